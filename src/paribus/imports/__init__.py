@@ -1,1 +1,1 @@
-"""Other people's numbers: files in, sets of trials out, judged and reported like experiments of our own."""
+"""Import of published results: files in, sets of trials out, judged and reported like own experiments."""

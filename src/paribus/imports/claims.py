@@ -1,4 +1,4 @@
-"""What an author claims, read from TOML."""
+"""Claims of an author, read from TOML."""
 
 from pathlib import Path
 from typing import Any, Literal
@@ -46,10 +46,12 @@ class Claims(TomlTable):
 
 
 def read_claims(path: Path) -> list[Claim]:
-    """The claims of a file. Raises UsageError and PlanError."""
-    found = []
-    for number, one in enumerate(read_form(path, Claims, "claims").claim, 1):
-        fields: dict[str, Any] = one.model_dump() | {"id": one.id or str(number)}
-        changes = tuple(Percentage(**change.model_dump()) for change in one.changes)
-        found.append(Claim(**fields | {"levels": tuple(one.levels), "tables": tuple(one.tables), "changes": changes}))
-    return found
+    """Return the claims of a file. Raises UsageError and PlanError."""
+    claims = []
+    for number, table in enumerate(read_form(path, Claims, "claims").claim, 1):
+        fields: dict[str, Any] = table.model_dump() | {"id": table.id or str(number)}
+        changes = tuple(Percentage(**change.model_dump()) for change in table.changes)
+        claims.append(
+            Claim(**fields | {"levels": tuple(table.levels), "tables": tuple(table.tables), "changes": changes})
+        )
+    return claims

@@ -1,4 +1,4 @@
-"""What `paribus export` wrote, read again: trials and what they measured, of two tables in one folder."""
+"""Reader of `paribus export` folders: trials and measurements from two tables."""
 
 import csv
 import hashlib
@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from paribus.imports.files import Named
-from paribus.imports.reading import ImportReader, Taken
+from paribus.imports.files import ImportFile
+from paribus.imports.reading import ImportReader, ReadFile
 from paribus.parsers.log import Log, LogReading, LogRun
 
 FORMAT = "paribus-export"
@@ -19,34 +19,34 @@ _COUNTED = {"compare", "confirm", "measure"}
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
-    """A folder that an export was written into; its `trials.csv` stands for it."""
+class ExportFolder:
+    """A folder written by `paribus export`, represented by its `trials.csv`."""
 
-    named: Named
+    source: ImportFile
 
-    def take(self, reader: ImportReader) -> Taken:
-        """Read it as one source."""
-        folder = Path(self.named.path).parent
+    def take(self, reader: ImportReader) -> ReadFile:
+        """Read the folder as one source."""
+        folder = Path(self.source.path).parent
         try:
-            trials, measured = ((folder / name).read_bytes() for name in (_TRIALS, _MEASUREMENTS))
-            log = _log(trials.decode("utf-8"), measured.decode("utf-8"))
+            trials, measurements = ((folder / name).read_bytes() for name in (_TRIALS, _MEASUREMENTS))
+            log = _log(trials.decode("utf-8"), measurements.decode("utf-8"))
         except (OSError, ValueError, KeyError) as error:
-            return Taken(self.named, refused=f"is no whole export: {error}")
-        both = trials + measured
-        return reader.made(self.named, log, hashlib.sha256(both).hexdigest(), len(both), both)
+            return ReadFile(self.source, refused=f"is no whole export: {error}")
+        content = trials + measurements
+        return reader.from_log(self.source, log, hashlib.sha256(content).hexdigest(), len(content), content)
 
 
-def exports_first(files: Sequence[Named]) -> list[Named | Exported]:
-    """The files with every folder of an export put in the place of its tables."""
-    folders = {Path(one.path).parent for one in files if _is_export(Path(one.path))}
-    found: list[Named | Exported] = []
-    for one in files:
-        path = Path(one.path)
+def exports_first(files: Sequence[ImportFile]) -> list[ImportFile | ExportFolder]:
+    """Return the files, with each export folder in place of its tables."""
+    folders = {Path(file.path).parent for file in files if _is_export(Path(file.path))}
+    items: list[ImportFile | ExportFolder] = []
+    for file in files:
+        path = Path(file.path)
         if path.parent not in folders or path.name not in _TABLES:
-            found.append(one)
+            items.append(file)
         elif path.name == _TRIALS:
-            found.append(Exported(one))
-    return found
+            items.append(ExportFolder(file))
+    return items
 
 
 def _is_export(path: Path) -> bool:
@@ -65,13 +65,13 @@ def _rows(text: str) -> Iterator[tuple[int, dict[str, str]]]:
         yield reader.line_num, row
 
 
-def _log(trials: str, measured: str) -> Log:
+def _log(trials: str, measurements: str) -> Log:
     readings: dict[str, list[LogReading]] = defaultdict(list)
-    for line, row in _rows(measured):
+    for line, row in _rows(measurements):
         if row["phase"] == "measure":
             stated = row["mean"]
-            one = LogReading(metric=row["metric"], value=float(stated), unit=row["unit"], line=line, stated=stated)
-            readings[row["trial"]].append(one)
+            reading = LogReading(metric=row["metric"], value=float(stated), unit=row["unit"], line=line, stated=stated)
+            readings[row["trial"]].append(reading)
     runs = [
         LogRun(
             tool="paribus",

@@ -1,4 +1,4 @@
-"""Which files are imported, and what they say: walked, opened, put into text, and rid of passwords."""
+"""Files to import: found, opened, decoded to text, and cleared of passwords."""
 
 import bz2
 import codecs
@@ -17,7 +17,7 @@ from paribus.parsers.redact import redact
 from paribus.units import show_size
 
 MOST_BYTES = 256 * 2**20
-_MOST_HIGH = 0.8  # of a text's bytes are beyond ASCII
+_MOST_HIGH = 0.8  # share of non-ASCII bytes in a text
 
 
 def _gzip(stream: BinaryIO) -> io.BufferedIOBase:
@@ -33,20 +33,20 @@ _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BO
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """A file to import; `walked`: found in a folder, so that it is nobody's mistake if it is no log."""
+class ImportFile:
+    """A file to import; `walked` if it was found in a folder, where a file that is no log is not an error."""
 
     path: str
     walked: bool
 
 
 class Unreadable(Exception):
-    """A file that cannot be read; the message says why."""
+    """A file that cannot be read; the message states the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
-    """A file's bytes as found, by hash and size, and its text without passwords; `content` is that in bytes."""
+    """Hash and size of a file's bytes, and its text without passwords; `content` is that text in bytes."""
 
     sha256: str
     size_bytes: int
@@ -55,33 +55,33 @@ class OpenedFile:
 
 
 def _natural(path: Path) -> list[tuple[int, int | str]]:
-    """What sorts `t8` before `t16`."""
+    """Sort key that orders `t8` before `t16`."""
     return [(0, int(part)) if part.isdecimal() else (1, part) for part in re.split(r"([0-9]+)", str(path)) if part]
 
 
-def listed(names: Sequence[str]) -> list[Named]:
-    """Every file that was named, and those in folders that were, in natural order; hidden ones are left out.
+def listed(names: Sequence[str]) -> list[ImportFile]:
+    """Return the named files and those in named folders, in natural order; hidden files are omitted.
 
-    Raises UsageError for what is not there.
+    Raises UsageError for a missing file.
     """
-    found: dict[str, Named] = {}
+    files_by_path: dict[str, ImportFile] = {}
     for name in names:
         path = Path(name)
         try:
             walked = path.is_dir()
-            inside = sorted(_inside(path), key=_natural) if walked else [path]
+            paths = sorted(_files_in(path), key=_natural) if walked else [path]
             if not walked and not path.exists():
                 raise UsageError(f"there is no file {name}", "name log files, tables, or folders of them")
         except (OSError, ValueError) as error:
             raise UsageError(f"{name!r} cannot be read: {error}", "name log files, tables, or folders") from error
-        for one in inside:
-            found.setdefault(str(one), Named(str(one), walked))
-    if not found:
+        for file_path in paths:
+            files_by_path.setdefault(str(file_path), ImportFile(str(file_path), walked))
+    if not files_by_path:
         raise UsageError(f"there is no file in {', '.join(names)}", "name log files, tables, or folders of them")
-    return list(found.values())
+    return list(files_by_path.values())
 
 
-def _inside(folder: Path) -> Iterator[Path]:
+def _files_in(folder: Path) -> Iterator[Path]:
     for path in folder.rglob("*"):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         if path.is_file() and not hidden:
@@ -89,27 +89,27 @@ def _inside(folder: Path) -> Iterator[Path]:
 
 
 def open_file(path: str) -> OpenedFile:
-    """Read a file, unpacked where it is gzip, bzip2 or xz. Raises Unreadable."""
+    """Read a file, decompressed if it is gzip, bzip2 or xz. Raises Unreadable."""
     try:
-        found = Path(path).read_bytes() if Path(path).stat().st_size <= MOST_BYTES else None
+        content = Path(path).read_bytes() if Path(path).stat().st_size <= MOST_BYTES else None
     except OSError as error:
         raise Unreadable(f"cannot be read: {error.strerror or error}") from error
-    if found is None:
+    if content is None:
         raise Unreadable(f"is larger than {show_size(MOST_BYTES)}: import a part of it")
-    digest = hashlib.sha256(found).hexdigest()
-    text = redact(as_text(_unpacked(found)))
-    return OpenedFile(digest, len(found), text, text.encode("utf-8", "surrogateescape"))
+    digest = hashlib.sha256(content).hexdigest()
+    text = redact(as_text(_unpacked(content)))
+    return OpenedFile(digest, len(content), text, text.encode("utf-8", "surrogateescape"))
 
 
-def _unpacked(found: bytes) -> bytes:
-    opener = next((one for mark, one in _PACKED.items() if found.startswith(mark)), None)
+def _unpacked(content: bytes) -> bytes:
+    opener = next((reader for mark, reader in _PACKED.items() if content.startswith(mark)), None)
     if opener is None:
-        return found
-    stream = opener(io.BytesIO(found))
+        return content
+    stream = opener(io.BytesIO(content))
     pieces: list[bytes] = []
     size = 0
     try:
-        while piece := stream.read1(2**20):  # `read` would lose what came before a break
+        while piece := stream.read1(2**20):  # `read` would lose the data before a truncation
             pieces.append(piece)
             size += len(piece)
             if size > MOST_BYTES:
@@ -117,24 +117,24 @@ def _unpacked(found: bytes) -> bytes:
     except (OSError, EOFError, lzma.LZMAError, ValueError) as error:
         if not pieces:
             raise Unreadable(f"cannot be unpacked: {error}") from error
-    return b"".join(pieces)  # of an archive that was cut off, what there is
+    return b"".join(pieces)  # the readable part of a truncated archive
 
 
 def legible(content: bytes) -> str:
-    """Bytes as a reader has them: UTF-8, else as Windows writes in China or in the West; marks for what is neither."""
+    """Decode UTF-8, else GB18030 or Windows-1252; replacement characters for anything else."""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
         high = [len(run) for run in re.findall(rb"[\x80-\xff]+", content)]
     if b"\0" in content or sum(high) > len(content) * _MOST_HIGH:
         return content.decode("utf-8", "replace")
-    chinese = all(n % 2 == 0 for n in high) and sum(high) >= 4 * len(high)  # words of two letters or more
+    chinese = all(n % 2 == 0 for n in high) and sum(high) >= 4 * len(high)  # words of at least two characters
     return content.decode("gb18030" if chinese else "cp1252", "replace")
 
 
-def as_text(found: bytes) -> str:
-    """Bytes as text; what is no UTF-8 becomes marks that no reader understands, and that lose nothing."""
-    coding = next((name for mark, name in _MARKS.items() if found.startswith(mark)), "utf-8")
+def as_text(content: bytes) -> str:
+    """Decode bytes without loss; invalid UTF-8 becomes surrogate escapes."""
+    coding = next((name for mark, name in _MARKS.items() if content.startswith(mark)), "utf-8")
     if coding == "utf-16":
-        return found.decode(coding, "replace")
-    return found.decode(coding, "surrogateescape")
+        return content.decode(coding, "replace")
+    return content.decode(coding, "surrogateescape")

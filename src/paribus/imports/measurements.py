@@ -1,4 +1,4 @@
-"""From a run to measurements: every figure that it states under one name, with its course and its histogram."""
+"""Conversion of a run to measurements: one per metric, with its time series and histogram."""
 
 import base64
 import itertools
@@ -10,8 +10,8 @@ from paribus.model import Measurement
 from paribus.parsers.log import LogReading, LogRun, LogSeries
 
 PHASE = "measure"
-_OURS = {"load_average": "load_1m", "iowait_share": "cpu_iowait_share"}
-"""What experiments of our own call the same."""
+_OWN_NAMES = {"load_average": "load_1m", "iowait_share": "cpu_iowait_share"}
+"""Names of the same metrics in own experiments."""
 
 _NANOSECONDS = 1e9
 _MOST_NS = 3600 * 10**9
@@ -19,59 +19,61 @@ _WITH_HISTOGRAM = "response_mean_s"
 
 
 def measurements(run: LogRun) -> list[Measurement]:
-    """Each metric once: as it is first stated, else the mean of its course."""
+    """Return each metric once: its first stated value, else the mean of its time series."""
     stated: dict[str, LogReading] = {}
     for reading in run.readings:
         stated.setdefault(_name(reading), reading)
-    courses = {_name(course): course for course in run.courses if course.values}
-    found = [_measurement(name, stated.get(name), courses.get(name), run) for name in {**stated, **courses}]
-    return [one for one in found if math.isfinite(one.mean)]
+    series_by_name = {_name(series): series for series in run.courses if series.values}
+    candidates = [
+        _measurement(name, stated.get(name), series_by_name.get(name), run) for name in {**stated, **series_by_name}
+    ]
+    return [measurement for measurement in candidates if math.isfinite(measurement.mean)]
 
 
-def _name(one: LogReading | LogSeries) -> str:
-    name = _OURS.get(one.metric, one.metric)
-    return f"{name}:{one.subject}" if one.subject else name
+def _name(item: LogReading | LogSeries) -> str:
+    name = _OWN_NAMES.get(item.metric, item.metric)
+    return f"{name}:{item.subject}" if item.subject else name
 
 
-def _measurement(name: str, stated: LogReading | None, course: LogSeries | None, run: LogRun) -> Measurement:
-    values = _finite(course.values) if course else ()
+def _measurement(name: str, stated: LogReading | None, series: LogSeries | None, run: LogRun) -> Measurement:
+    values = _finite(series.values) if series else ()
     mean = stated.value if stated else sum(values) / max(len(values), 1) if values else math.nan
-    step = _step(course.at_s) if course else None
+    step_s = _step(series.at_s) if series else None
     return Measurement(
         phase=PHASE,
         metric=name,
-        unit=(stated or course or run.readings[0]).unit,
+        unit=(stated or series or run.readings[0]).unit,
         source=run.tool or "text",
         n=len(values) or 1,
         mean=mean,
         low=min(values, default=mean),
         high=max(values, default=mean),
         total=_total(name, mean, run),
-        start_s=max(0.0, course.at_s[0] - step) if course and step else None,
-        step_s=step,
-        points=tuple(course.values) if course and step else (),
+        start_s=max(0.0, series.at_s[0] - step_s) if series and step_s else None,
+        step_s=step_s,
+        points=tuple(series.values) if series and step_s else (),
         histogram=_histogram(run) if name == _WITH_HISTOGRAM else b"",
     )
 
 
 def _finite(values: Sequence[float]) -> Sequence[float]:
-    """Those that are numbers; mostly all of them are."""
+    """Return the finite values."""
     if math.isfinite(sum(values)):
         return values
     return [value for value in values if math.isfinite(value)]
 
 
 def _total(name: str, mean: float, run: LogRun) -> float:
-    """Of a rate what came of it in the whole run, where that is known."""
-    stated = {one.metric: one.value for one in run.readings if not one.subject}
+    """Return the total that a rate amounts to over the run, if the duration or the operations are known."""
+    stated = {reading.metric: reading.value for reading in run.readings if not reading.subject}
     if name == "throughput_per_s" and "operations" in stated:
         return stated["operations"]
     return mean * stated["duration_s"] if name.endswith("_per_s") and "duration_s" in stated else mean
 
 
-@lru_cache(maxsize=8)  # the courses of a run have their times in common
+@lru_cache(maxsize=8)  # the time series of a run share their times
 def _step(at_s: tuple[float, ...]) -> float | None:
-    """The usual distance of points in time; None where they are too unlike, or there are less than two."""
+    """Return the usual distance of points in seconds; None for irregular or fewer than two points."""
     steps = sorted(b - a for a, b in itertools.pairwise(at_s))
     if not steps or steps[0] <= 0:
         return None
@@ -86,13 +88,13 @@ def _counts(run: LogRun) -> Iterator[tuple[int, int]]:
 
 
 def _histogram(run: LogRun) -> bytes:
-    """The run's histogram as our own trials have theirs (HDR V2, in nanoseconds)."""
+    """Return the run's histogram in the format of own trials (HDR V2, nanoseconds)."""
     counts = list(_counts(run))
     if not counts:
         return b""
     from hdrh.histogram import HdrHistogram
 
-    made = HdrHistogram(1, _MOST_NS, 3)
+    histogram = HdrHistogram(1, _MOST_NS, 3)
     for value, count in counts:
-        made.record_value(value, count)
-    return base64.b64decode(made.encode())
+        histogram.record_value(value, count)
+    return base64.b64decode(histogram.encode())

@@ -1,4 +1,4 @@
-"""Carrying out an import: files read by several processes, kept by one, a few at a time whatever their number."""
+"""The import: several processes read files, one stores them in batches."""
 
 import gc
 import os
@@ -15,35 +15,35 @@ from multiprocessing import get_context
 from sqlalchemy.engine import Engine as Store
 
 from paribus.errors import ParibusError, UsageError
-from paribus.imports.export_reader import Exported
-from paribus.imports.files import Named
-from paribus.imports.reading import ImportReader, Taken
-from paribus.imports.sets import Gathered
+from paribus.imports.export_reader import ExportFolder
+from paribus.imports.files import ImportFile
+from paribus.imports.reading import ImportReader, ReadFile
+from paribus.imports.sets import SetContents
 from paribus.model import Experiment, ExperimentState
 from paribus.store import read, sources, write
 from paribus.store.ids import new_id
 
-_FEW = 48  # so many files are read here, before other processes would have started
+_FEW = 48  # up to this number of files, starting processes takes longer
 _A_CHUNK = 8
 _A_BATCH = 64  # files in one transaction
-_AHEAD = 6  # chunks that wait for the one that keeps them, for each process
+_AHEAD = 6  # chunks per process waiting to be stored
 
-Item = Named | Exported
+Item = ImportFile | ExportFolder
 
 
 @dataclass(frozen=True, slots=True)
 class ImportOutcome:
-    """What became of a file: read and `kept`, or there already under the path `again` as `labels`, or refused."""
+    """Result of a file: stored, a copy of the file at `duplicate_path` with its `labels`, or refused."""
 
-    taken: Taken
-    kept: bool
-    again: str = ""
+    file: ReadFile
+    stored: bool
+    duplicate_path: str = ""
     labels: str = ""
 
 
 @dataclass(slots=True)
-class Wanted:
-    """What an import is asked for."""
+class ImportRequest:
+    """Parameters of an import."""
 
     items: Sequence[Item]
     reader: ImportReader
@@ -53,17 +53,17 @@ class Wanted:
     processes: int = 0
 
 
-def read_all(wanted: Wanted) -> Iterator[Taken]:
-    """Every file as read, in the order asked for. Raises UsageError where a rule says what cannot be."""
-    processes = wanted.processes or len(os.sched_getaffinity(0))
-    if len(wanted.items) <= _FEW or processes == 1:
+def read_all(request: ImportRequest) -> Iterator[ReadFile]:
+    """Yield every file as read, in request order. Raises UsageError for an invalid rule."""
+    processes = request.processes or len(os.sched_getaffinity(0))
+    if len(request.items) <= _FEW or processes == 1:
         with _uncollected():
-            yield from (_take(wanted.reader, item) for item in wanted.items)
+            yield from (_take(request.reader, item) for item in request.items)
         return
-    # By fork: nothing of this program runs in threads here, and workers begin in milliseconds.
+    # By fork: no threads run here, and workers start in milliseconds.
     pool = ProcessPoolExecutor(processes, get_context("fork"), initializer=_begin)
     try:
-        yield from _ahead(pool, wanted, processes)
+        yield from _ahead(pool, request, processes)
     except BrokenProcessPool as error:
         raise ParibusError(
             "a process that reads logs was ended by someone else", "free some memory, then import again"
@@ -72,12 +72,12 @@ def read_all(wanted: Wanted) -> Iterator[Taken]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _ahead(pool: ProcessPoolExecutor, wanted: Wanted, processes: int) -> Iterator[Taken]:
-    starts = iter(range(0, len(wanted.items), _A_CHUNK))
-    waiting: deque[Future[list[Taken]]] = deque()
+def _ahead(pool: ProcessPoolExecutor, request: ImportRequest, processes: int) -> Iterator[ReadFile]:
+    starts = iter(range(0, len(request.items), _A_CHUNK))
+    waiting: deque[Future[list[ReadFile]]] = deque()
     while True:
         while len(waiting) < processes * _AHEAD and (start := next(starts, None)) is not None:
-            waiting.append(pool.submit(_take_some, wanted.reader, wanted.items[start : start + _A_CHUNK]))
+            waiting.append(pool.submit(_take_some, request.reader, request.items[start : start + _A_CHUNK]))
         if not waiting:
             return
         yield from waiting.popleft().result()
@@ -85,96 +85,106 @@ def _ahead(pool: ProcessPoolExecutor, wanted: Wanted, processes: int) -> Iterato
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without looking for circles: what is read has none, and a large table is a million records that stay."""
-    was = gc.isenabled()
+    """Disable garbage collection: the records have no cycles, and a large table has a million of them."""
+    enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was:
+        if enabled:
             gc.enable()
 
 
 def _begin() -> None:
-    """Ctrl-C is for the process that keeps what was read; what was there at the fork is looked at by no collection."""
+    """Initialise a worker: Ctrl-C is left to the parent, and objects from before the fork are not collected."""
     gc.freeze()
     gc.disable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _take_some(reader: ImportReader, items: Sequence[Item]) -> list[Taken]:
-    taken = [_take(reader, item) for item in items]
+def _take_some(reader: ImportReader, items: Sequence[Item]) -> list[ReadFile]:
+    results = [_take(reader, item) for item in items]
     gc.collect()
-    return taken
+    return results
 
 
-def _take(reader: ImportReader, item: Item) -> Taken:
-    return item.take(reader) if isinstance(item, Exported) else reader.take(item)
+def _take(reader: ImportReader, item: Item) -> ReadFile:
+    return item.take(reader) if isinstance(item, ExportFolder) else reader.take(item)
 
 
 def find_set(store: Store, name: str) -> Experiment:
-    """The set that an id, a unique start of one or a name means. Raises UsageError, also for an experiment."""
-    found = read.find(store, name)
-    if found.state is not ExperimentState.IMPORTED:
+    """Return the set with this id, unique id prefix or name. Raises UsageError, also for an experiment."""
+    experiment = read.find(store, name)
+    if experiment.state is not ExperimentState.IMPORTED:
         raise UsageError(
-            f"{found.id} ({found.name}) was measured by Paribus, and nothing is added to it",
+            f"{experiment.id} ({experiment.name}) was measured by Paribus, and nothing is added to it",
             "name a set that was imported, or give this one another --name",
         )
-    return found
+    return experiment
 
 
 def set_named(store: Store, name: str) -> Experiment | None:
-    """The newest set of this very name, where there is one."""
+    """Return the newest set of exactly this name, or None."""
     return next((e for e in read.experiments(store) if e.name == name and e.state is ExperimentState.IMPORTED), None)
 
 
 def carry_out(
-    wanted: Wanted, store: Store | None, into: Experiment | None, version: str, tell: Callable[[ImportOutcome], None]
-) -> tuple[Gathered, Experiment | None]:
-    """Import: into a set that is there, else a new one; without a `store` nothing is kept, and all is told.
+    request: ImportRequest,
+    store: Store | None,
+    target: Experiment | None,
+    version: str,
+    report: Callable[[ImportOutcome], None],
+) -> tuple[SetContents, Experiment | None]:
+    """Import into an existing set or a new one; without a `store`, report outcomes only.
 
-    What is kept stays when it is interrupted: the same import goes on from there. Raises StoreError and UsageError.
+    After an interruption the stored files remain, and the same import continues. Raises StoreError and UsageError.
     """
     started = time.time()
     name = new_id(store, started)
-    found = Gathered(into.id if into else name, into.name if into else wanted.name, wanted.order, wanted.baseline)
-    if store and into:
-        plan, trials = read.plan(store, into.id), read.trials(store, into.id)
-        kept_sources, source_of = sources.sources(store, into.id), sources.source_of(store, into.id)
-        found.resume(plan, trials, read.summaries(store, into.id), kept_sources, source_of)
+    contents = SetContents(
+        target.id if target else name, target.name if target else request.name, request.order, request.baseline
+    )
+    if store and target:
+        plan, trials = read.plan(store, target.id), read.trials(store, target.id)
+        stored_sources, source_of = sources.sources(store, target.id), sources.source_of(store, target.id)
+        contents.resume(plan, trials, read.summaries(store, target.id), stored_sources, source_of)
     batch: list[sources.Addition] = []
-    kept = into
-    taken = read_all(wanted)
+    experiment = target
+    results = read_all(request)
     try:
-        for one in taken:
-            again = found.hashes.get(one.sha256, "")
-            if again or one.refused or not one.runs:
-                tell(ImportOutcome(one, kept=False, again=again, labels=found.labels.get(one.sha256, "")))
+        for file in results:
+            first_path = contents.hashes.get(file.sha256, "")
+            if first_path or file.refused or not file.runs:
+                report(
+                    ImportOutcome(
+                        file, stored=False, duplicate_path=first_path, labels=contents.labels.get(file.sha256, "")
+                    )
+                )
                 continue
-            batch.append(found.put(one))
+            batch.append(contents.put(file))
             if len(batch) >= _A_BATCH and store:
-                kept = _keep(store, kept, found, batch, version)
+                experiment = _store_batch(store, experiment, contents, batch, version)
                 batch = []
-            tell(ImportOutcome(one, kept=True))
+            report(ImportOutcome(file, stored=True))
     finally:
-        taken.close()  # type: ignore[attr-defined]  # a generator's
+        results.close()  # type: ignore[attr-defined]  # of a generator
         if store and batch:
-            kept = _keep(store, kept, found, batch, version)
-        if store and kept:
-            for factor, levels in found.levels.items():
-                sources.set_baseline(store, kept.id, factor, levels[0])
-    return found, kept
+            experiment = _store_batch(store, experiment, contents, batch, version)
+        if store and experiment:
+            for factor, levels in contents.levels.items():
+                sources.set_baseline(store, experiment.id, factor, levels[0])
+    return contents, experiment
 
 
-def _keep(
-    store: Store, kept: Experiment | None, found: Gathered, batch: Sequence[sources.Addition], version: str
+def _store_batch(
+    store: Store, experiment: Experiment | None, contents: SetContents, batch: Sequence[sources.Addition], version: str
 ) -> Experiment:
-    now = time.time()
-    plan = found.plan()
-    if kept is None:
-        kept = Experiment(
-            id=found.experiment,
-            name=found.name,
+    now_s = time.time()
+    plan = contents.plan()
+    if experiment is None:
+        experiment = Experiment(
+            id=contents.experiment,
+            name=contents.name,
             plan_digest=plan.digest,
             plan_text=plan.text,
             overrides={},
@@ -182,12 +192,12 @@ def _keep(
             schedule_hash="",
             rounds=0,
             state=ExperimentState.IMPORTED,
-            started=now,
-            ended=now,
+            started=now_s,
+            ended=now_s,
             versions={"paribus": version},
             fingerprint={},
             notes=(),
         )
-        write.begin(store, kept, plan, ())
-    sources.add(store, kept.id, plan, batch, now)
-    return kept
+        write.begin(store, experiment, plan, ())
+    sources.add(store, experiment.id, plan, batch, now_s)
+    return experiment

@@ -1,13 +1,13 @@
-"""One file of an import: read, placed by the rules, and made ready for the store, in whatever process."""
+"""One file of an import: read, placed by the rules, and prepared for the store, in any process."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from paribus.errors import UsageError
-from paribus.imports.files import Named, Unreadable, legible, open_file
+from paribus.imports.files import ImportFile, Unreadable, legible, open_file
 from paribus.imports.measurements import measurements
-from paribus.imports.rules import Placed, Rule, format_of, place
+from paribus.imports.rules import Rule, RunPlacement, format_of, place
 from paribus.parsers import formats
 from paribus.parsers.log import Log, LogReading, LogRun
 from paribus.store.sources import compressed, compressed_json
@@ -17,27 +17,27 @@ _LARGE = ("courses", "histogram")
 
 
 @dataclass(frozen=True, slots=True)
-class TakenRun:
-    """A run with what it is of, its lines, what it states as kept, and its rows of measurements."""
+class ReadRun:
+    """A run as placed, with its lines, its stored record, its figures and its measurement rows."""
 
-    placed: Placed
+    placement: RunPlacement
     lines: tuple[int, int]
     missing: str
-    said: bytes
+    record: bytes
     figures: Mapping[str, float]
     rows: Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """A file as read. `refused` says why nothing came of it; `content` is its text as kept."""
+class ReadFile:
+    """A file as read; `refused` is the reason for a failure, `content` the stored text."""
 
-    named: Named
+    source: ImportFile
     sha256: str = ""
     size_bytes: int = 0
     format: str = ""
     content: bytes = b""
-    runs: Sequence[TakenRun] = ()
+    runs: Sequence[ReadRun] = ()
     skipped: int = 0
     not_understood: tuple[tuple[int, str], ...] = ()
     remarks: tuple[str, ...] = ()
@@ -46,58 +46,66 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class ImportReader:
-    """Reads files by the same rules; `given` are labels of all runs, `format` is forced where it is named."""
+    """Reader of files by common rules; `labels` apply to all runs, `format` overrides recognition."""
 
     rules: tuple[Rule, ...] = ()
-    given: tuple[tuple[str, str], ...] = ()
+    labels: tuple[tuple[str, str], ...] = ()
     format: str = ""
 
-    def take(self, named: Named) -> Taken:
-        """Read a file. Raises UsageError where a rule says what cannot be."""
+    def take(self, source: ImportFile) -> ReadFile:
+        """Read a file. Raises UsageError for an invalid rule."""
         try:
-            opened = open_file(named.path)
-        except Unreadable as why:
-            return Taken(named, refused=str(why))
-        forced = self.format or format_of(self.rules, named.path)
+            opened = open_file(source.path)
+        except Unreadable as error:
+            return ReadFile(source, refused=str(error))
+        forced = self.format or format_of(self.rules, source.path)
         if forced and forced not in formats.FORMATS:
             raise UsageError(f"there is no format {forced!r}", f"known: {', '.join(formats.FORMATS)}")
-        log = formats.read_plain(legible(opened.content), forced or None)  # without passwords by now
-        return self.made(named, log, opened.sha256, opened.size_bytes, opened.content)
+        log = formats.read_plain(legible(opened.content), forced or None)  # passwords are already removed
+        return self.from_log(source, log, opened.sha256, opened.size_bytes, opened.content)
 
-    def made(self, named: Named, log: Log, sha256: str, size_bytes: int, content: bytes) -> Taken:
-        """What a log comes to that was read already."""
-        placed = [(run, place(run, named.path, self.rules, dict(self.given))) for run in log.runs]
-        return Taken(
-            named,
+    def from_log(self, source: ImportFile, log: Log, sha256: str, size_bytes: int, content: bytes) -> ReadFile:
+        """Return the result for a log that was already read."""
+        placements = [(run, place(run, source.path, self.rules, dict(self.labels))) for run in log.runs]
+        return ReadFile(
+            source,
             sha256,
             size_bytes,
             log.format,
             compressed(content),
-            [_taken(run, where) for run, where in placed if not where.skip],
-            sum(where.skip for _, where in placed),
+            [_read_run(run, placement) for run, placement in placements if not placement.skip],
+            sum(placement.skip for _, placement in placements),
             log.not_understood,
             log.remarks,
             "" if log.format else log.remarks[0].removeprefix("it "),
         )
 
 
-def _taken(run: LogRun, placed: Placed) -> TakenRun:
-    found = measurements(run)
-    figures = {one.metric: one.mean for one in found}
-    return TakenRun(
-        placed, run.lines, run.missing, compressed_json(said_of(run)), figures, [measurement_row(one) for one in found]
+def _read_run(run: LogRun, placement: RunPlacement) -> ReadRun:
+    measured = measurements(run)
+    figures = {measurement.metric: measurement.mean for measurement in measured}
+    return ReadRun(
+        placement,
+        run.lines,
+        run.missing,
+        compressed_json(run_record(run)),
+        figures,
+        [measurement_row(measurement) for measurement in measured],
     )
 
 
-def said_of(run: LogRun) -> dict[str, Any]:
-    """A run as JSON has it, without what is large."""
-    found = {one.name: getattr(run, one.name) for one in fields(run) if one.name not in _LARGE}
-    readings = [[r.metric, r.value, r.unit, r.line, r.stated, r.subject] for r in run.readings]
-    return found | {"options": dict(run.options), "labels": dict(run.labels), "readings": readings}
+def run_record(run: LogRun) -> dict[str, Any]:
+    """Return a run as stored in JSON, without time series and histogram."""
+    record = {attribute.name: getattr(run, attribute.name) for attribute in fields(run) if attribute.name not in _LARGE}
+    readings = [
+        [reading.metric, reading.value, reading.unit, reading.line, reading.stated, reading.subject]
+        for reading in run.readings
+    ]
+    return record | {"options": dict(run.options), "labels": dict(run.labels), "readings": readings}
 
 
-def run_of(said: Mapping[str, Any]) -> LogRun:
-    """The run again."""
+def run_from_record(record: Mapping[str, Any]) -> LogRun:
+    """Return the run of a stored record."""
     names = ("metric", "value", "unit", "line", "stated", "subject")
-    readings = tuple(LogReading(**dict(zip(names, one, strict=True))) for one in said["readings"])
-    return LogRun(**{**said, "readings": readings, "lines": tuple(said["lines"])})
+    readings = tuple(LogReading(**dict(zip(names, row, strict=True))) for row in record["readings"])
+    return LogRun(**{**record, "readings": readings, "lines": tuple(record["lines"])})

@@ -1,4 +1,4 @@
-"""Rules that say what a run is a run of: regular expressions over paths and options give levels, workload and load."""
+"""Rules that place runs: regular expressions over paths and options yield levels, workload and load."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,8 +12,8 @@ from paribus.errors import UsageError
 from paribus.imports.toml_form import TomlTable, read_form
 from paribus.parsers.log import LogRun
 
-_OWN = ("workload", "load", "repetition", "format")
-_PLACE = re.compile(r"\{(\w+)\}")
+_RESERVED = ("workload", "load", "repetition", "format")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def _pattern(written: object) -> re.Pattern[str]:
@@ -28,20 +28,20 @@ def _pattern(written: object) -> re.Pattern[str]:
 
 
 Pattern = Annotated[re.Pattern[str], BeforeValidator(_pattern)]
-Words = Annotated[str, Field(min_length=1, max_length=200)]
+LabelName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class Rule(TomlTable):
-    """Where `path` is found in a file's path and every one of `options` in what the tool was asked, it says the rest.
+    """A rule for runs whose file path matches `path` and whose tool options match all of `options`.
 
-    Labels and columns of a table, and its `workload`, are options too. A label with no level takes a label away.
-    A named group is a level of the factor of its name, or the `workload`, `load`, `repetition` or `format`. Texts may
-    hold groups in braces.
+    Labels and columns of a table, and its `workload`, count as options. A label without a level removes the label. A
+    named group is a level of the factor of that name, or the `workload`, `load`, `repetition` or `format`. Texts may
+    contain groups in braces.
     """
 
     path: Pattern = Field(default=re.compile(""), description="searched in the path of the file")
     options: dict[str, Pattern] = Field(default={}, description="searched in an option of the tool, by its name")
-    labels: dict[Words, str] = Field(default={}, description="factor = level")
+    labels: dict[LabelName, str] = Field(default={}, description="factor = level")
     workload: str = ""
     load: str | int = ""
     repetition: str | int = ""
@@ -49,10 +49,10 @@ class Rule(TomlTable):
     skip: bool = False
 
     @model_validator(mode="after")
-    def _says_something(self) -> "Rule":
-        groups = {name for one in (self.path, *self.options.values()) for name in one.groupindex}
-        texts = [*self.labels.values(), *(str(getattr(self, name)) for name in _OWN)]
-        used = {name for text in texts for name in _PLACE.findall(text)}
+    def _has_effect(self) -> "Rule":
+        groups = {name for expression in (self.path, *self.options.values()) for name in expression.groupindex}
+        texts = [*self.labels.values(), *(str(getattr(self, name)) for name in _RESERVED)]
+        used = {name for text in texts for name in _PLACEHOLDER.findall(text)}
         if missing := used - groups:
             raise ValueError(f"names {{{sorted(missing)[0]}}}, which is no group of its expressions")
         if not (groups or self.skip or any(texts)):
@@ -61,7 +61,7 @@ class Rule(TomlTable):
 
 
 class Rules(TomlTable):
-    """A file of rules: all that match apply in order, and what a later one says counts."""
+    """A file of rules: all matching ones apply in order, and later ones override earlier ones."""
 
     name: str = Field(default="", description="what the set is called")
     levels: dict[str, list[str]] = Field(
@@ -71,8 +71,8 @@ class Rules(TomlTable):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
-    """What a run is a run of; `load` None where nobody says."""
+class RunPlacement:
+    """Labels, workload, load and repetition of a run; `load` is None if unknown."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
     workload: str = ""
@@ -82,59 +82,59 @@ class Placed:
 
 
 def read_rules(path: Path) -> Rules:
-    """The rules of a file. Raises UsageError and PlanError."""
+    """Return the rules of a file. Raises UsageError and PlanError."""
     return read_form(path, Rules, "rules")
 
 
 def format_of(rules: Sequence[Rule], path: str) -> str:
-    """The format that the rules force for a file; empty: none."""
-    found = ""
+    """Return the format that the rules force for a file; empty without one."""
+    forced = ""
     for rule in rules:
         match = rule.path.search(path)
         if match and not rule.options:
-            said = match.groupdict()
-            found = _filled(rule.format, said) or said.get("format") or found
-    return found
+            groups = match.groupdict()
+            forced = _filled(rule.format, groups) or groups.get("format") or forced
+    return forced
 
 
-def place(run: LogRun, path: str, rules: Sequence[Rule], given: Mapping[str, str]) -> Placed:
-    """What the run is of: as the run says, then as each rule, then as `given` for all. Raises UsageError."""
+def place(run: LogRun, path: str, rules: Sequence[Rule], common_labels: Mapping[str, str]) -> RunPlacement:
+    """Place a run by its own data, then each rule, then `common_labels`. Raises UsageError."""
     labels = dict(run.labels)
-    own: dict[str, str] = {}
+    reserved: dict[str, str] = {}
     for rule in rules:
         groups = _groups(rule, path, {**run.labels, "workload": run.workload, **run.options})
         if groups is None:
             continue
         if rule.skip:
-            return Placed(skip=True)
-        in_texts = {name for text in _texts(rule) for name in _PLACE.findall(text)}
-        for name, found in groups.items():
-            if name not in in_texts and name not in _OWN:
-                labels[name] = found
+            return RunPlacement(skip=True)
+        in_texts = {name for text in _texts(rule) for name in _PLACEHOLDER.findall(text)}
+        for name, level in groups.items():
+            if name not in in_texts and name not in _RESERVED:
+                labels[name] = level
         labels |= {factor: _filled(level, groups) for factor, level in rule.labels.items()}
-        for name in _OWN:
-            if said := _filled(str(getattr(rule, name)), groups) or groups.get(name, ""):
-                own[name] = said
-    labels |= given
-    return Placed(
+        for name in _RESERVED:
+            if value := _filled(str(getattr(rule, name)), groups) or groups.get(name, ""):
+                reserved[name] = value
+    labels |= common_labels
+    return RunPlacement(
         labels={_legible(factor): _legible(level) for factor, level in labels.items() if _legible(level)},
-        workload=_legible(own.get("workload", "") or run.workload) or run.tool,
-        load=_count(own["load"], "load", path) if "load" in own else run.load,
-        repetition=_count(own["repetition"], "repetition", path) if "repetition" in own else None,
+        workload=_legible(reserved.get("workload", "") or run.workload) or run.tool,
+        load=_count(reserved["load"], "load", path) if "load" in reserved else run.load,
+        repetition=_count(reserved["repetition"], "repetition", path) if "repetition" in reserved else None,
     )
 
 
 def _legible(text: str) -> str:
-    """A name without what no picture and no terminal can show."""
+    """Return a name without unprintable characters."""
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
 def _texts(rule: Rule) -> list[str]:
-    return [*rule.labels.values(), *(str(getattr(rule, name)) for name in _OWN)]
+    return [*rule.labels.values(), *(str(getattr(rule, name)) for name in _RESERVED)]
 
 
 def _groups(rule: Rule, path: str, options: Mapping[str, str]) -> dict[str, str] | None:
-    """The named groups of a rule that matches, None of another."""
+    """Return the named groups of a matching rule; None if it does not match."""
     matches = [rule.path.search(path)]
     matches += [
         expression.search(options.get(name, "")) if name in options else None
@@ -146,10 +146,10 @@ def _groups(rule: Rule, path: str, options: Mapping[str, str]) -> dict[str, str]
 
 
 def _filled(text: str, groups: Mapping[str, str]) -> str:
-    return _PLACE.sub(lambda found: groups.get(found[1], ""), text)
+    return _PLACEHOLDER.sub(lambda match: groups.get(match[1], ""), text)
 
 
-def _count(text: str, what: str, path: str) -> int:
+def _count(text: str, name: str, path: str) -> int:
     if not re.fullmatch("[0-9]{1,9}", text):
-        raise UsageError(f"{what} {text!r} of {path} is no whole number", "correct the rule that gives it")
+        raise UsageError(f"{name} {text!r} of {path} is no whole number", "correct the rule that gives it")
     return int(text)

@@ -1,4 +1,4 @@
-"""TOML files of an import, read into their forms with every mistake told at its place."""
+"""TOML files of an import, validated into models with the location of every mistake."""
 
 import tomllib
 from pathlib import Path
@@ -13,17 +13,17 @@ _WORDS = {"extra_forbidden": "is no key here", "missing": "is missing"}
 
 
 class TomlTable(BaseModel):
-    """A table of such a file; a key that is not listed is a mistake."""
+    """A table of such a file; unknown keys are mistakes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-def read_form(path: Path, form: type[M], what: str) -> M:
-    """A file as its form. Raises UsageError where it cannot be read, PlanError with all that is wrong in it."""
+def read_form(path: Path, form: type[M], contents: str) -> M:
+    """Return the validated file. Raises UsageError if it is unreadable, PlanError with all its mistakes."""
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise UsageError(f"cannot read the {what} {path}: {error.strerror}", "name a TOML file") from error
+        raise UsageError(f"cannot read the {contents} {path}: {error.strerror}", "name a TOML file") from error
     except (ValueError, RecursionError) as error:
         raise PlanError(str(path), [Problem("the file", f"is not TOML: {error}", "correct the line named")]) from error
     try:
@@ -34,7 +34,7 @@ def read_form(path: Path, form: type[M], what: str) -> M:
 
 
 def _problem(detail: Any, keys: str) -> Problem:
-    place = ".".join(str(part + 1) if isinstance(part, int) else str(part) for part in detail["loc"]) or "the file"
-    wrong = _WORDS.get(detail["type"]) or str(detail.get("ctx", {}).get("error", detail["msg"]))
-    right = f"known: {keys}" if detail["type"] == "extra_forbidden" and len(detail["loc"]) == 1 else ""
-    return Problem(place, wrong[0].lower() + wrong[1:], right)
+    location = ".".join(str(part + 1) if isinstance(part, int) else str(part) for part in detail["loc"]) or "the file"
+    message = _WORDS.get(detail["type"]) or str(detail.get("ctx", {}).get("error", detail["msg"]))
+    hint = f"known: {keys}" if detail["type"] == "extra_forbidden" and len(detail["loc"]) == 1 else ""
+    return Problem(location, message[0].lower() + message[1:], hint)

@@ -12,9 +12,9 @@ from paribus.errors import Interrupted, UsageError
 from paribus.imports import pipeline
 from paribus.imports.export_reader import exports_first
 from paribus.imports.files import listed
-from paribus.imports.reading import ImportReader, Taken
+from paribus.imports.reading import ImportReader, ReadFile
 from paribus.imports.rules import Rules, read_rules
-from paribus.imports.sets import NO_FACTOR, Gathered
+from paribus.imports.sets import NO_FACTOR, SetContents
 from paribus.lab.stores import open_store
 from paribus.model import Experiment
 from paribus.parsers.formats import FORMATS
@@ -80,7 +80,7 @@ class ImportDocument(_Document):
 
 def import_request(
     names: Sequence[str], factor: str, level: str, map_file: Path | None, *, name: str, baseline: str, form: str
-) -> pipeline.Wanted:
+) -> pipeline.ImportRequest:
     """What the command line asks for. Raises UsageError, and PlanError for the rules."""
     if bool(factor) != bool(level):
         raise UsageError("--factor and --level belong together", "write for example --factor scheduler --level noop")
@@ -89,7 +89,7 @@ def import_request(
     rules = read_rules(map_file) if map_file else Rules()
     given = ((factor.strip(), level.strip()),) if factor else ()
     files = listed(names)
-    return pipeline.Wanted(
+    return pipeline.ImportRequest(
         items=exports_first(files),
         reader=ImportReader(tuple(rules.rule), given, form),
         name=name or rules.name or factor or _called(names),
@@ -117,16 +117,16 @@ class ImportTally:
 
     def add(self, outcome: pipeline.ImportOutcome) -> None:
         """Count a file."""
-        self.kept += outcome.kept
-        if outcome.kept:
+        self.kept += outcome.stored
+        if outcome.stored:
             self.runs.update(_run_keys(outcome))
         file = _file(outcome)
-        if self._every or not outcome.kept or file.cut_off or file.not_understood or file.remarks:
+        if self._every or not outcome.stored or file.cut_off or file.not_understood or file.remarks:
             self.files.append(file)
 
 
 def import_files(
-    request: pipeline.Wanted,
+    request: pipeline.ImportRequest,
     store: str | None,
     *,
     into: str = "",
@@ -156,20 +156,20 @@ def import_files(
 
 
 def _file(outcome: pipeline.ImportOutcome) -> FileDocument:
-    taken = outcome.taken
+    taken = outcome.file
     refused = taken.refused
-    if not refused and not taken.runs and not outcome.again:
+    if not refused and not taken.runs and not outcome.duplicate_path:
         refused = "" if taken.skipped else _no_run(taken)
     return FileDocument(
-        path=taken.named.path,
-        walked=taken.named.walked,
+        path=taken.source.path,
+        walked=taken.source.walked,
         sha256=taken.sha256,
         format=taken.format,
         runs=len(taken.runs),
         skipped=taken.skipped,
-        kept=outcome.kept,
-        same_as=outcome.again,
-        same_labels=outcome.labels if outcome.again else "",
+        kept=outcome.stored,
+        same_as=outcome.duplicate_path,
+        same_labels=outcome.labels if outcome.duplicate_path else "",
         refused=refused,
         cut_off=[run.missing for run in taken.runs if run.missing],
         not_understood=[LineDocument(line=number, text=line) for number, line in taken.not_understood],
@@ -177,7 +177,7 @@ def _file(outcome: pipeline.ImportOutcome) -> FileDocument:
     )
 
 
-def _no_run(taken: Taken) -> str:
+def _no_run(taken: ReadFile) -> str:
     """Why a file that is in a known format brought nothing."""
     words = f"looks like {taken.format}, but has no run that can be read"
     if not taken.not_understood:
@@ -187,11 +187,11 @@ def _no_run(taken: Taken) -> str:
 
 
 def _run_keys(outcome: pipeline.ImportOutcome) -> Iterator[RunKey]:
-    for run in outcome.taken.runs:
-        yield tuple(run.placed.labels.items()), run.placed.workload, run.placed.load
+    for run in outcome.file.runs:
+        yield tuple(run.placement.labels.items()), run.placement.workload, run.placement.load
 
 
-def document(found: Gathered, kept: Experiment | None, tally: ImportTally) -> ImportDocument:
+def document(found: SetContents, kept: Experiment | None, tally: ImportTally) -> ImportDocument:
     """What the import amounted to."""
     cells = []
     for labels, workload in dict.fromkeys((labels, workload) for labels, workload, _ in tally.runs):

@@ -1,1 +1,1 @@
-"""What other tools print, read. Each file knows one format: text in, a `Report` out; nothing is read or started."""
+"""Readers of other tools' output: each module knows one format and turns text into a `Log`, without I/O."""

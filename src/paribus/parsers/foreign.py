@@ -1,6 +1,6 @@
-"""What looks like a table or a log that is read, and is of another tool or system: it is named, not misread.
+"""Signatures of output that resembles a supported format but belongs to another tool or operating system.
 
-Other systems have an iostat, a vmstat and a sar of their own, with other columns under the same names.
+Other systems have their own iostat, vmstat and sar, with different columns under the same names.
 """
 
 import re
@@ -34,10 +34,10 @@ _OTHERS: Mapping[str, str] = {
     r"^<sysstat\b": f"XML of sadf -x: {_SADF}",
     r"^\S+\t[0-9]+\t[0-9-]+ [0-9:]+(?: UTC)?\t(?:-|\w+)\t[\w%/.-]+\t[0-9.-]+$": f"what sadf -p prints: {_SADF}",
 }
-_SIGNS = tuple((re.compile(sign, re.MULTILINE), words) for sign, words in _OTHERS.items())
+_SIGNS = tuple((re.compile(sign, re.MULTILINE), description) for sign, description in _OTHERS.items())
 
 
 def name(text: str) -> str:
-    """Whose output a text is, and what is read instead; empty where it is no such output."""
+    """Name the tool of an unsupported output and the supported alternative; empty for any other text."""
     ends = ends_of(text)
-    return next((words for sign, words in _SIGNS if sign.search(ends)), "")
+    return next((description for sign, description in _SIGNS if sign.search(ends)), "")

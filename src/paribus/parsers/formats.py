@@ -1,4 +1,4 @@
-"""Which formats of logs can be read, and which of them a text is in, from its content alone."""
+"""The supported log formats and their recognition from the text alone."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,9 +18,9 @@ _HEAD, _PIECE, _MOST = 4096, 16384, 2**22
 
 
 class Format(Protocol):
-    """What each module of a format has: the word for `--format`, how sure it is of a text (0 to 1), and its reader.
+    """Interface of a format module: its name for `--format`, its recognition score (0 to 1) and its reader.
 
-    `recognises` looks at the first and last kilobytes alone; `read` raises nothing, whatever the text.
+    `recognises` examines only the first and last kilobytes. `read` never raises.
     """
 
     FORMAT: str
@@ -44,71 +44,77 @@ _ALL: tuple[Format, ...] = (
     table,
 )
 _OF_MACHINES: tuple[Format, ...] = (iostat, vmstat, sar, mpstat, table)
-FORMATS: Mapping[str, Format] = {one.FORMAT: one for one in _ALL}
-"""By the names that `--format` takes."""
+FORMATS: Mapping[str, Format] = {reader.FORMAT: reader for reader in _ALL}
+"""Format modules by the names that `--format` accepts."""
 
 
 def recognise(text: str) -> str | None:
-    """The format that is surest of the text; None where none is, or it is of another tool that prints alike.
+    """Return the format with the highest score; None if there is none or the text belongs to an unsupported tool.
 
-    Where its ends tell nothing, as of a script that says much before and after, what is between them does.
+    If the ends of the text match no format, the middle is examined, as in the output of a verbose script.
     """
-    sure, found = _surest(text)
-    if found in (None, table) and sure < _CERTAIN and len(text) > 2 * _PIECE:
-        without = _OF_MACHINES if foreign.name(text) else (table,)
-        inside = range(_PIECE, min(len(text), _MOST) - _PIECE, _PIECE)
-        pieces = (_surest(text[start : start + 2 * _PIECE], without)[1] for start in inside)
-        found = next(filter(None, pieces), found)
-    return found.FORMAT if found else None
+    score, best = _surest(text)
+    if best in (None, table) and score < _CERTAIN and len(text) > 2 * _PIECE:
+        excluded = _OF_MACHINES if foreign.name(text) else (table,)
+        starts = range(_PIECE, min(len(text), _MOST) - _PIECE, _PIECE)
+        candidates = (_surest(text[start : start + 2 * _PIECE], excluded)[1] for start in starts)
+        best = next(filter(None, candidates), best)
+    return best.FORMAT if best else None
 
 
-def _surest(text: str, without: tuple[Format, ...] = ()) -> tuple[float, Format | None]:
-    surest, found = _SURE_ENOUGH, None
-    for one in _ALL:
-        sure = one.recognises(text) if one not in without else 0.0
-        if sure >= surest:
-            surest, found = sure, one
-        if sure >= _CERTAIN:
+def _surest(text: str, excluded: tuple[Format, ...] = ()) -> tuple[float, Format | None]:
+    best_score, best = _SURE_ENOUGH, None
+    for candidate in _ALL:
+        score = candidate.recognises(text) if candidate not in excluded else 0.0
+        if score >= best_score:
+            best_score, best = score, candidate
+        if score >= _CERTAIN:
             break
-    # Beside a table of somebody's own there may be anything; what is none of his begins with what it is of.
-    of_others = text[:_HEAD] if found is table else text if found in _OF_MACHINES and surest < _CERTAIN else ""
-    if of_others and foreign.name(of_others):
+    # A user's table may be surrounded by any text; output of an unsupported tool starts with that tool's header.
+    foreign_text = text[:_HEAD] if best is table else text if best in _OF_MACHINES and best_score < _CERTAIN else ""
+    if foreign_text and foreign.name(foreign_text):
         return 0.0, None
-    return surest, found
+    return best_score, best
 
 
 def read(text: str, format: str | None = None) -> Log:
-    """What the text says without its passwords, in the format that is named or else the one that is recognised.
+    """Remove passwords from the text and read it in the given format, or in the recognised one.
 
-    Where no format is recognised, no line is understood, and a remark says what the text is.
+    Without a recognised format, no line is understood and a remark names what the text is.
     """
     return read_plain(redact(text), format)
 
 
 def read_plain(text: str, format: str | None = None) -> Log:
-    """The same of a text that has no passwords any more.
+    """Read a text that contains no passwords.
 
-    Where its format makes nothing of it, others are tried; a remark tells of another that it has as well.
+    If the recognised format yields no runs, other likely formats are tried. A remark names another tool whose output is
+    also present.
     """
     name = format or recognise(text)
     if name is None:
-        what = foreign.name(text) or "in no format that is known"
+        description = foreign.name(text) or "in no format that is known"
         lines = tuple((number, line) for number, line in enumerate(lines_of(text), 1) if line.strip())
-        return Log(format="", runs=(), not_understood=lines, remarks=(f"it is {what}",))
+        return Log(format="", runs=(), not_understood=lines, remarks=(f"it is {description}",))
     log = FORMATS[name].read(text)
     if log.runs or format or foreign.name(text):
         return _with_remark(log, name)
-    others = (one for one in _ALL if name != one.FORMAT and one.recognises(text) >= _LIKELY)
-    return next((other for other in (one.read(text) for one in others) if other.runs), log)
+    candidates = (candidate for candidate in _ALL if name != candidate.FORMAT and candidate.recognises(text) >= _LIKELY)
+    return next(
+        (candidate_log for candidate_log in (candidate.read(text) for candidate in candidates) if candidate_log.runs),
+        log,
+    )
 
 
 def _with_remark(log: Log, name: str) -> Log:
-    """A remark where lines that are not understood are another tool's."""
-    rest = "\n".join(line for _, line in log.not_understood)
-    other = recognise(rest) if rest else None
-    runs = FORMATS[other].read(rest).runs if other and other not in (name, table.FORMAT) else ()
+    """Add a remark if the lines that were not understood are output of another tool."""
+    unread = "\n".join(line for _, line in log.not_understood)
+    other = recognise(unread) if unread else None
+    runs = FORMATS[other].read(unread).runs if other and other not in (name, table.FORMAT) else ()
     if not runs:
         return log
-    first, _ = log.not_understood[min(runs[0].lines[0], len(log.not_understood)) - 1]  # form feeds end lines for some
+    first, _ = log.not_understood[
+        min(runs[0].lines[0], len(log.not_understood)) - 1
+    ]  # some readers also split lines at form feeds
     remark = f"it has output of {other} too, from line {first} on: put that into a file of its own to import it"
     return replace(log, remarks=(*log.remarks, remark))

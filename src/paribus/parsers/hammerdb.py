@@ -1,4 +1,4 @@
-"""HammerDB's output, of its command line, its window and its log file: results, virtual users, time profiles."""
+"""Reader of HammerDB output (CLI, GUI and log file): results, virtual users, time profiles."""
 
 import re
 
@@ -19,7 +19,7 @@ _SIGNS = (
     (" NOPM", 0.2),
 )
 _VUSER = re.compile(r"(?:Vuser|Virtual User) ([0-9]{1,6}):\s?(.*)")
-# 4.0 and later put new orders first, unless they are told to print the old form.
+# 4.0 and later print NOPM before TPM, unless configured to print the old form.
 _RESULT = re.compile(
     r"(?:TEST RESULT : )?System achieved "
     r"(?:(?P<nopm>[0-9]+) NOPM from (?P<tpm>[0-9]+) (?P<database>[A-Za-z][\w ]{0,40}?) TPM"
@@ -58,7 +58,7 @@ _IDLE = re.compile(
     r"|(?:SETTING CONFIGURATION|(?:TEST )?SEQUENCE (?:STARTED|COMPLETE)|Loading script|Script cleared)"
     r"|Clearing Script, reload script to activate new setting"
 )
-_STATED = {
+_PROFILE_METRICS = {
     "CALLS": ("operations", "count", 1.0),
     "MIN": ("response_min_s", "s", 1000.0),
     "AVG": ("response_mean_s", "s", 1000.0),
@@ -73,13 +73,13 @@ _MS = re.compile(r"([0-9]+[.,][0-9]{3})ms")
 
 
 def recognises(text: str) -> float:
-    """By its results, its virtual users and its time profiles."""
+    """Score by test results, virtual users and time profiles."""
     ends = text if len(text) <= 2 * _ENDS else text[:_ENDS] + text[-_ENDS:]
     return min(0.96, sum(sure for sign, sure in _SIGNS if sign in ends))
 
 
 def read(text: str) -> Log:
-    """Every run of the text."""
+    """Read every run in the text."""
     return _Reader(text).log(FORMAT)
 
 
@@ -88,164 +88,166 @@ class _Reader(LogReader):
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self.users = ""  # of whom the profile is, where that is one
-        self.whose = False  # whether that is known
+        self.users = ""  # suffix naming the virtual user of the profile; empty for all users
+        self.profile_known = False  # whether the heading of the profile was read
         self.procedure = ""
         self.version = ""
-        self.asked: dict[str, str] = {}
-        self.user = ""  # whose line it is
-        self.sets: dict[str, int] = {}  # how many sets of queries each user has completed
+        self.options: dict[str, str] = {}
+        self.user = ""  # virtual user of the current line
+        self.sets: dict[str, int] = {}  # completed query sets by virtual user
 
     def understands(self, number: int, line: str) -> bool:
         line = line.strip()
         if line.startswith('"'):
-            line = line.strip('",')  # as its web service lists the lines of a job
+            line = line.strip('",')  # the web service returns the lines of a job quoted
         self.user = ""
-        if found := _VUSER.match(line):
-            self.user, line = found[1], found[2].strip()
+        if match := _VUSER.match(line):
+            self.user, line = match[1], match[2].strip()
             if line == "RUNNING" and self.sets.get(self.user) and len(self.sets) > 1:
-                self.end()  # they are started anew
+                self.end()  # the virtual users were restarted
             self.sets.setdefault(self.user, 0)
-        if found := _RESULT.fullmatch(line):
-            return self._result(number, found)
+        if match := _RESULT.fullmatch(line):
+            return self._result(number, match)
         if line.startswith(">"):
             return self._profile(number, line)
-        if self.procedure and line.startswith(tuple(f"{name}:" for name in _STATED)):
+        if self.procedure and line.startswith(tuple(f"{name}:" for name in _PROFILE_METRICS)):
             return self._times(number, line)
-        return self._setting(number, line) or self._told(number, line)
+        return self._setting(number, line) or self._status_line(number, line)
 
-    def _result(self, number: int, found: re.Match[str]) -> bool:
+    def _result(self, number: int, match: re.Match[str]) -> bool:
         if self.draft.stage > 1:
             self.end()
-        whole = {name: value for name, value in found.groupdict().items() if value}
+        groups = {name: value for name, value in match.groupdict().items() if value}
         for metric, name in (("throughput_per_s", "nopm"), ("transactions_per_s", "tpm")):
-            token = whole.get(name) or whole[f"old_{name}"]
+            token = groups.get(name) or groups[f"old_{name}"]
             value = in_base_unit(token, Field(metric, "1/s", 0, 60))
             if value is not None:
                 stated = f"{token} NOPM" if name == "nopm" else token
                 self.draft.add(LogReading(metric=metric, value=value, unit="1/s", line=number, stated=stated))
-        self.draft.options["database"] = whole.get("database") or whole["old_database"]
-        return self._at(number, 2) and len(self.draft.readings) >= 2
+        self.draft.options["database"] = groups.get("database") or groups["old_database"]
+        return self._advance(number, 2) and len(self.draft.readings) >= 2
 
     def _profile(self, number: int, line: str) -> bool:
-        if found := _PROFILE.fullmatch(line):
-            self.users = f" of user {found[1]}" if found[1] else ""
-            self.procedure, self.whose = "", number != self.cut
-        elif found := _PROCEDURE.fullmatch(line):
-            if number == self.cut or not self.whose:
+        if match := _PROFILE.fullmatch(line):
+            self.users = f" of user {match[1]}" if match[1] else ""
+            self.procedure, self.profile_known = "", number != self.cut
+        elif match := _PROCEDURE.fullmatch(line):
+            if number == self.cut or not self.profile_known:
                 return False
-            self.procedure = _NAMES.get(found[1].lower(), found[1].lower())
+            self.procedure = _NAMES.get(match[1].lower(), match[1].lower())
         else:
             if ">>" in line:
-                self.procedure, self.whose = "", False  # whose times follow is not known
+                self.procedure, self.profile_known = "", False  # the owner of the following times is unknown
             return False
         self.draft.touch(number)
         return True
 
     def _times(self, number: int, line: str) -> bool:
-        """A line of a time profile: every time has its unit, and what has none is not understood."""
+        """Read a line of a time profile; a time without a unit is not understood."""
         understood = True
         subject = self.procedure + self.users
-        for name, words in _TIMES.findall(line):
-            one = _stated(name, words, subject, number)
-            if one is None or (number == self.cut and line.endswith(words) and not words.endswith(("ms", "%"))):
+        for name, token in _TIMES.findall(line):
+            reading = _profile_reading(name, token, subject, number)
+            if reading is None or (number == self.cut and line.endswith(token) and not token.endswith(("ms", "%"))):
                 understood = False
-            elif (one.metric, one.subject) in self.draft.readings:
+            elif (reading.metric, reading.subject) in self.draft.readings:
                 procedure, users = self.procedure, self.users
                 self.end()
-                self.procedure, self.users, self.whose = procedure, users, True
-                self.draft.add(one)
+                self.procedure, self.users, self.profile_known = procedure, users, True
+                self.draft.add(reading)
             else:
-                self.draft.add(one)
-        self._at(number, 2)
+                self.draft.add(reading)
+        self._advance(number, 2)
         return understood
 
     def _setting(self, number: int, line: str) -> bool:
-        if found := _SETTING.fullmatch(line):
-            words = found[2].split()
-            if found[1] in ("diset", "dbset", "vuset") and len(words) >= 2 and number != self.cut:
+        if match := _SETTING.fullmatch(line):
+            words = match[2].split()
+            if match[1] in ("diset", "dbset", "vuset") and len(words) >= 2 and number != self.cut:
                 name, value = words[-2], words[-1].strip('"{}')
-                self._asked(name, value)
-            return self._at(number, 0)
-        if found := _CHANGED.match(line):
-            words = found[2].split()
+                self._set_option(name, value)
+            return self._advance(number, 0)
+        if match := _CHANGED.match(line):
+            words = match[2].split()
             if len(words) >= 4 and words[0] == "from" and words[2] == "to":
-                self._asked(found[1].rpartition(":")[2], words[3])
-            return self._at(number, 0)
+                self._set_option(match[1].rpartition(":")[2], words[3])
+            return self._advance(number, 0)
         return False
 
-    def _asked(self, name: str, value: str) -> None:
-        self.asked[name] = HIDDEN if "pass" in name else value
+    def _set_option(self, name: str, value: str) -> None:
+        self.options[name] = HIDDEN if "pass" in name else value
 
-    def _told(self, number: int, line: str) -> bool:
-        if found := _BANNER.fullmatch(line):
-            self.version = found[1]
-        elif found := _ACTIVE.fullmatch(line):
+    def _status_line(self, number: int, line: str) -> bool:
+        if match := _BANNER.fullmatch(line):
+            self.version = match[1]
+        elif match := _ACTIVE.fullmatch(line):
             if self.may_lack_its_beginning(number):
                 return False
             if self.draft.stage > 1:
                 self.end()
-            self.draft.load = int(found[1])
-            self._at(number, 1)
-        elif found := _TESTED.fullmatch(line):
+            self.draft.load = int(match[1])
+            self._advance(number, 1)
+        elif match := _TESTED.fullmatch(line):
             if self.draft.stage > 1:
                 self.end()
-            lasted = 60.0 * int(found[1])
-            self.draft.add(LogReading(metric="duration_s", value=lasted, unit="s", line=number, stated=found[1]))
-            self._at(number, 1)
-        elif found := _BEGUN.fullmatch(line):
+            duration_s = 60.0 * int(match[1])
+            self.draft.add(LogReading(metric="duration_s", value=duration_s, unit="s", line=number, stated=match[1]))
+            self._advance(number, 1)
+        elif match := _BEGUN.fullmatch(line):
             if self.draft.stage:
                 self.end()
-            self.draft.options["rampup"] = found[1]
-            self._at(number, 1)
-        elif found := _QUERIES.fullmatch(line):
-            return self._queries(number, found[1], found[2], found[3])
-        elif found := _MEAN.fullmatch(line):
-            return self._taken(
-                number, "query_geometric_mean_s", self._of_user(self.sets.get(self.user, 0)), found[1], 5
+            self.draft.options["rampup"] = match[1]
+            self._advance(number, 1)
+        elif match := _QUERIES.fullmatch(line):
+            return self._queries(number, match[1], match[2], match[3])
+        elif match := _MEAN.fullmatch(line):
+            return self._add_time(
+                number, "query_geometric_mean_s", self._of_user(self.sets.get(self.user, 0)), match[1], 5
             )
         elif not (_IDLE.fullmatch(line) or _RAMPED.fullmatch(line)):
             return False
-        return self._at(number, 0)
+        return self._advance(number, 0)
 
-    def _queries(self, number: int, query: str | None, sets: str | None, took: str) -> bool:
-        """How long a query took, or all of them; users that run theirs at once have times of their own."""
-        done = self.sets.get(self.user, 0)
+    def _queries(self, number: int, query: str | None, sets: str | None, duration: str) -> bool:
+        """Add the duration of one query, or of a whole set; concurrent users have separate times."""
+        completed = self.sets.get(self.user, 0)
         if sets:
             self.sets[self.user] = int(sets)
-            return self._taken(number, "duration_s", f"{sets} query sets{self._of_user(0)}", took, 3)
-        return self._taken(number, "duration_s", f"query {query}{self._of_user(done + 1)}", took, 3)
+            return self._add_time(number, "duration_s", f"{sets} query sets{self._of_user(0)}", duration, 3)
+        return self._add_time(number, "duration_s", f"query {query}{self._of_user(completed + 1)}", duration, 3)
 
     def _of_user(self, in_set: int) -> str:
         if len(self.sets) < 2:
             return ""
         return f" of user {self.user}" + (f" in set {in_set}" if in_set > 1 else "")
 
-    def _taken(self, number: int, metric: str, subject: str, took: str, decimals: int) -> bool:
-        value = in_base_unit(took, Field(metric, "s", decimals))
+    def _add_time(self, number: int, metric: str, subject: str, duration: str, decimals: int) -> bool:
+        value = in_base_unit(duration, Field(metric, "s", decimals))
         if value is None:
             return False
-        self._add(LogReading(metric=metric, value=value, unit="s", line=number, stated=took, subject=subject.strip()))
+        self._add(
+            LogReading(metric=metric, value=value, unit="s", line=number, stated=duration, subject=subject.strip())
+        )
         return True
 
-    def _add(self, one: LogReading) -> None:
-        if (one.metric, one.subject) in self.draft.readings:
+    def _add(self, reading: LogReading) -> None:
+        if (reading.metric, reading.subject) in self.draft.readings:
             self.end()
-        self.draft.add(one)
-        self._at(one.line, 2)
+        self.draft.add(reading)
+        self._advance(reading.line, 2)
 
-    def _at(self, number: int, stage: int) -> bool:
+    def _advance(self, number: int, stage: int) -> bool:
         self.draft.stage = max(self.draft.stage, stage)
         self.draft.touch(number)
         return True
 
     def end(self) -> None:
         draft, self.draft, self.procedure, self.users = self.draft, Draft(tool=self.tool), "", ""
-        self.whose = False
+        self.profile_known = False
         if not draft.stage:
             return
         draft.version = self.version
-        draft.options = self.asked | draft.options
+        draft.options = self.options | draft.options
         names = set(draft.readings)
         draft.workload = "tpch" if any(subject.startswith("query") for _, subject in names) else "tpcc"
         if draft.workload == "tpch" and len(self.sets) > 1:
@@ -255,18 +257,18 @@ class _Reader(LogReader):
         self.runs.append(draft.run((), missing))
 
 
-def _stated(name: str, words: str, subject: str, line: int) -> LogReading | None:
-    metric, unit, per = _STATED.get(name, ("", "", 1.0))
+def _profile_reading(name: str, printed: str, subject: str, line: int) -> LogReading | None:
+    metric, unit, per = _PROFILE_METRICS.get(name, ("", "", 1.0))
     if not metric:
         return None
     if unit == "s":
-        found = _MS.fullmatch(words)
-        token, decimals = (found[1], 3) if found else ("", 3)
+        match = _MS.fullmatch(printed)
+        token, decimals = (match[1], 3) if match else ("", 3)
     elif unit == "count":
-        token, decimals = words, 0
+        token, decimals = printed, 0
     else:
-        token, decimals = (words[:-1], 3) if words.endswith("%") else ("", 3)
+        token, decimals = (printed[:-1], 3) if printed.endswith("%") else ("", 3)
     value = in_base_unit(token, Field(metric, unit, decimals, per)) if token else None
     if value is None:
         return None
-    return LogReading(metric=metric, value=value, unit=unit, line=line, stated=words, subject=subject)
+    return LogReading(metric=metric, value=value, unit=unit, line=line, stated=printed, subject=subject)

@@ -1,4 +1,4 @@
-"""JSON documents among other lines, each value with its line; one that breaks off gives what it has up to there."""
+"""JSON documents among other lines, each value with its line number; a truncated document keeps what was read."""
 
 import json
 import re
@@ -16,21 +16,21 @@ _DEEPEST = 60
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A value that is neither an object nor a list, as it is written: `word` without the quotes of a text."""
+    """A scalar as written, with its line; `word` is without quotes."""
 
     word: str
     line: int
 
 
 class Members(dict[str, Any]):
-    """An object; `whole` where its end was read."""
+    """An object; `whole` if its closing brace was read."""
 
     line: int = 0
     whole: bool = False
 
 
 class Items(list[Any]):
-    """A list; `whole` where its end was read."""
+    """A list; `whole` if its closing bracket was read."""
 
     line: int = 0
     whole: bool = False
@@ -38,7 +38,7 @@ class Items(list[Any]):
 
 @dataclass(slots=True, kw_only=True)
 class JsonDocument:
-    """An outermost object, from its first to its last line."""
+    """A top-level object with its first and last line."""
 
     top: Members
     first: int
@@ -47,7 +47,7 @@ class JsonDocument:
 
 @dataclass(slots=True)
 class _Reader:
-    """One document after the other, a line at a time."""
+    """Incremental parser of consecutive documents, one line at a time."""
 
     open: list[Members | Items] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
@@ -61,14 +61,14 @@ class _Reader:
         return top
 
     def take(self, token: re.Match[str], line: int) -> bool:
-        """Whether the token fits what came before."""
+        """Consume a token; False if the token is invalid at this point."""
         mark, text, word = token["mark"], token["text"], token["word"]
         if mark in ("}", "]"):
             return self._close(mark)
         if mark == ",":
             if self.expects != "more":
                 return False
-            self._keep()
+            self._store()
             self.expects = "key" if isinstance(self.open[-1], Members) else "value"
             return True
         if self.expects == "key":
@@ -89,7 +89,7 @@ class _Reader:
         inner: Members | Items = Members() if mark == "{" else Items()
         inner.line = line
         self.pending = inner
-        self._keep()  # so that it is there if its end is missing
+        self._store()  # so that a truncated container is kept
         self.open.append(inner)
         self.keys.append("")
         self.expects = "key" if mark == "{" else "value"
@@ -100,15 +100,15 @@ class _Reader:
         empty = not last and self.pending is None and self.expects in ("key", "value")
         if isinstance(last, Members) != (mark == "}") or not (self.expects == "more" or empty):
             return False
-        self._keep()
+        self._store()
         last.whole = True
         self.open.pop()
         self.keys.pop()
         self.expects = "more"
         return True
 
-    def _keep(self) -> None:
-        """What was read becomes part of what it is in: a scalar only when what follows it has come, so it is whole."""
+    def _store(self) -> None:
+        """Add the pending value to its container; a scalar is added only after the next token proves it complete."""
         if self.pending is None:
             return
         last = self.open[-1]
@@ -120,9 +120,9 @@ class _Reader:
 
 
 def documents(lines: list[str]) -> tuple[list[JsonDocument], list[tuple[int, str]]]:
-    """The objects that a text holds, and the lines that belong to none: what a tool said besides."""
-    found: list[JsonDocument] = []
-    besides: list[tuple[int, str]] = []
+    """Return the top-level objects of a text, and the numbered lines outside them."""
+    parsed: list[JsonDocument] = []
+    other_lines: list[tuple[int, str]] = []
     reader = _Reader()
     for number, line in enumerate(lines, 1):
         inside = bool(reader.open)
@@ -132,29 +132,31 @@ def documents(lines: list[str]) -> tuple[list[JsonDocument], list[tuple[int, str
         if not inside:
             start = line.find("{") if line.lstrip().startswith("{") else -1
             if start < 0:
-                besides.append((number, line))
+                other_lines.append((number, line))
                 continue
-            found.append(JsonDocument(top=reader.begin(number), first=number, last=number))
+            parsed.append(JsonDocument(top=reader.begin(number), first=number, last=number))
             start += 1
         elif not _BEGINS.match(line):
-            besides.append((number, line))
+            other_lines.append((number, line))
             continue
-        if inside and line.startswith("{") and reader.expects != "value":  # a new one before the end of the last
-            found.append(JsonDocument(top=reader.begin(number), first=number, last=number))
+        if (
+            inside and line.startswith("{") and reader.expects != "value"
+        ):  # a new document starts before the last one ended
+            parsed.append(JsonDocument(top=reader.begin(number), first=number, last=number))
             start = 1
-        rest = _line(reader, line, start, number)
-        found[-1].last = number
-        while rest is not None and not reader.open and line.startswith("{", rest):
-            found.append(JsonDocument(top=reader.begin(number), first=number, last=number))
-            rest = _line(reader, line, rest + 1, number)
-        if rest is not None and line[rest:].strip():
-            besides.append((number, line))
-            reader.open = []  # what follows could be put in the wrong place
-    return found, besides
+        stop = _line(reader, line, start, number)
+        parsed[-1].last = number
+        while stop is not None and not reader.open and line.startswith("{", stop):
+            parsed.append(JsonDocument(top=reader.begin(number), first=number, last=number))
+            stop = _line(reader, line, stop + 1, number)
+        if stop is not None and line[stop:].strip():
+            other_lines.append((number, line))
+            reader.open = []  # the nesting of what follows is unknown
+    return parsed, other_lines
 
 
 def _line(reader: _Reader, line: str, start: int, number: int) -> int | None:
-    """Where a line stops being JSON; None where it is all of it, and more may follow."""
+    """Parse one line; return the column where JSON ends, or None if the document may continue."""
     at = start
     while reader.open:
         token = _TOKEN.match(line, at)
@@ -169,7 +171,7 @@ def _line(reader: _Reader, line: str, start: int, number: int) -> int | None:
 
 
 def text_of(value: object) -> str:
-    """What is written, with its escapes read; empty where it is no scalar."""
+    """Return a scalar as text with its escapes decoded; empty for any other value."""
     if not isinstance(value, Leaf):
         return ""
     if "\\" not in value.word:
@@ -181,5 +183,5 @@ def text_of(value: object) -> str:
 
 
 def objects(value: object) -> Iterator[Members]:
-    """The objects of a list."""
-    return (one for one in value if isinstance(one, Members)) if isinstance(value, Items) else iter(())
+    """Iterate over the objects in a list."""
+    return (item for item in value if isinstance(item, Members)) if isinstance(value, Items) else iter(())

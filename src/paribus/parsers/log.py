@@ -1,4 +1,4 @@
-"""What a log, or a table, of somebody's measurements says: every number with its place, in base units."""
+"""Records of a log or published table: every number with its line, in base units."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogReading:
-    """A number that a text states: `value` in the base unit (1/s, B/s, s, 1 for shares, count), and how it is `stated`.
+    """A stated number: `value` in the base unit (1/s, B/s, s, 1 for shares, count) and its `stated` text.
 
-    `line` is that of the text, from 1. `subject` is what it is of where a run has several (sda, new_order), else empty.
-    What follows from two numbers of a run is stated as both, `58791.26 + 39194.17` or `10000 / 23.4107s`.
+    `line` counts from 1. `subject` names the part of a run that the number describes (sda, new_order), else it is
+    empty. A number derived from two others states both: `58791.26 + 39194.17` or `10000 / 23.4107s`.
     """
 
     metric: str
@@ -22,7 +22,7 @@ class LogReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSeries:
-    """A metric over time: what each interval line told, `at_s` seconds after the start of the run (or of the text)."""
+    """A metric as a time series, one value per interval line; `at_s` is seconds from the start of the run or text."""
 
     metric: str
     unit: str
@@ -33,12 +33,12 @@ class LogSeries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogRun:
-    """One run that a text reports, or one row or column of a table.
+    """One reported run, or one row or column of a table.
 
-    `options` are the tool's own words of what was asked (`file-block-size`: `16384`), `labels` what a table or a user
-    says of it (`NUMA`: `off`); `load` is the number of threads, connections or outstanding operations. `histogram`
-    holds counts by the upper end of each bucket in seconds. `lines` are the first and the last; `missing` says in
-    words what a text that was cut off lacks, and is empty where it is whole.
+    `options` are the tool's own names and values (`file-block-size`: `16384`). `labels` come from a table or the user
+    (`NUMA`: `off`). `load` is the number of threads, connections or outstanding operations. `courses` are the time
+    series. `histogram` holds counts by the upper bound of each bucket in seconds. `lines` are the first and the last
+    line. `missing` describes what a truncated text lacks; it is empty for a complete run.
     """
 
     tool: str
@@ -58,8 +58,8 @@ class LogRun:
 class Log:
     """A whole text, read as `format` (sysbench, fio, iostat, table, …).
 
-    `not_understood` are lines that the format does not know, with their numbers: all of them, so that nothing is
-    dropped in silence. `remarks` are words for the reader about the text as a whole.
+    `not_understood` lists every line that the format does not know, with its number. `remarks` are notes for the user
+    about the whole text.
     """
 
     format: str
@@ -69,7 +69,7 @@ class Log:
 
 
 METRICS: Mapping[str, str] = {
-    "throughput_per_s": "1/s",  # what the tool counts as its operation: I/O, transactions, events
+    "throughput_per_s": "1/s",  # the tool's own operations: I/O, transactions, events
     "queries_per_s": "1/s",
     "reads_per_s": "1/s",
     "writes_per_s": "1/s",
@@ -80,7 +80,7 @@ METRICS: Mapping[str, str] = {
     "response_min_s": "s",
     "response_mean_s": "s",
     "response_p50_s": "s",
-    "response_p95_s": "s",  # and any other percentile by its name: response_p99_s, response_p999_s (99.9)
+    "response_p95_s": "s",  # likewise other percentiles: response_p99_s, response_p999_s (99.9)
     "response_max_s": "s",
     "response_stddev_s": "s",
     "response_sum_s": "s",
@@ -91,12 +91,12 @@ METRICS: Mapping[str, str] = {
     "queries_write": "count",
     "queries_other": "count",
     "errors": "count",
-    "errors_per_s": "1/s",  # those that a tool calls ignored
+    "errors_per_s": "1/s",  # errors that the tool ignored
     "reconnects": "count",
     "load_average": "1",
     "iowait_share": "1",
     "cpu_share": "1",
-    "normalised": "1",  # a rate over the best of its table
+    "normalised": "1",  # rate divided by the best rate of its table
     "device_reads_per_s": "1/s",
     "device_writes_per_s": "1/s",
     "device_read_bytes_per_s": "B/s",
@@ -106,4 +106,4 @@ METRICS: Mapping[str, str] = {
     "device_read_await_s": "s",
     "device_write_await_s": "s",
 }
-"""What numbers are called, whatever the tool, with their units; a reading may have another name where none fits."""
+"""Metric names shared by all tools, with their units; a reading that matches none keeps its own name."""

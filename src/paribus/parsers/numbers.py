@@ -1,4 +1,4 @@
-"""Numbers as tools print them: what is not surely a number is none."""
+"""Strict parsing of printed numbers; an ambiguous number is None."""
 
 import math
 import re
@@ -8,7 +8,7 @@ _COMMA = re.compile(r"[+-]?[0-9]{1,300},[0-9]{1,300}")
 
 
 def number(word: str) -> float | None:
-    """A finite decimal number with a point, or None: also for nan, inf and what is too large for a float."""
+    """Return a finite decimal number, or None; nan, inf and float overflow are None."""
     if not _PLAIN.fullmatch(word):
         return None
     value = float(word)
@@ -16,10 +16,10 @@ def number(word: str) -> float | None:
 
 
 def printed(word: str) -> float | None:
-    """A number as a tool prints it in whatever locale: thousands are never grouped, so a comma is the decimal's."""
+    """Return a number printed in any locale; a comma is the decimal separator, since tools never group thousands."""
     return number(word.replace(",", ".")) if _COMMA.fullmatch(word) else number(word)
 
 
 def decimals(word: str) -> int:
-    """How many digits stand behind the decimal sign."""
+    """Count the digits after the decimal separator."""
     return len(word) - 1 - max(word.rfind("."), word.rfind(",")) if "." in word or "," in word else 0

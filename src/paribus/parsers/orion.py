@@ -1,4 +1,4 @@
-"""Oracle Orion: its summary, and its matrices of IOPS, MBPS and latency, as CSV or printed."""
+"""Reader of Oracle Orion: the summary and the matrices of IOPS, MBPS and latency, as CSV or printed."""
 
 import re
 from collections.abc import Iterator
@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from paribus.parsers.log import Log, LogReading, LogRun
 from paribus.parsers.numbers import number
-from paribus.parsers.plain import ends_of, plain_lines, unended
-from paribus.parsers.repeats import once
+from paribus.parsers.plain import ends_of, plain_lines, unterminated_line
+from paribus.parsers.repeats import drop_copies
 
 FORMAT = "orion"
 
@@ -50,7 +50,7 @@ _PER_SECOND = {"us": 1e6, "usecs": 1e6, "ms": 1e3, "msecs": 1e3, "s": 1.0}
 
 @dataclass(slots=True)
 class _Point:
-    """One data point: so many small and large operations outstanding."""
+    """One data point: readings at a number of small and large outstanding operations."""
 
     readings: list[LogReading] = field(default_factory=list)
     buckets: list[tuple[float, int]] = field(default_factory=list)
@@ -58,24 +58,24 @@ class _Point:
 
 @dataclass(slots=True)
 class _Test:
-    """What one report or file tells, before the next begins."""
+    """The contents of one report or file."""
 
     version: str = ""
     options: dict[str, str] = field(default_factory=dict)
     points: dict[tuple[int, int], _Point] = field(default_factory=dict)
 
-    def add(self, at: tuple[int, int], metric: str, value: float, line: int, stated: str, subject: str = "") -> None:
-        """A number at a data point; one that is stated again is kept where it differs."""
+    def add(self, point: tuple[int, int], metric: str, value: float, line: int, stated: str, subject: str = "") -> None:
+        """Add a number to a data point, unless an identical number is already there."""
         unit = "B/s" if metric == "bytes_per_s" else "1/s" if metric.endswith("_per_s") else "s"
-        one = LogReading(metric=metric, value=value, unit=unit, line=line, stated=stated, subject=subject)
-        found = self.points.setdefault(at, _Point()).readings
-        if all((metric, value, subject) != (other.metric, other.value, other.subject) for other in found):
-            found.append(one)
+        reading = LogReading(metric=metric, value=value, unit=unit, line=line, stated=stated, subject=subject)
+        readings = self.points.setdefault(point, _Point()).readings
+        if all((metric, value, subject) != (other.metric, other.value, other.subject) for other in readings):
+            readings.append(reading)
 
 
 @dataclass(slots=True)
 class _Matrix:
-    """A matrix that is being read: cells by line."""
+    """A matrix being read: cells with their line."""
 
     kind: str
     micro: bool
@@ -86,7 +86,7 @@ class _Matrix:
 
 @dataclass(slots=True)
 class _Reader:
-    """A line after the other."""
+    """Line-by-line reader."""
 
     tests: list[_Test] = field(default_factory=lambda: [_Test()])
     matrices: list[tuple[_Test, _Matrix]] = field(default_factory=list)
@@ -95,75 +95,79 @@ class _Reader:
     matrix: _Matrix | None = None
     histogram: tuple[int, int] | None = None
 
-    def line(self, number_: int, line: str, unended: bool) -> bool:
-        """Whether the line is one of Orion's; the last of a text may be cut off within a number."""
+    def line(self, number_: int, line: str, unterminated: bool) -> bool:
+        """Return whether Orion printed the line; an unterminated last line may end within a number."""
         if not line.strip():
             return True
         if _CORNER.match(line):
-            return not unended and self._corner(line)
-        if self.matrix is not None and not (unended and _last(line) != self.matrix.width) and self._row(number_, line):
+            return not unterminated and self._corner(line)
+        if (
+            self.matrix is not None
+            and not (unterminated and _last(line) != self.matrix.width)
+            and self._row(number_, line)
+        ):
             return True
-        if unended and line[-1].isdecimal():
+        if unterminated and line[-1].isdecimal():
             return False
         self.matrix = None
-        return self._said(number_, " ".join(line.split()))
+        return self._summary_line(number_, " ".join(line.split()))
 
-    def _said(self, line: int, words: str) -> bool:
-        now = self.tests[-1]
-        if found := _VERSION.fullmatch(words):
-            if now.points or now.version:
-                now = _Test()
-                self.tests.append(now)
-            now.version = found["version"]
+    def _summary_line(self, line: int, text: str) -> bool:
+        test = self.tests[-1]
+        if match := _VERSION.fullmatch(text):
+            if test.points or test.version:
+                test = _Test()
+                self.tests.append(test)
+            test.version = match["version"]
             return True
-        if found := _BEST.fullmatch(words):
-            return self._best(now, line, found)
-        if found := _SPREAD.fullmatch(words):
-            at = (int(found["small"]), int(found["large"]))
-            subject = " ".join([*([found["what"].lower()] if all(at) else []), found["side"].lower()])
+        if match := _BEST.fullmatch(text):
+            return self._best(test, line, match)
+        if match := _SPREAD.fullmatch(text):
+            point = (int(match["small"]), int(match["large"]))
+            subject = " ".join([*([match["what"].lower()] if all(point) else []), match["side"].lower()])
             for part in ("min", "mean", "max", "stddev"):
-                value = number(found[part])
+                value = number(match[part])
                 if value is not None:
-                    now.add(at, f"response_{part}_s", value / 1e6, line, f"{found[part]} us", subject)
+                    test.add(point, f"response_{part}_s", value / 1e6, line, f"{match[part]} us", subject)
             return True
-        if found := _HISTOGRAM.fullmatch(words):
-            self.histogram = (int(found["small"]), int(found["large"]))
-            now.points.setdefault(self.histogram, _Point()).buckets = []
+        if match := _HISTOGRAM.fullmatch(text):
+            self.histogram = (int(match["small"]), int(match["large"]))
+            test.points.setdefault(self.histogram, _Point()).buckets = []
             return True
-        if self.histogram and (found := _BUCKET.fullmatch(words)):
-            counts = int(found["read"]) + int(found["write"])
-            now.points[self.histogram].buckets.append((int(found["to"]) / _PER_SECOND[found["unit"]], counts))
+        if self.histogram and (match := _BUCKET.fullmatch(text)):
+            counts = int(match["read"]) + int(match["write"])
+            test.points[self.histogram].buckets.append((int(match["to"]) / _PER_SECOND[match["unit"]], counts))
             return True
         for kind, title in _TITLES:
-            if title.search(words):
-                self.title, self.micro = kind, self.micro or "microsec" in words
+            if title.search(text):
+                self.title, self.micro = kind, self.micro or "microsec" in text
                 return True
-        if found := _SETTING.fullmatch(words):
-            now.options.setdefault(found["name"], found["value"].strip())
+        if match := _SETTING.fullmatch(text):
+            test.options.setdefault(match["name"], match["value"].strip())
             return True
-        return bool(_KNOWN.match(words))
+        return bool(_KNOWN.match(text))
 
-    def _best(self, now: _Test, line: int, found: re.Match[str]) -> bool:
-        value = number(found["value"])
+    def _best(self, test: _Test, line: int, match: re.Match[str]) -> bool:
+        value = number(match["value"])
         if value is None:
             return False
-        at = (int(found["small"]), int(found["large"]))
-        if "MBPS" in found["what"]:
-            now.add(at, "bytes_per_s", value * _MIB, line, f"{found['value']} MBPS", "large" if all(at) else "")
-        elif "IOPS" in found["what"]:
-            now.add(at, "throughput_per_s", value, line, f"{found['value']} IOPS")
+        point = (int(match["small"]), int(match["large"]))
+        if "MBPS" in match["what"]:
+            test.add(point, "bytes_per_s", value * _MIB, line, f"{match['value']} MBPS", "large" if all(point) else "")
+        elif "IOPS" in match["what"]:
+            test.add(point, "throughput_per_s", value, line, f"{match['value']} IOPS")
         else:
-            # 10.2 and 11.1 print no unit and mean ms: 0.26 stands where 5 are outstanding at 19019 IOPS.
-            unit = found["unit"] or "ms"
-            now.add(at, "response_mean_s", value / _PER_SECOND[unit], line, f"{found['value']} {unit}")
+            # 10.2 and 11.1 print ms without a unit: 0.26 ms fits 5 outstanding operations at 19019 IOPS.
+            unit = match["unit"] or "ms"
+            test.add(point, "response_mean_s", value / _PER_SECOND[unit], line, f"{match['value']} {unit}")
         return True
 
     def _corner(self, line: str) -> bool:
         columns = _cells(_CORNER.sub("", line))
-        if not columns or not all(one.isascii() and one.isdecimal() and len(one) < 7 for one in columns):
+        if not columns or not all(cell.isascii() and cell.isdecimal() and len(cell) < 7 for cell in columns):
             return False
         self.matrix = _Matrix(
-            kind=self.title, micro=self.micro, columns=[int(one) for one in columns], width=_last(line)
+            kind=self.title, micro=self.micro, columns=[int(cell) for cell in columns], width=_last(line)
         )
         self.matrices.append((self.tests[-1], self.matrix))
         self.title, self.micro = "", False
@@ -174,7 +178,7 @@ class _Reader:
         cells = _cells(text)
         if not cells or not (cells[0].isascii() and cells[0].isdecimal() and len(cells[0]) < 7):
             return False
-        if len(cells) - 1 > len(self.matrix.columns) or any(one and number(one) is None for one in cells[1:]):
+        if len(cells) - 1 > len(self.matrix.columns) or any(cell and number(cell) is None for cell in cells[1:]):
             return False
         if (
             "," not in text
@@ -182,16 +186,16 @@ class _Reader:
             and 1 < len(cells) <= len(self.matrix.columns)
             and self.matrix.columns != [0]
         ):
-            return False  # which cells are empty cannot be seen
+            return False  # the positions of empty cells are unknown
         self.matrix.rows.append((line, int(cells[0]), cells[1:]))
         return True
 
 
 def _cells(text: str) -> list[str]:
-    """The cells of a line between commas, bars or blanks."""
+    """Split a line at commas, bars or blanks."""
     text = text.strip().strip("|").strip()
     separator = "," if "," in text else "|" if "|" in text else None
-    cells = [one.strip() for one in text.split(separator)]
+    cells = [cell.strip() for cell in text.split(separator)]
     if separator == "," and not cells[0]:
         cells = cells[1:]
     while cells and not cells[-1]:
@@ -200,12 +204,12 @@ def _cells(text: str) -> list[str]:
 
 
 def _last(line: str) -> int:
-    """How wide the last cell is."""
+    """Return the width of the last cell."""
     return len(line) - line.rfind(",")
 
 
 def recognises(text: str) -> float:
-    """By its name, the words of its summary, or the corner of its matrices."""
+    """Score by the tool's name, its summary, or the corner of its matrices."""
     ends = ends_of(text)
     if "Maximum Small IOPS=" in ends or "Maximum Large MBPS=" in ends or "ORION VERSION" in ends:
         return 0.95
@@ -213,23 +217,23 @@ def recognises(text: str) -> float:
 
 
 def read(text: str) -> Log:
-    """Each data point, by how many small and large operations were outstanding."""
+    """Read one run per data point, that is per number of small and large outstanding operations."""
     reader = _Reader()
     lines = plain_lines(text)
-    cut = unended(text, lines)
-    rest = [(line, words) for line, words in enumerate(lines, 1) if not reader.line(line, words, line == cut)]
+    cut = unterminated_line(text, lines)
+    unread = [(line, content) for line, content in enumerate(lines, 1) if not reader.line(line, content, line == cut)]
     remarks = [remark for test, matrix in reader.matrices for remark in _fill(test, matrix)]
-    runs, copies = once(run for test in reader.tests for run in _runs(test, len(lines)))
+    runs, copies = drop_copies(run for test in reader.tests for run in _runs(test, len(lines)))
     remarks += copies
-    if any(one.metric == "bytes_per_s" for run in runs for one in run.readings):
+    if any(reading.metric == "bytes_per_s" for run in runs for reading in run.readings):
         remarks.append(
             "MBPS is read as 1024 x 1024 bytes a second: what the documentation calls 1 MB is an I/O of 1024 KB"
         )
-    return Log(format=FORMAT, runs=tuple(runs), not_understood=tuple(rest), remarks=tuple(dict.fromkeys(remarks)))
+    return Log(format=FORMAT, runs=tuple(runs), not_understood=tuple(unread), remarks=tuple(dict.fromkeys(remarks)))
 
 
 def _fill(test: _Test, matrix: _Matrix) -> Iterator[str]:
-    """Put the cells to their data points; where it cannot be known what they are, say so."""
+    """Assign the cells of a matrix to data points; yield a remark if the metric is unknown."""
     kind = matrix.kind or _kind(matrix)
     rows = [row for row in matrix.rows if row[2]]
     if rows and not kind:
@@ -241,18 +245,18 @@ def _fill(test: _Test, matrix: _Matrix) -> Iterator[str]:
             value = number(cell)
             if value is None or (small, large) == (0, 0):
                 continue
-            at = (small, large)
+            point = (small, large)
             if kind == _IOPS:
-                test.add(at, "throughput_per_s", value, line, f"{cell} IOPS")
+                test.add(point, "throughput_per_s", value, line, f"{cell} IOPS")
             elif kind == _MBPS:
-                test.add(at, "bytes_per_s", value * _MIB, line, f"{cell} MBPS", "large" if all(at) else "")
+                test.add(point, "bytes_per_s", value * _MIB, line, f"{cell} MBPS", "large" if all(point) else "")
             else:
                 unit = "us" if matrix.micro else "ms"
-                test.add(at, "response_mean_s", value / _PER_SECOND[unit], line, f"{cell} {unit}")
+                test.add(point, "response_mean_s", value / _PER_SECOND[unit], line, f"{cell} {unit}")
 
 
 def _kind(matrix: _Matrix) -> str:
-    """What an untitled matrix is of: only MBPS has a column without small operations, only IOPS are whole numbers."""
+    """Infer the metric of an untitled matrix: only MBPS has a column 0, and only IOPS are all whole numbers."""
     cells = [cell for _line, _large, row in matrix.rows for cell in row if cell]
     if matrix.columns[0] == 0:
         return _MBPS
@@ -263,22 +267,22 @@ def _kind(matrix: _Matrix) -> str:
 
 def _runs(test: _Test, lines: int) -> Iterator[LogRun]:
     for (small, large), point in sorted(test.points.items()):
-        of = [one.line for one in point.readings]
+        reading_lines = [reading.line for reading in point.readings]
         yield LogRun(
             tool="orion",
             version=test.version,
             workload=_workload(test.options.get("IO Types", test.options.get("IO Type", "")), small, large),
             load=small or large,
             options={**test.options, "small": str(small), "large": str(large)},
-            readings=tuple(sorted(point.readings, key=lambda one: one.line)),
+            readings=tuple(sorted(point.readings, key=lambda reading: reading.line)),
             histogram=tuple(point.buckets),
-            lines=(min(of, default=1), max(of, default=lines)),
+            lines=(min(reading_lines, default=1), max(reading_lines, default=lines)),
         )
 
 
 def _workload(types: str, small: int, large: int) -> str:
-    """A point's series: small operations alone, large ones alone, or small ones beside so many large ones."""
-    kinds = [one.strip() for one in types.split(",") if one.strip()]
-    few = next((one for one in kinds if one.startswith("Small")), "small I/O")
-    many = next((one for one in kinds if one.startswith("Large")), "large I/O")
-    return many if not small else f"{few} beside {large} {many}" if large else few
+    """Name the series of a point: small operations alone, large ones alone, or both."""
+    kinds = [kind.strip() for kind in types.split(",") if kind.strip()]
+    small_kind = next((kind for kind in kinds if kind.startswith("Small")), "small I/O")
+    large_kind = next((kind for kind in kinds if kind.startswith("Large")), "large I/O")
+    return large_kind if not small else f"{small_kind} beside {large} {large_kind}" if large else small_kind

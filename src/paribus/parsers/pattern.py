@@ -1,4 +1,4 @@
-"""Any tool's text, by regular expressions that have one group, `value`."""
+"""Values from any tool's text, by regular expressions with the named group `value`."""
 
 import re
 
@@ -6,7 +6,7 @@ from paribus.parsers.report import NotUnderstood
 
 
 def refusal(pattern: str) -> str:
-    """Why it is no such expression; empty where it is."""
+    """Explain why a pattern is invalid; empty for a valid one."""
     try:
         groups = re.compile(pattern).groupindex
     except re.error as error:
@@ -15,12 +15,12 @@ def refusal(pattern: str) -> str:
 
 
 def value(pattern: str, text: str) -> float:
-    """The number of the last match, since a tool may tell of its progress first. Raises NotUnderstood."""
-    found = list(re.finditer(pattern, text, re.MULTILINE))
-    if not found:
+    """Return the number of the last match, since a tool may print progress first. Raises NotUnderstood."""
+    matches = list(re.finditer(pattern, text, re.MULTILINE))
+    if not matches:
         raise NotUnderstood(f"has nothing that matches {pattern}")
-    words = found[-1]["value"] or ""
+    token = matches[-1]["value"] or ""
     try:
-        return float(words.replace(",", ""))
+        return float(token.replace(",", ""))
     except ValueError:
-        raise NotUnderstood(f"has {words!r} where {pattern} looks for a number") from None
+        raise NotUnderstood(f"has {token!r} where {pattern} looks for a number") from None

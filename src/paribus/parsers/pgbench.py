@@ -1,8 +1,9 @@
-"""pgbench's output, of PostgreSQL 9 to 18: the report, lines of -P, latencies of statements (-r)."""
+"""Reader of pgbench output, PostgreSQL 9 to 18: reports, progress lines (-P), statement latencies (-r)."""
 
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 
 from paribus.parsers.log import Log, LogSeries
@@ -29,7 +30,7 @@ _SCRIPT = re.compile(r"SQL script ([0-9]{1,6}): .+")
 _LETTERS = {"R": "rate", "L": "latency-limit", "P": "progress", "T": "time", "c": "client", "j": "jobs", "b": "builtin"}
 _LETTERS |= {"t": "transactions", "M": "protocol", "s": "scale", "f": "file"}
 _SWITCHES = {"S": "select-only", "N": "skip-some-updates", "C": "connect", "n": "no-vacuum", "r": "report-per-command"}
-_ASKED = {
+_OPTION_NAMES = {
     "scaling factor": "scale",
     "query mode": "protocol",
     "number of clients": "client",
@@ -65,7 +66,7 @@ def _ms(metric: str, subject: str = "") -> Field:
 _TPS = Field("throughput_per_s", "1/s", 6)
 _WITH_CONNECTING = Field("throughput_per_s", "1/s", 6, subject="including connections")
 _PROGRESS_OF: tuple[Part, ...] = (Field("throughput_per_s", "1/s", 1), _ms("response_mean_s"), _ms("response_stddev_s"))
-_MORE: dict[str, tuple[Part, ...]] = {
+_SUFFIXES: dict[str, tuple[Part, ...]] = {
     ", # failed": (_count("errors"),),
     ", lag # ms": (_ms("schedule_lag_mean_s"),),
     ", # skipped": (_count("skipped"),),
@@ -74,11 +75,11 @@ _MORE: dict[str, tuple[Part, ...]] = {
 
 
 def _progresses() -> dict[str, tuple[Part, ...]]:
-    """Every line of -P: what follows the first three numbers depends on what was asked, and comes in this order."""
-    found: dict[str, tuple[Part, ...]] = {"# tps, lat # ms stddev #": _PROGRESS_OF}
-    for more, parts in _MORE.items():
-        found |= {shape + more: (*known, *parts) for shape, known in found.items()}
-    return found
+    """Return the columns of every form of progress line; optional parts follow in a fixed order."""
+    intervals: dict[str, tuple[Part, ...]] = {"# tps, lat # ms stddev #": _PROGRESS_OF}
+    for suffix, parts in _SUFFIXES.items():
+        intervals |= {shape + suffix: (*columns, *parts) for shape, columns in intervals.items()}
+    return intervals
 
 
 _INTERVALS: Mapping[str, tuple[Part, ...]] = shapes(_progresses())
@@ -106,7 +107,7 @@ _LINES: Mapping[str, tuple[Part, ...]] = shapes(
         "rate limit schedule lag: avg # (max #) ms": (_ms("schedule_lag_mean_s"), _ms("schedule_lag_max_s")),
         "initial connection time = # ms": (_ms("connection_time_s"),),
         "average connection time = # ms": (_ms("connection_time_mean_s"),),
-        # without and including reconnection times are what 14 and later count, as before those excluding connections
+        # 14 and later count without connection or with reconnection times; earlier ones excluded connections
         "tps = # (without initial connection time)": (_TPS,),
         "tps = # (including reconnection times)": (_TPS,),
         "tps = # (excluding connections establishing)": (_TPS,),
@@ -132,40 +133,40 @@ _SCRIPTS: Mapping[str, tuple[Part, ...]] = shapes(
 
 
 def recognises(text: str) -> float:
-    """By the words of its report and its lines of progress."""
+    """Score by the wording of the report and the progress lines."""
     ends = text if len(text) <= 2 * _ENDS else text[:_ENDS] + text[-_ENDS:]
     return min(0.96, sum(sure for sign, sure in _SIGNS if sign in ends))
 
 
 def read(text: str) -> Log:
-    """Every run of the text."""
+    """Read every run in the text."""
     return _Reader(text).log(FORMAT)
 
 
 def _command(line: str) -> Sequence[str]:
-    """The words after pgbench in a command line, up to where the shell takes over; none in any other line."""
+    """Return the arguments of a pgbench command line up to shell operators; empty for any other line."""
     if "pgbench " not in line or len(line) > _LONG:
         return ()
     words = line.split()
-    place = next((index for index, word in enumerate(words) if word.rsplit("/", 1)[-1] == "pgbench"), len(words))
-    rest = list(takewhile(lambda word: not word.startswith(_ELSEWHERE), words[place + 1 :]))
-    return rest if any(word.startswith("-") for word in rest) else ()
+    position = next((index for index, word in enumerate(words) if word.rsplit("/", 1)[-1] == "pgbench"), len(words))
+    arguments = list(takewhile(lambda word: not word.startswith(_ELSEWHERE), words[position + 1 :]))
+    return arguments if any(word.startswith("-") for word in arguments) else ()
 
 
-def _options(words: Sequence[str]) -> dict[str, str]:
-    """What a command line asks for by its long names; where the server is, and as whom, is left out."""
-    found: dict[str, str] = {}
-    rest = iter(words)
-    for word in rest:
-        name, given, value = word[2:].partition("=")
+def _options(arguments: Sequence[str]) -> dict[str, str]:
+    """Return options by their long names; host, port, user, database and passwords are omitted."""
+    options: dict[str, str] = {}
+    remaining = iter(arguments)
+    for word in remaining:
+        name, equals, value = word[2:].partition("=")
         if word.startswith("--"):
-            if given and "pass" not in name and name not in ("host", "port", "username", "dbname"):
-                found[name] = value
+            if equals and "pass" not in name and name not in ("host", "port", "username", "dbname"):
+                options[name] = value
         elif word.startswith("-") and word[1:2] in _LETTERS:
-            found[_LETTERS[word[1]]] = word[2:] or next(rest, "")
+            options[_LETTERS[word[1]]] = word[2:] or next(remaining, "")
         elif word.startswith("-") and word[1:2] in _SWITCHES:
-            found[_SWITCHES[word[1]]] = "on"
-    return found
+            options[_SWITCHES[word[1]]] = "on"
+    return options
 
 
 class _Reader(LogReader):
@@ -173,20 +174,20 @@ class _Reader(LogReader):
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self.script = ""  # of which the lines with a dash are
-        self.begun = False  # whether its first line was there
+        self.script = ""  # script that lines with a dash describe
+        self.begun = False  # whether the first line of the script was read
         self.statement: re.Pattern[str] | None = None
-        self.times: Counter[str] = Counter()  # how often a statement stood in the script
+        self.times: Counter[str] = Counter()  # occurrences of each statement in the script
 
     def understands(self, number: int, line: str) -> bool:
         line = line.strip().strip("*")
-        if found := _PROGRESS.fullmatch(line):
-            return self._progress(number, found[1], found[2])
-        if found := _BANNER.fullmatch(line):
+        if match := _PROGRESS.fullmatch(line):
+            return self._progress(number, match[1], match[2])
+        if match := _BANNER.fullmatch(line):
             if self.draft.stage:
                 self.end()
-            self.draft.version = found[1]
-            return self._at(number, 1)
+            self.draft.version = match[1]
+            return self._advance(number, 1)
         if words := _command(line):
             self.end()
             self.draft.options = _options(words)
@@ -199,81 +200,79 @@ class _Reader(LogReader):
             return self._take(number, shape, parts, columns or scripts or (), self.script if scripts else "")
         if number == self.cut and self.breaks_off(number, parts):
             return False
-        return self._words(number, line)
+        return self._other_line(number, line)
 
-    def _progress(self, number: int, at: str, rest: str) -> bool:
-        shape, parts = shape_of(rest)
+    def _progress(self, number: int, time: str, text: str) -> bool:
+        shape, parts = shape_of(text)
         columns = _INTERVALS.get(shape)
         if columns is None or self.breaks_off(number, parts, columns):
             return False
-        at_s = float(at.replace(",", "."))
-        kept = self.draft.intervals.get(shape)
-        if self.draft.stage > 2 or (kept and at_s < kept.rows[-1][1]):
+        at_s = float(time.replace(",", "."))
+        intervals = self.draft.intervals.get(shape)
+        if self.draft.stage > 2 or (intervals and at_s < intervals.rows[-1][1]):
             self.end()
         self.draft.intervals.setdefault(shape, Intervals(columns)).rows.append((number, at_s, parts))
-        return self._at(number, 2)
+        return self._advance(number, 2)
 
-    def _words(self, number: int, line: str) -> bool:
-        name, colon, words = line.partition(": ")
+    def _other_line(self, number: int, line: str) -> bool:
+        name, colon, value = line.partition(": ")
         if name == "transaction type" and colon:
             if self.draft.stage > 2:
                 self.end()
-            self.draft.workload = words.strip("<>").removeprefix("builtin: ")
-        elif name in _ASKED and colon:
-            self.draft.options.setdefault(_ASKED[name], words)
+            self.draft.workload = value.strip("<>").removeprefix("builtin: ")
+        elif name in _OPTION_NAMES and colon:
+            self.draft.options.setdefault(_OPTION_NAMES[name], value)
             if name == "number of clients":
-                self.draft.load = count(words)
-        elif (found := _STATEMENTS.fullmatch(line)) and bool(self.script) == line.startswith("- ") and number > 1:
-            self.statement = _STATEMENT[found[1] or ""]
-        elif found := _SCRIPT.fullmatch(line):
-            self.script, self.begun, self.statement = f"script {found[1]}", False, None
+                self.draft.load = count(value)
+        elif (match := _STATEMENTS.fullmatch(line)) and bool(self.script) == line.startswith("- ") and number > 1:
+            self.statement = _STATEMENT[match[1] or ""]
+        elif match := _SCRIPT.fullmatch(line):
+            self.script, self.begun, self.statement = f"script {match[1]}", False, None
         elif line.startswith("- weight: "):
-            # The first line of each script: where it comes again, the line that named the next one was lost.
+            # The first line of each script; a second one means that the next script's name was lost.
             self.script, self.begun = "" if self.begun else self.script, True
             self.statement = None
-        elif self.statement and number != self.cut and (found := self.statement.fullmatch(line)):
-            return self._statement(number, found[1], found[2])
+        elif self.statement and number != self.cut and (match := self.statement.fullmatch(line)):
+            return self._statement(number, match[1], match[2])
         elif not _IDLE.fullmatch(line):
             return False
         else:
             self.draft.touch(number)
             return True
-        return self._at(number, 3)
+        return self._advance(number, 3)
 
-    def _statement(self, number: int, took: str, words: str) -> bool:
-        """How long a statement takes on average; the same statement may stand in a script several times."""
-        subject = f"{self.script}: {words}" if self.script else words
+    def _statement(self, number: int, latency: str, statement: str) -> bool:
+        """Add the mean latency of a statement; a script may contain the same statement several times."""
+        subject = f"{self.script}: {statement}" if self.script else statement
         self.times[subject] += 1
         if self.times[subject] > 1:
             subject += f" ({self.times[subject]})"
-        known = Field("response_mean_s", "s", len(re.split("[.,]", took)[1]), 1000, subject)
-        for one in readings(number, ["", took, ""], [known]):
-            if one:
-                self.draft.add(one)
-        return self._at(number, 3)
+        column = Field("response_mean_s", "s", len(re.split("[.,]", latency)[1]), 1000, subject)
+        for reading in readings(number, ["", latency, ""], [column]):
+            if reading:
+                self.draft.add(reading)
+        return self._advance(number, 3)
 
     def _take(self, number: int, shape: str, parts: Sequence[str], columns: Sequence[Part], subject: str) -> bool:
         if self.breaks_off(number, parts, columns):
             return False
         after_others = self.script and number - 1 in self.unknown
         if (number == 1 or after_others) and not subject and f"- {shape}" in _SCRIPTS:
-            return False  # may be of a script: the dash was cut off, or is in the line of others
+            return False  # may belong to a script whose dash was cut off
         if subject:
             columns = [
-                Field(one.metric, one.unit, one.decimals, one.per, " ".join(filter(None, (subject, one.subject))))
-                if isinstance(one, Field)
-                else one
-                for one in columns
+                replace(column, subject=f"{subject} {column.subject}".rstrip()) if isinstance(column, Field) else column
+                for column in columns
             ]
-        found = list(readings(number, parts, columns))
-        if any(one and (one.metric, one.subject) in self.draft.readings for one in found):
+        line_readings = list(readings(number, parts, columns))
+        if any(reading and (reading.metric, reading.subject) in self.draft.readings for reading in line_readings):
             self.end()
-        for one in found:
-            if one:
-                self.draft.add(one)
-        return self._at(number, 3) and None not in found
+        for reading in line_readings:
+            if reading:
+                self.draft.add(reading)
+        return self._advance(number, 3) and None not in line_readings
 
-    def _at(self, number: int, stage: int) -> bool:
+    def _advance(self, number: int, stage: int) -> bool:
         self.draft.stage = max(self.draft.stage, stage)
         self.draft.touch(number)
         return True
@@ -286,15 +285,15 @@ class _Reader(LogReader):
         if draft.stage < 2:
             return
         names = {metric for metric, subject in draft.readings if not subject}
-        wanted = {"transactions": "operations", "response times": "response_mean_s", "tps": "throughput_per_s"}
-        missing = ", ".join(words for words, metric in wanted.items() if metric not in names)
+        required = {"transactions": "operations", "response times": "response_mean_s", "tps": "throughput_per_s"}
+        missing = ", ".join(description for description, metric in required.items() if metric not in names)
         self.runs.append(draft.run(courses, missing if draft.readings else "the whole report"))
 
 
-def _from_the_start(course: LogSeries) -> LogSeries:
-    """Times of --progress-timestamp are of the day: then they are told from the first line on."""
-    if course.at_s[0] < 1e9:
-        return course
-    first = course.at_s[0]
-    at_s = tuple(at - first for at in course.at_s)
-    return LogSeries(metric=course.metric, unit=course.unit, at_s=at_s, values=course.values, subject=course.subject)
+def _from_the_start(series: LogSeries) -> LogSeries:
+    """Convert times of day (--progress-timestamp) to seconds since the first line."""
+    if series.at_s[0] < 1e9:
+        return series
+    first = series.at_s[0]
+    at_s = tuple(at - first for at in series.at_s)
+    return LogSeries(metric=series.metric, unit=series.unit, at_s=at_s, values=series.values, subject=series.subject)

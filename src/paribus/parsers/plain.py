@@ -1,11 +1,11 @@
-"""The lines of a text as the tool printed them: without colours, marks of quotation and the mark of the byte order."""
+"""Lines of a text as the tool printed them, without colours, quotation marks and the byte order mark."""
 
 import re
 
 _COLOUR = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
 _END = 16384
 _QUOTED = re.compile(r"(?:> ?)+")
-# What `ts`, a journal, `docker compose` or `pdsh` puts before each line, the last with the name of a machine.
+# Prefixes added by `ts`, journald, `docker compose` or `pdsh`; the last one is a machine name.
 _MARKS = tuple(
     re.compile(f"(?P<mark>{mark})(?:[ \\t]|$)", re.ASCII)
     for mark in (
@@ -14,29 +14,31 @@ _MARKS = tuple(
         r"(?:stdout|stderr) [FP]",
         r"\[pod/[\w./-]{1,200}\]",
         r"[A-Za-z][\w.-]{0,60} +\|",
-        r"[A-Za-z][\w.-]{0,40}[\d.-][\w.-]{0,20}:",  # no word of a tool's, such as progress: and FATAL:, has a digit
+        r"[A-Za-z][\w.-]{0,40}[\d.-][\w.-]{0,20}:",  # words of tools, such as progress: and FATAL:, have no digit
     )
 )
 _MOST = 0.9
 
 
 def plain_lines(text: str) -> list[str]:
-    """Numbered as `splitlines` does. Marks of quotation are taken off where most lines have one."""
+    """Split as `splitlines` does; quotation marks are removed if most lines have one."""
     text = text.removeprefix("\ufeff")
     lines = [line.rstrip(" \t") for line in (_COLOUR.sub("", text) if "\x1b" in text else text).splitlines()]
-    said = [line for line in lines if line.strip()]
-    if sum(line.startswith(">") for line in said) > len(said) / 2:
+    nonblank = [line for line in lines if line.strip()]
+    if sum(line.startswith(">") for line in nonblank) > len(nonblank) / 2:
         return [_QUOTED.sub("", line, count=1) for line in lines]
     return lines
 
 
 def tool_lines(text: str) -> list[str]:
-    """Plain lines without the time, the one name or the blanks that stand before each of them."""
+    """Return plain lines without the timestamp, the single name or the indentation common to all."""
     lines = plain_lines(text)
     for _ in _MARKS:
         lines = _dedented(lines)
-        said = [line for line in lines if line]
-        marks = (mark for mark in _MARKS if said and mark.match(said[len(said) // 2]) and _marked(mark, said))
+        nonblank = [line for line in lines if line]
+        marks = (
+            mark for mark in _MARKS if nonblank and mark.match(nonblank[len(nonblank) // 2]) and _marked(mark, nonblank)
+        )
         mark = next(marks, None)
         if mark is None:
             break
@@ -45,9 +47,9 @@ def tool_lines(text: str) -> list[str]:
 
 
 def unnamed(lines: list[str]) -> list[str]:
-    """The lines without the one name of a machine that stands before each of them."""
-    said = [line for line in lines if line.strip()]
-    named = bool(said) and bool(_MARKS[-1].match(said[len(said) // 2])) and _marked(_MARKS[-1], said)
+    """Return the lines without the machine name, if all lines carry the same one."""
+    nonblank = [line for line in lines if line.strip()]
+    named = bool(nonblank) and bool(_MARKS[-1].match(nonblank[len(nonblank) // 2])) and _marked(_MARKS[-1], nonblank)
     return [_MARKS[-1].sub("", line, count=1) for line in lines] if named else lines
 
 
@@ -56,20 +58,20 @@ def _dedented(lines: list[str]) -> list[str]:
     return [line[blanks:] for line in lines] if blanks else lines
 
 
-def _marked(mark: re.Pattern[str], said: list[str]) -> bool:
-    """Whether most lines have it; the names of several machines say that their lines are mixed."""
-    found = [one["mark"] for line in said if (one := mark.match(line))]
+def _marked(mark: re.Pattern[str], lines: list[str]) -> bool:
+    """Return whether most lines carry the mark; several machine names mean interleaved lines."""
+    marks = [match["mark"] for line in lines if (match := mark.match(line))]
     named = mark is _MARKS[-1]
-    return len(found) >= _MOST * len(said) and not (named and (len(said) < 2 or len(set(found)) > 1))
+    return len(marks) >= _MOST * len(lines) and not (named and (len(lines) < 2 or len(set(marks)) > 1))
 
 
-def unended(text: str, lines: list[str]) -> int:
-    """The number of the line that may be cut off, 0 where the text ends with the end of a line."""
+def unterminated_line(text: str, lines: list[str]) -> int:
+    """Return the number of the last line if it lacks a line end, else 0."""
     end = _COLOUR.sub("", text[-_END:])
     return len(lines) if end and not end.endswith(("\n", "\r")) else 0
 
 
 def ends_of(text: str) -> str:
-    """The first and last kilobytes as a tool printed them: what tells of a format."""
+    """Return the first and last kilobytes as the tool printed them, for format recognition."""
     ends = text if len(text) < 2 * _END else f"{text[:_END]}\n{text[-_END:]}"
     return "\n".join(tool_lines(ends))

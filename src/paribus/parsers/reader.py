@@ -1,4 +1,4 @@
-"""A text of lines being read into runs: what is common to all tools that print reports for people."""
+"""Base of readers of line-oriented reports: a text of lines is read into runs."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -9,15 +9,15 @@ from typing import cast
 
 from paribus.parsers.log import Log, LogReading, LogRun, LogSeries
 from paribus.parsers.plain import unnamed
-from paribus.parsers.repeats import once
+from paribus.parsers.repeats import drop_copies
 from paribus.parsers.shapes import (
     MOST_S,
     PERCENT,
     Field,
     Part,
-    ends_whole,
     in_base_unit,
     is_cut,
+    last_number_is_whole,
     lines_of,
     percentile,
     without_prefix,
@@ -29,7 +29,7 @@ _DIGITS = tuple("0123456789")
 
 @dataclass(slots=True)
 class Draft:
-    """A run while it is being read."""
+    """A run being read."""
 
     tool: str
     version: str = ""
@@ -42,25 +42,25 @@ class Draft:
     stage: int = 0
     section: str = ""
     headings: set[str] = field(default_factory=set)
-    goes_on: bool = False  # from where an earlier report of the same run ended
+    continues: bool = False  # whether it starts where an earlier report of the same run ended
     first: int = 0
     last: int = 0
 
     def touch(self, line: int) -> None:
-        """The line belongs to the run."""
+        """Extend the run to this line."""
         self.first = self.first or line
         self.last = line
 
-    def add(self, found: LogReading) -> None:
-        """Keep a reading; the first of its name stands."""
-        self.readings.setdefault((found.metric, found.subject), found)
+    def add(self, reading: LogReading) -> None:
+        """Add a reading; the first one of a name is kept."""
+        self.readings.setdefault((reading.metric, reading.subject), reading)
 
     def courses(self, lost: set[int]) -> tuple[LogSeries, ...]:
-        """The interval lines as courses; lines with a number that is not certain go to `lost`."""
+        """Return the interval lines as time series; lines with an ambiguous number are added to `lost`."""
         return tuple(course for lines in self.intervals.values() for course in lines.courses(lost))
 
     def run(self, courses: tuple[LogSeries, ...], missing: str) -> LogRun:
-        """The run, as it is kept."""
+        """Return the finished run."""
         return LogRun(
             tool=self.tool,
             version=self.version,
@@ -77,25 +77,25 @@ class Draft:
 
 @dataclass(slots=True)
 class Intervals:
-    """Interval lines of one shape: the line, the time, and the parts of each."""
+    """Interval lines of one shape: line number, time in seconds and parts of each."""
 
-    known: Sequence[Part]
+    columns: Sequence[Part]
     rows: list[tuple[int, float, Sequence[str]]] = field(default_factory=list)
 
     def doubled(self) -> bool:
-        """Whether times come twice so often that the lines are of several that wrote at once."""
+        """Return whether repeated times show that several processes wrote at once."""
         twice = sum(before[1] == row[1] for before, row in pairwise(self.rows))
         return 4 * twice >= len(self.rows) > 2
 
     def courses(self, lost: set[int]) -> Iterator[LogSeries]:
-        """A course of each number, and of each percentile where these change."""
-        place = next((2 * index + 1 for index, one in enumerate(self.known) if one is PERCENT), None)
-        if place is None:
+        """Yield a time series per column, and per percentile where the percentile varies."""
+        position = next((2 * index + 1 for index, column in enumerate(self.columns) if column is PERCENT), None)
+        if position is None:
             yield from self._of("", self.rows, lost)
             return
-        tokens = dict.fromkeys(row[2][place] for row in self.rows)
+        tokens = dict.fromkeys(row[2][position] for row in self.rows)
         for token in tokens:
-            rows = self.rows if len(tokens) == 1 else [row for row in self.rows if row[2][place] == token]
+            rows = self.rows if len(tokens) == 1 else [row for row in self.rows if row[2][position] == token]
             percent = percentile(token)
             if percent:
                 yield from self._of(percent, rows, lost)
@@ -103,62 +103,72 @@ class Intervals:
                 lost.update(row[0] for row in rows)
 
     def _of(self, percent: str, rows: list[tuple[int, float, Sequence[str]]], lost: set[int]) -> Iterator[LogSeries]:
-        columns = [(2 * index + 1, one) for index, one in enumerate(self.known) if isinstance(one, Field)]
-        numbers = [_column(rows, place, one) for place, one in columns]
+        fields = [
+            (2 * index + 1, metric_field)
+            for index, metric_field in enumerate(self.columns)
+            if isinstance(metric_field, Field)
+        ]
+        numbers = [_column(rows, position, metric_field) for position, metric_field in fields]
         gaps = [column for column in numbers if None in column]
         wrong = {index for column in gaps for index, number in enumerate(column) if number is None}
         lost.update(rows[index][0] for index in wrong)
         if len(wrong) == len(rows):
             return
         times = tuple(row[1] for index, row in enumerate(rows) if index not in wrong)
-        for (_, one), column in zip(columns, numbers, strict=True):
+        for (_, metric_field), column in zip(fields, numbers, strict=True):
             sure = column if not wrong else [number for at, number in enumerate(column) if at not in wrong]
             values = cast("tuple[float, ...]", tuple(sure))
-            name = one.metric.format(percent) if percent else one.metric
-            yield LogSeries(metric=name, unit=one.unit, at_s=times, values=values, subject=one.subject)
+            name = metric_field.metric.format(percent) if percent else metric_field.metric
+            yield LogSeries(
+                metric=name, unit=metric_field.unit, at_s=times, values=values, subject=metric_field.subject
+            )
 
 
-def _column(rows: Sequence[tuple[int, float, Sequence[str]]], place: int, known: Field) -> Sequence[float | None]:
-    """The numbers of a column, fast where all are as the tool prints them."""
-    tokens = [row[2][place] for row in rows]
+def _column(rows: Sequence[tuple[int, float, Sequence[str]]], position: int, column: Field) -> Sequence[float | None]:
+    """Return the numbers of a column in base units, with a fast path for plain decimals."""
+    tokens = [row[2][position] for row in rows]
     try:
         numbers = list(map(float, tokens))
     except ValueError:
-        return [in_base_unit(token, known) for token in tokens]
-    if max(numbers) > MOST_S or known.decimals is None or (known.decimals == 0 and any("." in one for one in tokens)):
-        return [in_base_unit(token, known) for token in tokens]
-    return numbers if known.per == 1 else [number / known.per for number in numbers]
+        return [in_base_unit(token, column) for token in tokens]
+    if (
+        max(numbers) > MOST_S
+        or column.decimals is None
+        or (column.decimals == 0 and any("." in token for token in tokens))
+    ):
+        return [in_base_unit(token, column) for token in tokens]
+    return numbers if column.per == 1 else [number / column.per for number in numbers]
 
 
 class LogReader(ABC):
-    """Goes over the lines once. A format says of each whether it understands it, and ends the last run."""
+    """Single pass over the lines; a format decides whether it understands each line, and ends runs."""
 
     tool = ""
 
     def __init__(self, text: str) -> None:
         self.lines = unnamed(lines_of(text))
-        self.cut = len(self.lines) if is_cut(text) else 0  # the line that may lack its end
+        self.cut = len(self.lines) if is_cut(text) else 0  # number of an unterminated last line
         self.runs: list[LogRun] = []
         self.unknown: set[int] = set()
         self.draft = Draft(tool=self.tool)
-        self.prefixed = False  # whether what is asked about stood behind a quotation mark, a time or a name
+        self.prefixed = False  # whether a quotation mark, timestamp or name was removed
 
     @abstractmethod
     def understands(self, number: int, line: str) -> bool:
-        """Take what the line says; False where that, or some of it, is not certain."""
+        """Read a line; False if some of it is ambiguous."""
 
     @abstractmethod
     def end(self) -> None:
-        """Finish the run that is being read, if there is one, and begin another."""
+        """Finish the current run, if any, and start another."""
 
     def may_lack_its_beginning(self, number: int) -> bool:
-        """Whether the line begins with what may be the rest of a number: cut off there, or by words of others."""
+        """Return whether the line may start within a number that was cut or interleaved."""
         first = self.lines[number - 1][:1]
         return first in _DIGITS and not self.prefixed and (number == 1 or number - 1 in self.unknown)
 
-    def breaks_off(self, number: int, parts: Sequence[str], known: Sequence[Part] = ()) -> bool:
-        """Whether the line's last number may go on elsewhere: the text ends there, or was wrapped."""
-        whole = ends_whole(parts, known)
+    def breaks_off(self, number: int, parts: Sequence[str], columns: Sequence[Part] = ()) -> bool:
+        """Return whether the last number of the line may be incomplete, at the end of the text or by wrapping."""
+        whole = last_number_is_whole(parts, columns)
         if whole is not None:
             return not whole
         if number >= len(self.lines):
@@ -167,7 +177,7 @@ class LogReader(ABC):
         return following[:1] in _DIGITS
 
     def log(self, format: str) -> Log:
-        """All runs; what no run has understood, with its numbers."""
+        """Return all runs and the numbered lines that were not understood."""
         for number, line in enumerate(self.lines, 1):
             if not line or line.isspace() or self.understands(number, line):
                 continue
@@ -177,31 +187,31 @@ class LogReader(ABC):
                 self.unknown.add(number)
             self.prefixed = False
         self.end()
-        missed = tuple((number, self.lines[number - 1].rstrip("\r")) for number in sorted(self.unknown))
-        if self.cut in self.unknown and self.runs and not self.runs[-1].missing and self._goes_on_to(self.cut):
+        not_understood = tuple((number, self.lines[number - 1].rstrip("\r")) for number in sorted(self.unknown))
+        if self.cut in self.unknown and self.runs and not self.runs[-1].missing and self._last_run_reaches(self.cut):
             self.runs[-1] = replace(self.runs[-1], missing=f"what follows line {self.cut}, which breaks off")
         runs, copies = self._once()
-        return Log(format=format, runs=tuple(runs), not_understood=missed, remarks=(*self.remarks(), *copies))
+        return Log(format=format, runs=tuple(runs), not_understood=not_understood, remarks=(*self.remarks(), *copies))
 
-    def _goes_on_to(self, cut: int) -> bool:
-        """Whether nothing else stands between the last run and the line, which is of that run then."""
+    def _last_run_reaches(self, cut: int) -> bool:
+        """Return whether no other line separates the last run from this line."""
         return self.unknown.isdisjoint(range(self.runs[-1].lines[1] + 1, cut))
 
     def remarks(self) -> list[str]:
-        """What a reader of the log should know."""
+        """Return notes for the user about the log."""
         return []
 
     def _once(self) -> tuple[list[LogRun], list[str]]:
-        """Copies apart, also those of a report alone, without what stood above it: so many numbers are no accident."""
-        kept, remarks = once(self.runs)
+        """Return runs without copies. A run with the same readings is a copy even if its options differ."""
+        unique, remarks = drop_copies(self.runs)
         runs: list[LogRun] = []
-        seen: dict[tuple[tuple[str, str, float], ...], LogRun] = {}
-        for run in kept:
-            told = tuple((one.metric, one.subject, one.value) for one in run.readings)
-            before = seen.setdefault(told, run)
-            if before is run or len(told) < _MANY:
+        first_with: dict[tuple[tuple[str, str, float], ...], LogRun] = {}
+        for run in unique:
+            values = tuple((reading.metric, reading.subject, reading.value) for reading in run.readings)
+            first = first_with.setdefault(values, run)
+            if first is run or len(values) < _MANY:
                 runs.append(run)
             else:
-                at, of = run.lines, before.lines
-                remarks.append(f"lines {at[0]} to {at[1]} report the same numbers as lines {of[0]} to {of[1]}")
+                copy, original = (f"lines {start} to {end}" for start, end in (run.lines, first.lines))
+                remarks.append(f"{copy} report the same numbers as {original}")
         return runs, remarks

@@ -1,34 +1,34 @@
-"""What stands twice in a text is no repetition of a measurement: copies of a run are told of, and kept once."""
+"""Detection of copied runs: a run that appears twice in a text is no repeated measurement."""
 
 from collections.abc import Iterable
 
 from paribus.parsers.log import LogRun
 
-_MOST = 10  # remarks on copies, one by one
+_MOST = 10  # individual remarks on copies
 
 
-def once(runs: Iterable[LogRun]) -> tuple[list[LogRun], list[str]]:
-    """The runs without copies of earlier ones, and a remark on each copy."""
-    kept: list[LogRun] = []
+def drop_copies(runs: Iterable[LogRun]) -> tuple[list[LogRun], list[str]]:
+    """Return the runs without copies of earlier ones, and a remark for each copy."""
+    unique: list[LogRun] = []
     remarks: list[str] = []
-    seen: dict[tuple[object, ...], LogRun] = {}
-    for one in runs:
-        said = (
-            one.tool,
-            one.workload,
-            one.load,
-            tuple(one.labels.items()),
-            tuple(sorted(one.options.items())),
-            tuple(sorted((each.metric, each.subject, each.value) for each in one.readings)),
-            tuple((each.metric, each.subject, each.at_s, each.values) for each in one.courses),
+    first_with: dict[tuple[object, ...], LogRun] = {}
+    for run in runs:
+        content = (
+            run.tool,
+            run.workload,
+            run.load,
+            tuple(run.labels.items()),
+            tuple(sorted(run.options.items())),
+            tuple(sorted((reading.metric, reading.subject, reading.value) for reading in run.readings)),
+            tuple((series.metric, series.subject, series.at_s, series.values) for series in run.courses),
         )
-        before = seen.setdefault(said, one)
-        if before is one or not (one.readings or one.courses):
-            kept.append(one)
+        first = first_with.setdefault(content, run)
+        if first is run or not (run.readings or run.courses):
+            unique.append(run)
         else:
             remarks.append(
-                f"lines {one.lines[0]} to {one.lines[1]} say the same as lines {before.lines[0]} to {before.lines[1]}"
+                f"lines {run.lines[0]} to {run.lines[1]} say the same as lines {first.lines[0]} to {first.lines[1]}"
             )
     if len(remarks) > _MOST:
         remarks[_MOST:] = [f"so do {len(remarks) - _MOST} more runs, as runs before them"]
-    return kept, remarks
+    return unique, remarks

@@ -1,15 +1,15 @@
-"""What a tool's output tells of one run, whatever the tool."""
+"""Tool-independent report of one run."""
 
 from dataclasses import dataclass, field
 
 
 class NotUnderstood(ValueError):
-    """The text is not what the tool prints after a run that went well; the words complete `what it printed …`."""
+    """The text is no report of a successful run; the message completes `what it printed …`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Second:
-    """What an interval line tells: of the time since the one before, which ended `at_s` after the start."""
+    """One interval line: averages over the interval that ended `at_s` after the start."""
 
     at_s: float
     operations_per_s: float
@@ -20,9 +20,10 @@ class Second:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolReport:
-    """One run. What the tool does not say is None, or missing among `responses_s` (mean, p95, p99, max).
+    """One run; what the tool does not report is None, or absent from `responses_s` (mean, p95, p99, max).
 
-    `seconds` are its interval lines. `errors` by name spoil a run; `ignored_per_s` were the tool's to ignore.
+    `seconds` are its interval lines. `errors` by name invalidate a run; `ignored_per_s` are errors that the tool
+    ignored.
     """
 
     operations_per_s: float

@@ -1,7 +1,7 @@
-"""Lines as shapes: what a line says with its numbers taken out (`total time: #s`), and the numbers.
+"""Shapes of lines: a line with its numbers replaced (`total time: #s`), and the numbers.
 
-A tool prints few shapes, so that its format is a table from shapes to what their numbers are. A line that is damaged,
-cut off or mixed with another has no known shape, and none of its numbers is taken for one.
+A tool prints few shapes, so its format is a table from shapes to columns. A line that is damaged, truncated or
+interleaved has no known shape, and none of its numbers is read.
 """
 
 import re
@@ -14,7 +14,7 @@ from paribus.parsers.log import LogReading
 NUMBER = re.compile(r"([0-9]+(?:[.,][0-9]+)?(?:[KMGT]i?(?=[bB]))?)")
 _PLAIN = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
-# What stands before a line that somebody quoted or gave a time; taken off only where the line means nothing else.
+# Quotation marks and timestamps before a line, removed only if the line is not understood with them.
 _PREFIX = re.compile(
     r"(?:(?:>(?!>)|[|#*`\s])+"
     r"|\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?Z| ?[+-]\d\d:?\d\d| UTC)?\]?:?\s+"
@@ -26,19 +26,19 @@ _PREFIX = re.compile(
     r"|[A-Za-z][\w.-]{0,60} +\| )+",
     re.ASCII,
 )
-_COMMENT = re.compile(r"\S\s{2,}(#.*)")  # what somebody explains behind a line
+_COMMENT = re.compile(r"\S\s{2,}(#.*)")  # a user's comment at the end of a line
 _UNIT = re.compile(r"(?:[A-Za-z%]+(?:/s(?:ec)?)?)?")
 _LONG = 4096
 _SIZES = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-MOST = 2.0**63  # no counter holds more; what is above is a difference gone wrong
-MOST_S = 1e9  # thirty years: above it is 2^64 ns, which old versions print for no time at all
+MOST = 2.0**63  # upper limit of counters; larger values are negative differences
+MOST_S = 1e9  # 30 years; old versions print 2^64 ns for no time
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What a number of a shape is: it is divided by `per` to be in the base unit, and printed with `decimals`.
+    """Meaning of a number in a shape: it is divided by `per` to give the base unit and has `decimals` decimals.
 
-    Where these are None, it is five significant digits and one of K, M, G, T, which are powers of 1024.
+    If `decimals` is None, it has five significant digits and a suffix K, M, G or T (powers of 1024).
     """
 
     metric: str
@@ -50,20 +50,20 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class EchoedOption:
-    """A number that tells what was asked: an option of that name."""
+    """A number that echoes the option of that name."""
 
     option: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unproven:
-    """A number whose unit nothing tells; it has at least so many decimals."""
+    """A number of unknown unit, with at least this many decimals."""
 
     decimals: int
 
 
 class Percent:
-    """A number that says which percentile the shape's `response_p{}_s` is of."""
+    """A number that names the percentile of the shape's `response_p{}_s`."""
 
 
 Part = Field | EchoedOption | Unproven | Percent | None
@@ -71,7 +71,7 @@ PERCENT = Percent()
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines without colours, ends of line and the mark of the byte order; numbered as an editor does."""
+    """Split into lines without colours, line ends and the byte order mark; numbered as in an editor."""
     if "\x1b" in text:
         text = _COLOUR.sub("", text)
     text = text.removeprefix("\ufeff")
@@ -79,47 +79,47 @@ def lines_of(text: str) -> list[str]:
 
 
 def is_cut(text: str) -> bool:
-    """Whether the last line may lack its end."""
+    """Return whether the last line may be incomplete."""
     return not text.endswith(("\n", "\r"))
 
 
-_NO_NUMBER = "\N{MUSIC SHARP SIGN}"  # for what stands in a line where a shape has numbers
+_NO_NUMBER = "\N{MUSIC SHARP SIGN}"  # replaces `#` in a line, which stands for a number in a shape
 
 
 def shape_of(line: str) -> tuple[str, list[str]]:
-    """The shape, and the parts of the line: what is between the numbers, and at odd places the numbers."""
+    """Return the shape and the parts of a line; the numbers are at odd indexes, the text between them at even ones."""
     parts = NUMBER.split(line.replace("#", _NO_NUMBER) if "#" in line else line)
     return " ".join("#".join(parts[::2]).split()), parts
 
 
 def without_prefix(line: str) -> str:
-    """The line without a quotation mark, a time or a container's name before it, and a comment behind it."""
-    if found := _COMMENT.search(line[:_LONG]):
-        line = line[: found.start(1)].rstrip()
-    found = _PREFIX.match(line[:_LONG])
-    if not found or not found.end():
+    """Return the line without a leading quotation mark, timestamp or container name and a trailing comment."""
+    if match := _COMMENT.search(line[:_LONG]):
+        line = line[: match.start(1)].rstrip()
+    match = _PREFIX.match(line[:_LONG])
+    if not match or not match.end():
         return line
-    signs = "".join(sign for sign in "*`" if sign in found[0])  # of emphasis, which ends as it begins
-    return line[found.end() :].rstrip(f"{signs} ")
+    signs = "".join(sign for sign in "*`" if sign in match[0])  # emphasis marks appear at both ends
+    return line[match.end() :].rstrip(f"{signs} ")
 
 
-def count(words: str) -> int | None:
-    """A whole number of at most nine digits."""
-    return int(words) if words.isascii() and words.isdigit() and len(words) < 10 else None
+def count(token: str) -> int | None:
+    """Return a whole number of at most nine digits, else None."""
+    return int(token) if token.isascii() and token.isdigit() and len(token) < 10 else None
 
 
 def size(token: str) -> float | None:
-    """Bytes of a token such as 16K, 16.5Gi or 512; K is 1024. There are no thousands in it, so a comma is decimal."""
+    """Return the bytes of a token such as 16K, 16.5Gi or 512 (K is 1024); a comma is the decimal separator."""
     number = token.rstrip("iKMGT")
-    found = value(number.replace(",", "."), len(number))
-    return None if found is None else found * _SIZES.get(token[len(number) :].rstrip("i"), 1)
+    amount = value(number.replace(",", "."), len(number))
+    return None if amount is None else amount * _SIZES.get(token[len(number) :].rstrip("i"), 1)
 
 
 def value(token: str, decimals: int) -> float | None:
-    """The number; None where it is not certain, or is more than can be counted.
+    """Return the number; None if it is ambiguous or exceeds any counter.
 
-    A comma is taken for a decimal one only where as many digits follow as the tool prints, so that 1,234 is never
-    1.234 where it may be a thousand; a count (0 decimals) has neither comma nor point.
+    A comma is a decimal separator only if it precedes as many digits as the tool prints, so 1,234 is never read as
+    1.234. A count (0 decimals) has neither comma nor point.
     """
     if not _PLAIN.fullmatch(token):
         return None
@@ -129,15 +129,15 @@ def value(token: str, decimals: int) -> float | None:
         token = token.replace(",", ".")
     elif decimals == 0 and "." in token:
         return None
-    found = float(token)
-    return found if found < MOST else None
+    amount = float(token)
+    return amount if amount < MOST else None
 
 
-def ends_whole(parts: Sequence[str], known: Sequence[Part]) -> bool | None:
-    """Whether a line has its last number to the last digit; None where the line alone does not tell."""
+def last_number_is_whole(parts: Sequence[str], columns: Sequence[Part]) -> bool | None:
+    """Return whether the last number of a line is complete; None if the line alone does not show it."""
     if parts[-1].strip() or "\r" in parts[-1] or len(parts) == 1:
         return True
-    last = known[-1] if known else None
+    last = columns[-1] if columns else None
     if not isinstance(last, (Field, Unproven)) or not last.decimals:
         return None
     token = parts[-2]
@@ -145,12 +145,12 @@ def ends_whole(parts: Sequence[str], known: Sequence[Part]) -> bool | None:
     return False if point < 0 else len(token) - point > last.decimals or None
 
 
-def alike(parts: Sequence[str], known: Sequence[Part]) -> str:
-    """A regular expression of lines that differ in their numbers alone and end with a whole one; groups are the parts.
+def similar_lines_pattern(parts: Sequence[str], columns: Sequence[Part]) -> str:
+    """Return a regular expression for complete lines that differ only in numbers; its groups are the parts.
 
-    Empty where a line does not tell by itself that its last number is whole, or has sizes.
+    Empty if a line does not show that its last number is complete, or contains sizes.
     """
-    last = known[-1] if known else None
+    last = columns[-1] if columns else None
     if (
         parts[-1]
         or not isinstance(last, (Field, Unproven))
@@ -162,46 +162,46 @@ def alike(parts: Sequence[str], known: Sequence[Part]) -> str:
     return "".join(f"({re.escape(text)}){number}" for text, number in zip(parts[::2], numbers, strict=False)) + "()"
 
 
-def in_base_unit(token: str, known: Field) -> float | None:
-    """The number in its base unit, or None where it is not certain."""
-    found = size(token) if known.decimals is None else value(token, known.decimals)
-    if found is None:
+def in_base_unit(token: str, column: Field) -> float | None:
+    """Return the number in its base unit, or None if it is ambiguous."""
+    amount = size(token) if column.decimals is None else value(token, column.decimals)
+    if amount is None:
         return None
-    found /= known.per
-    return None if known.unit == "s" and found > MOST_S else found
+    amount /= column.per
+    return None if column.unit == "s" and amount > MOST_S else amount
 
 
 def percentile(token: str) -> str:
-    """95 of 95, 999 of 99.9, as metrics are called; empty where it is no share of a hundred."""
-    found = float(token.replace(",", "."))
-    return f"{found:g}".replace(".", "") if 0 < found <= 100 else ""
+    """Return the percentile as metric names have it: 95 as 95, 99.9 as 999; empty outside 0 to 100."""
+    share = float(token.replace(",", "."))
+    return f"{share:g}".replace(".", "") if 0 < share <= 100 else ""
 
 
-def readings(line: int, parts: Sequence[str], known: Sequence[Part]) -> Iterator[LogReading | None]:
-    """What the numbers of a line are, None for each that cannot be read with certainty."""
-    places = [index for index, one in enumerate(known) if one is PERCENT]
-    percent = percentile(parts[2 * places[0] + 1]) if places else ""
-    for index, one in enumerate(known):
-        if not isinstance(one, Field):
+def readings(line: int, parts: Sequence[str], columns: Sequence[Part]) -> Iterator[LogReading | None]:
+    """Yield a reading per number of a line, None for an ambiguous one."""
+    percent_columns = [index for index, column in enumerate(columns) if column is PERCENT]
+    percent = percentile(parts[2 * percent_columns[0] + 1]) if percent_columns else ""
+    for index, column in enumerate(columns):
+        if not isinstance(column, Field):
             continue
-        token, after = parts[2 * index + 1], parts[2 * index + 2]
-        found = in_base_unit(token, one)
-        unit = _UNIT.match(after)
-        if found is None or ("{}" in one.metric and not percent):
+        token, following = parts[2 * index + 1], parts[2 * index + 2]
+        amount = in_base_unit(token, column)
+        unit = _UNIT.match(following)
+        if amount is None or ("{}" in column.metric and not percent):
             yield None
             continue
         yield LogReading(
-            metric=one.metric.format(percent),
-            value=found,
-            unit=one.unit,
+            metric=column.metric.format(percent),
+            value=amount,
+            unit=column.unit,
             line=line,
             stated=token + (unit[0] if unit else ""),
-            subject=one.subject,
+            subject=column.subject,
         )
 
 
 def shapes(table: Mapping[str, tuple[Part, ...]]) -> Mapping[str, tuple[Part, ...]]:
-    """The table, looked over: each shape has as many numbers as are explained."""
-    for shape, known in table.items():
-        assert shape.count("#") == len(known), shape
+    """Return the table after checking that each shape has as many numbers as columns."""
+    for shape, columns in table.items():
+        assert shape.count("#") == len(columns), shape
     return table

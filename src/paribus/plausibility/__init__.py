@@ -1,6 +1,7 @@
-"""Arithmetic and physics: figures in, what does not fit out; for other people's results and our own alike.
+"""Checks of figures against arithmetic and physics, for imported results and own measurements alike.
 
-`of_cell` is for one run, `of_set` for all cells of a set with what its prose claims. Tolerances stand beside each law.
+`of_cell` checks one run; `of_set` checks all cells of a set and the claims of its text. Each law documents its
+tolerance.
 """
 
 from collections import defaultdict
@@ -9,10 +10,10 @@ from functools import partial
 
 from paribus.findings import Breach
 from paribus.plausibility import amounts, ceiling, duplicates, ratio, response_times, table, text
-from paribus.plausibility.curve import Grid, Place, grids
+from paribus.plausibility.curve import CellKey, Grid, grids
 from paribus.plausibility.quantity import Claimed, StatedCell, StatedFigure
 from paribus.plausibility.table_cell import breaches
-from paribus.plausibility.wording import alike
+from paribus.plausibility.wording import merge_similar
 
 __all__ = ["NAMES", "Breach", "Claimed", "StatedCell", "StatedFigure", "of_cell", "of_set"]
 
@@ -38,47 +39,49 @@ NAMES = (
     table.JUMP,
     text.PROSE,
 )
-"""The laws, as `tr` translates them."""
+"""Names of the laws, translated by `gettext`."""
 
 
 def of_cell(stated: StatedCell) -> list[Breach]:
-    """What does not fit within the figures of one run."""
+    """Return the violations within the figures of one run."""
     return breaches(stated)
 
 
 def of_set(cells: Sequence[StatedCell], claims: Sequence[Claimed] = ()) -> list[Breach]:
-    """All that does not fit: within each cell, as its neighbours on the curve bear it out, and across cells.
+    """Return all violations: within cells, between cells and neighbours on the curve, and across tables.
 
-    What goes wrong in the same way in most cells of a table is told once.
+    A violation of the same kind in most cells of a table is reported once.
     """
     cells = response_times.closed_loops(cells)
     tables = grids(cells)
-    found = _within(cells, tables)
+    violations = _within(cells, tables)
     for grid in tables:
-        found += ratio.queries_per_transaction(grid) + ratio.bytes_per_operation(grid)
-    found += ratio.in_two_tables(tables)
+        violations += ratio.queries_per_transaction(grid) + ratio.bytes_per_operation(grid)
+    violations += ratio.in_two_tables(tables)
     for grid in tables:
-        found += [*table.gaps(grid), *table.best(grid), *text.changes(grid)]
-    known = {at for breach in found for at in breach.cells if breach.metric}
+        violations += [*table.gaps(grid), *table.best(grid), *text.changes(grid)]
+    suspect_cells = {position for breach in violations for position in breach.cells if breach.metric}
     for grid in tables:
-        found += table.jumps(grid, known)
-    found += ceiling.pinned(tables)
-    found += [*duplicates.columns(tables), *duplicates.rows(cells), *duplicates.reports(cells)]
-    return alike(found, cells) + text.percentages(claims, tables)
+        violations += table.jumps(grid, suspect_cells)
+    violations += ceiling.pinned(tables)
+    violations += [*duplicates.columns(tables), *duplicates.rows(cells), *duplicates.reports(cells)]
+    return merge_similar(violations, cells) + text.percentages(claims, tables)
 
 
 def _within(cells: Sequence[StatedCell], tables: Sequence[Grid]) -> list[Breach]:
-    places: dict[int, tuple[Grid, Place]] = {at: (grid, place) for grid in tables for place, at in grid.at.items()}
-    wrong = [position for position, cell in enumerate(cells) if breaches(cell)]
-    odd: dict[int, set[Place]] = defaultdict(set)
-    for position in wrong:
-        if position in places:
-            odd[id(places[position][0])].add(places[position][1])
-    found: list[Breach] = []
-    for position in wrong:
+    cell_keys: dict[int, tuple[Grid, CellKey]] = {
+        position: (grid, cell_key) for grid in tables for cell_key, position in grid.positions.items()
+    }
+    inconsistent = [position for position, cell in enumerate(cells) if breaches(cell)]
+    odd: dict[int, set[CellKey]] = defaultdict(set)
+    for position in inconsistent:
+        if position in cell_keys:
+            odd[id(cell_keys[position][0])].add(cell_keys[position][1])
+    violations: list[Breach] = []
+    for position in inconsistent:
         doubts = None
-        if position in places:
-            grid, place = places[position]
-            doubts = partial(grid.doubts, odd[id(grid)], place)
-        found += breaches(cells[position], position, doubts)
-    return found
+        if position in cell_keys:
+            grid, cell_key = cell_keys[position]
+            doubts = partial(grid.doubts, odd[id(grid)], cell_key)
+        violations += breaches(cells[position], position, doubts)
+    return violations

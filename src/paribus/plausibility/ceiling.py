@@ -1,4 +1,4 @@
-"""Throughput that many settings share at the highest loads: what was measured there is a limit, not the setting."""
+"""Throughput limits shared by many settings at the highest loads, which hide the effect of the setting."""
 
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -7,7 +7,7 @@ from paribus.findings import Breach
 from paribus.i18n import N_, gettext, ngettext
 from paribus.plausibility.curve import Grid, Setting
 from paribus.plausibility.quantity import heading
-from paribus.plausibility.wording import sentence, shown, together
+from paribus.plausibility.wording import format_figure, join_names, sentence
 
 CEILING = N_("physical ceiling")
 
@@ -26,40 +26,44 @@ _LINKS: Sequence[tuple[float, float, str]] = (
     (3350e6, 4000e6, "PCIe 2.x ×8, PCIe 3.x ×4"),
     (6700e6, 7880e6, "PCIe 3.x ×8, PCIe 4.x ×4"),
 )
-"""What links carry, in bytes a second: from what is seen in practice up to the rate after line coding (8b/10b in SATA,
-SAS and PCIe 1 and 2, 128b/130b from PCIe 3 on, frames in Ethernet), by their specifications."""
+"""Capacity of links in bytes per second: from practical values to the rate after line coding (8b/10b in SATA,
+SAS and PCIe 1 and 2, 128b/130b since PCIe 3, frames in Ethernet), by their specifications."""
 
 
 def pinned(grids: Sequence[Grid]) -> list[Breach]:
-    """Two thirds of a table's levels, two at least, lie within 1 % of one value at their three highest loads.
+    """At least two thirds of a table's levels, and two, lie within 1 % of one value at their three highest loads.
 
-    And that value is the best of them, within 3 %. Tables of one workload at one value are told together.
+    The value is the best of them, within 3 %. Tables of one workload with the same value are reported together.
     """
-    found: list[tuple[float, str, Grid, Mapping[Setting, float]]] = []
+    plateaus: list[tuple[float, str, Grid, Mapping[Setting, float]]] = []
     for grid in grids:
         for metric in ("bytes_per_s", "throughput_per_s"):
-            reached = _plateaus(grid, metric)
-            if reached is not None:
-                found.append((*reached[:1], metric, grid, reached[1]))
+            levels = _plateaus(grid, metric)
+            if levels is not None:
+                plateaus.append((*levels[:1], metric, grid, levels[1]))
                 break
-    told: list[Breach] = []
-    while found:
-        value, metric, first, _ = found[0]
-        mine = [one for one in found if one[1] == metric and _same(one[0], value) and _alike(one[2], first)]
-        found = [one for one in found if one not in mine]
-        told.append(_told(mine))
-    return told
+    breaches: list[Breach] = []
+    while plateaus:
+        value, metric, first_grid, _ = plateaus[0]
+        group = [
+            plateau
+            for plateau in plateaus
+            if plateau[1] == metric and _same(plateau[0], value) and _same_workload(plateau[2], first_grid)
+        ]
+        plateaus = [plateau for plateau in plateaus if plateau not in group]
+        breaches.append(_breach(group))
+    return breaches
 
 
 def _plateaus(grid: Grid, metric: str) -> tuple[float, dict[Setting, float]] | None:
-    """The value that most levels end at, and from which load on each of them is there."""
+    """Return the value at which most levels end, and for each level the load from which it holds."""
     columns = {setting: column for setting in grid.settings if (column := grid.column(setting, metric))}
     tops = {s: list(c.values())[-_TOP_LOADS:] for s, c in columns.items() if len(c) > _TOP_LOADS}
     flat = {setting: median(top) for setting, top in tops.items() if max(top) <= min(top) * (1 + _BAND)}
     if len(flat) < 2:
         return None
     value = median(flat.values())
-    band = [s for s in flat if all(abs(one / value - 1) <= _BAND / 2 for one in tops[s])]
+    band = [s for s in flat if all(abs(figure / value - 1) <= _BAND / 2 for figure in tops[s])]
     distinct = {tuple(columns[setting].values()) for setting in band}
     if len(distinct) < max(2, _MOST_SETTINGS * len(columns)):
         return None
@@ -69,7 +73,7 @@ def _plateaus(grid: Grid, metric: str) -> tuple[float, dict[Setting, float]] | N
 
 
 def _since(column: Mapping[float, float], value: float) -> float:
-    """The lowest load from which on a level is there."""
+    """Return the lowest load from which a level stays at the value."""
     since = max(column)
     for load in sorted(column, reverse=True):
         if abs(column[load] / value - 1) > _BAND:
@@ -78,39 +82,39 @@ def _since(column: Mapping[float, float], value: float) -> float:
     return since
 
 
-def _same(one: float, other: float) -> bool:
-    return abs(one / other - 1) <= _BAND / 2
+def _same(first: float, second: float) -> bool:
+    return abs(first / second - 1) <= _BAND / 2
 
 
-def _alike(one: Grid, other: Grid) -> bool:
-    return next(iter(one.cells.values())).workload == next(iter(other.cells.values())).workload
+def _same_workload(first: Grid, second: Grid) -> bool:
+    return next(iter(first.cells.values())).workload == next(iter(second.cells.values())).workload
 
 
-def _told(found: Sequence[tuple[float, str, Grid, Mapping[Setting, float]]]) -> Breach:
-    value, metric = median(one[0] for one in found), found[0][1]
-    settings = [(grid, setting) for _, _, grid, since in found for setting in since]
-    since = max(load for *_, loads in found for load in loads.values())
+def _breach(plateaus: Sequence[tuple[float, str, Grid, Mapping[Setting, float]]]) -> Breach:
+    value, metric = median(plateau[0] for plateau in plateaus), plateaus[0][1]
+    settings = [(grid, setting) for _, _, grid, since in plateaus for setting in since]
+    since = max(load for *_, loads in plateaus for load in loads.values())
     cells = [
-        grid.at[setting, load]
-        for _, _, grid, loads in found
-        for setting, first in loads.items()
+        grid.positions[setting, load]
+        for _, _, grid, loads in plateaus
+        for setting, start in loads.items()
         for load in grid.column(setting, metric)
-        if load >= first
+        if load >= start
     ]
     names = (", ".join(filter(None, (grid.table, heading(dict(setting))))) for grid, setting in settings)
-    where = together(names)
+    where = join_names(names)
     reached = ngettext(
         "{n} setting reaches {value} from {load:g} threads on, within {band:.0%}",
         "{n} settings reach {value} from {load:g} threads on, within {band:.0%}",
         len(settings),
-        value=shown(metric, value),
+        value=format_figure(metric, value),
         load=since,
         band=_BAND,
     )
     message = N_("{reached}: a limit was measured there, not the setting")
-    words = gettext(message, reached=reached)
-    near = [name for low, high, name in _LINKS if low <= value <= high] if metric == "bytes_per_s" else []
-    if near:
-        words += gettext(N_(" (near the capacity of {link})"), link=near[0])
-    words = sentence(CEILING, words, where)
-    return Breach(law=CEILING, where=where, cells=tuple(cells), words=words, stated=value, tolerance=_BAND, grave=False)
+    text = gettext(message, reached=reached)
+    links = [name for low, high, name in _LINKS if low <= value <= high] if metric == "bytes_per_s" else []
+    if links:
+        text += gettext(N_(" (near the capacity of {link})"), link=links[0])
+    text = sentence(CEILING, text, where)
+    return Breach(law=CEILING, where=where, cells=tuple(cells), words=text, stated=value, tolerance=_BAND, grave=False)

@@ -1,4 +1,4 @@
-"""What somebody states of one run: its figures with how each was written, and how far a figure's rounding reaches."""
+"""Stated figures of one run with their notation, and the range that their rounding allows."""
 
 import math
 import re
@@ -13,12 +13,12 @@ _NUMBER = re.compile(r"[-+]?(\d[\d,_]*|(?=\.\d))(?:\.(\d+))?(?:[eE]([-+]?\d+))?"
 _GROUPED = re.compile(r"[-+]?(\d{1,3}(?:[ '’\u00a0\u2009\u202f]\d{3})+)(?![\d])(?:[.,](\d+))?()")
 _DECIMAL_COMMA = re.compile(r"[-+]?(\d{1,3}(?:\.\d{3})*|\d+),(\d+)()")
 _FLOAT = 1e-9
-_SURE = 10.0  # so many times what rounding leaves open must a figure lie off, before one digit explains it
-_SURE_DIGITS = 2  # of a round number without decimals: 50,000 may stand for 49,500 to 50,500
+_SURE = 10.0  # minimum error in units of the rounding range for a single-digit error to explain it
+_SURE_DIGITS = 2  # significant digits of a round integer: 50,000 may mean 49,500 to 50,500
 
 
 class Range(NamedTuple):
-    """The values, none below zero, that a figure can have."""
+    """Range of the non-negative values that a figure can have."""
 
     low: float
     high: float
@@ -38,25 +38,25 @@ class Range(NamedTuple):
         )
 
     def times(self, factor: float) -> "Range":
-        """Scaled."""
+        """Return the range scaled by a factor."""
         return Range(self.low * factor, self.high * factor)
 
     def widened(self, share: float) -> "Range":
-        """With so much slack on both sides, as a share."""
+        """Return the range widened on both sides by a share."""
         return Range(self.low * (1 - share), self.high * (1 + share))
 
     @property
     def middle(self) -> float:
-        """What stands for all of them."""
+        """The representative value of the range."""
         return (self.low + self.high) / 2 if self.high < math.inf else self.low
 
     def meets(self, other: "Range") -> bool:
-        """Whether one value can be both."""
+        """Return whether the ranges overlap."""
         return self.low <= other.high and other.low <= self.high
 
 
 class WrittenNumber(NamedTuple):
-    """A number as it was written, and how many base units its unit has (0 where it is zero)."""
+    """A number as written, and the base units per written unit (0 if the number is zero)."""
 
     number: float
     whole: str
@@ -66,34 +66,34 @@ class WrittenNumber(NamedTuple):
 
     @property
     def zeros(self) -> int:
-        """How many digits at the end of a whole number may be nothing but rounding."""
+        """Number of trailing digits of an integer that may result from rounding."""
         whole = self.whole
         return 0 if self.decimals else max(min(len(whole) - len(whole.rstrip("0")), len(whole) - _SURE_DIGITS), 0)
 
 
 @dataclass(frozen=True, slots=True)
 class StatedFigure:
-    """A number in its base unit, and how it was written: `StatedFigure(397_000_000.0, "378.6")`; "" is exact."""
+    """A number in its base unit with its text: `StatedFigure(397_000_000.0, "378.6")`; "" means exact."""
 
     value: float
     stated: str = ""
 
     @property
     def written(self) -> WrittenNumber | None:
-        """What stands there, None where nothing does."""
+        """The parsed text; None without one."""
         if not self.stated:
             return None
         if match := _GROUPED.match(self.stated):
-            return self._as(match)
+            return self._parsed(match)
         match = _NUMBER.search(self.stated)
         if match is None:
             return None
-        found, comma = self._as(match), _DECIMAL_COMMA.match(self.stated)
-        if comma and found.scale and not _is_unit(found.scale) and _is_unit((other := self._as(comma)).scale):
-            return other
-        return found
+        plain, comma = self._parsed(match), _DECIMAL_COMMA.match(self.stated)
+        if comma and plain.scale and not _is_unit(plain.scale) and _is_unit((with_comma := self._parsed(comma)).scale):
+            return with_comma
+        return plain
 
-    def _as(self, match: re.Match[str]) -> WrittenNumber:
+    def _parsed(self, match: re.Match[str]) -> WrittenNumber:
         whole, decimals, exponent = re.sub(r"\D", "", match[1]), match[2] or "", int(match[3] or 0)
         number = float(f"{whole or 0}.{decimals or 0}e{exponent}")
         return WrittenNumber(
@@ -101,17 +101,21 @@ class StatedFigure:
         )
 
     def half(self, metric: str) -> float:
-        """How far the true value may lie off: half of the last digit that was written, in the base unit.
+        """Return the rounding error: half of the last written digit, in the base unit.
 
-        Trailing zeros of a whole number are taken for rounding from the third digit on; whole counts are exact.
+        Trailing zeros of an integer count as rounding from the third digit on; whole counts are exact.
         """
-        seen = self.written
-        if seen is None or (metric in COUNTS and not seen.decimals and seen.number == self.value):
+        written = self.written
+        if written is None or (metric in COUNTS and not written.decimals and written.number == self.value):
             return 0.0
-        return 0.5 * 10.0 ** (seen.zeros - len(seen.decimals) + seen.exponent) * (seen.scale or _scale_of_zero(metric))
+        return (
+            0.5
+            * 10.0 ** (written.zeros - len(written.decimals) + written.exponent)
+            * (written.scale or _scale_of_zero(metric))
+        )
 
     def range(self, metric: str) -> Range:
-        """The values that are written so."""
+        """Return the range of values that round to the text."""
         if not self.stated:
             exact = max(self.value, 0.0)
             return Range(exact, exact)
@@ -119,43 +123,43 @@ class StatedFigure:
         return Range(max(self.value - half, 0.0), max(self.value + half, 0.0))
 
     def digits(self) -> int:
-        """How many digits were written from the first that is not zero; of what is exact, as many as a double has."""
-        seen = self.written
-        return 15 if seen is None else len((seen.whole + seen.decimals).lstrip("0"))
+        """Return the number of significant digits; 15 for an exact figure."""
+        written = self.written
+        return 15 if written is None else len((written.whole + written.decimals).lstrip("0"))
 
-    def mistyped(self, right: Range) -> float | None:
-        """A value within `right` that is written with one digit unlike this one, or two next to each other swapped."""
-        seen = self.written
-        if seen is None or not seen.scale:
+    def mistyped(self, correct: Range) -> float | None:
+        """Return a value within `correct` that differs by one digit or a swap of adjacent digits; else None."""
+        written = self.written
+        if written is None or not written.scale:
             return None
-        digits = seen.whole + seen.decimals
+        digits = written.whole + written.decimals
         one_off = (digits[:n] + new + digits[n + 1 :] for n in range(len(digits)) for new in "0123456789")
         swapped = (digits[:n] + digits[n + 1] + digits[n] + digits[n + 2 :] for n in range(len(digits) - 1))
-        step = 10.0 ** (seen.exponent - len(seen.decimals)) * seen.scale
-        fitting = (int(other) * step for other in (*one_off, *swapped) if other != digits)
-        found = next((value for value in fitting if right.widened(_FLOAT).meets(Range(value, value))), None)
-        sure = abs(self.value - right.middle) >= _SURE * (right.high - right.low)
-        return found if sure else None
+        step = 10.0 ** (written.exponent - len(written.decimals)) * written.scale
+        fitting = (int(variant) * step for variant in (*one_off, *swapped) if variant != digits)
+        candidate = next((value for value in fitting if correct.widened(_FLOAT).meets(Range(value, value))), None)
+        sure = abs(self.value - correct.middle) >= _SURE * (correct.high - correct.low)
+        return candidate if sure else None
 
 
 def _is_unit(scale: float) -> bool:
-    """Whether a unit has so many base units: 1, 60, powers of 1000 and 1024, and hundredths."""
+    """Return whether a scale is that of a unit: 1, 60, powers of 1000 and 1024, or hundredths."""
     powers = (math.log(scale) / math.log(base) for base in (1000.0, 1024.0))
     return (
-        any(abs(one - round(one)) < _FLOAT for one in powers)
+        any(abs(power - round(power)) < _FLOAT for power in powers)
         or min(abs(scale * n - 1) for n in (100, 60, 1 / 60)) < _FLOAT
     )
 
 
-TOLD_AGAIN = ":again"
-"""What stands behind the name of a count that a report has under another name too."""
+SECOND_COUNT = ":again"
+"""Suffix for a count that the report states under a second name."""
 
 _COUNTED = ("operations", "queries", "queries_read", "queries_write", "queries_other", "errors", "reconnects")
-COUNTS = frozenset({*_COUNTED, *(f"{name}{TOLD_AGAIN}" for name in _COUNTED)})
+COUNTS = frozenset({*_COUNTED, *(f"{name}{SECOND_COUNT}" for name in _COUNTED)})
 
 
 def _scale_of_zero(metric: str) -> float:
-    """A zero does not tell its unit: the largest that is usual."""
+    """Return the largest usual unit of a metric, since a zero does not show its unit."""
     if metric.endswith("bytes_per_s"):
         return 2.0**20
     return 0.01 if metric.endswith("_share") else 1.0
@@ -163,12 +167,11 @@ def _scale_of_zero(metric: str) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedCell:
-    """One cell: the figures of one run, by metric, in base units, and where they stand.
+    """One cell: the figures of one run by metric, in base units, and their location.
 
-    `table` names a published table, and is empty for a log; `source` and `line` say where to look it up. `levels` are
-    those of the factors, `load` how much was outstanding, `sample` tells points of a series apart. In a `closed` loop
-    never more than `load` is outstanding; where clients `think` it may be less. `queries_each` are those of a
-    transaction where it is known.
+    `table` names a published table and is empty for a log; `source` and `line` locate it. `levels` are factor levels,
+    `load` the number outstanding, `sample` the index in a series. In a `closed` loop at most `load` operations are
+    outstanding; with `think` times it may be fewer. `queries_each` is the number of queries per transaction, if known.
     """
 
     figures: Mapping[str, StatedFigure]
@@ -185,23 +188,23 @@ class StatedCell:
     queries_each: float | None = None
 
     def value(self, metric: str) -> float | None:
-        """A figure, None where it is not stated."""
+        """Return a figure; None if it is not stated."""
         figure = self.figures.get(metric)
         return None if figure is None else figure.value
 
     def range(self, metric: str) -> Range | None:
-        """What a figure can be, None where it is not stated."""
+        """Return the range of a figure; None if it is not stated."""
         figure = self.figures.get(metric)
         return None if figure is None else figure.range(metric)
 
     @property
     def setting(self) -> tuple[tuple[str, str], ...]:
-        """The levels, to tell cells by."""
+        """Sorted levels, as a key."""
         return tuple(sorted(self.levels.items()))
 
     @property
     def where(self) -> str:
-        """For a person: `000-T15, over-provisioning 15%, 64 threads`."""
+        """Location for a reader: `000-T15, over-provisioning 15%, 64 threads`."""
         parts = [self.table or self.source]
         if not self.table and self.line:
             parts.append(gettext("line {n}", n=self.line))
@@ -215,11 +218,11 @@ class StatedCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
-    """A magnitude that prose gives: going from level `start` to `end` of `factor` changes the rate by `percent`.
+    """A stated change: from level `start` to `end` of `factor` the rate changes by `percent`.
 
-    `percent` is written as in the text (`+37.1`); a ratio of 2.723 is +172.3 with the same digits: `StatedFigure(172.3,
-    "172.3")`. `extent` is `each` load level, `some` level, the `mean`, the `most` or the `least` over them, at `load`
-    where one is named. The factor `threads` has load levels for its levels.
+    `percent` is as written (`+37.1`); a ratio of 2.723 is +172.3 with the same digits: `StatedFigure(172.3, "172.3")`.
+    `extent` is `each` load level, `some` level, or the `mean`, `most` or `least` over them; `load` restricts it to one.
+    The levels of the factor `threads` are load levels.
     """
 
     where: str
@@ -233,5 +236,5 @@ class Claimed:
 
 
 def heading(levels: Mapping[str, str]) -> str:
-    """Factors with their levels: `NUMA off, IO scheduler noop`."""
+    """Return factors with their levels: `NUMA off, IO scheduler noop`."""
     return gettext(", ").join(f"{factor} {level}".strip() for factor, level in levels.items())

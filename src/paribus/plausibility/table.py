@@ -1,4 +1,4 @@
-"""What a table as a whole lacks: cells, its own best, a curve without jumps."""
+"""Defects of whole tables: missing cells, wrong ratios to the best, jumps in curves."""
 
 import math
 from collections import defaultdict
@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from paribus.findings import Breach
 from paribus.i18n import N_, gettext
-from paribus.plausibility.curve import Grid, GridCurve, Place, Setting
+from paribus.plausibility.curve import CellKey, Grid, GridCurve, Setting
 from paribus.plausibility.quantity import StatedCell
-from paribus.plausibility.wording import mistaken_unit, named, said, sentence, shown, together
+from paribus.plausibility.wording import as_written, format_figure, join_names, metric_name, mistaken_unit, sentence
 from paribus.units import LoadLevel
 
 GAP = N_("missing or zero cells")
@@ -30,9 +30,9 @@ _MANY = 2000  # cells
 
 
 def gaps(grid: Grid) -> Iterator[Breach]:
-    """A cell without a figure, or with a zero, where its level has one at other loads, and most levels at this one.
+    """Find cells without a figure, or with zero, where the level has others and most levels have one at that load.
 
-    Or a level without a figure that most others have. Of tables; logs need not make a whole one.
+    Also levels without a metric that most others have. Applies to tables only; logs may be incomplete.
     """
     if not grid.table:
         return
@@ -40,13 +40,17 @@ def gaps(grid: Grid) -> Iterator[Breach]:
     for metric in dict.fromkeys(metric for cell in grid.cells.values() for metric in cell.figures):
         if metric.endswith(_DERIVED):
             continue
-        known = {place: cell.figures[metric].value for place, cell in grid.cells.items() if metric in cell.figures}
-        there = {place for place, value in known.items() if value > 0 or metric not in _RATES}
+        figures = {
+            cell_key: cell.figures[metric].value for cell_key, cell in grid.cells.items() if metric in cell.figures
+        }
+        present = {cell_key for cell_key, value in figures.items() if value > 0 or metric not in _RATES}
         for setting in grid.settings:
             absent = [
-                load for load in grid.loads if (setting, load) not in there and _expected(grid, there, setting, load)
+                load
+                for load in grid.loads
+                if (setting, load) not in present and _expected(grid, present, setting, load)
             ]
-            zero = [load for load in absent if (setting, load) in known]
+            zero = [load for load in absent if (setting, load) in figures]
             if zero:
                 yield _gap(grid, setting, absent, [metric], zero)
             elif absent:
@@ -55,38 +59,47 @@ def gaps(grid: Grid) -> Iterator[Breach]:
         yield _gap(grid, setting, loads, metrics, [])
 
 
-def _expected(grid: Grid, there: Collection[Place], setting: Setting, load: float) -> bool:
-    others = [(other, load) in there for other in grid.settings if other != setting]
-    own = [one for one in grid.loads if (setting, one) in there]
-    if not own:
+def _expected(grid: Grid, present: Collection[CellKey], setting: Setting, load: float) -> bool:
+    others = [(other, load) in present for other in grid.settings if other != setting]
+    setting_loads = [other_load for other_load in grid.loads if (setting, other_load) in present]
+    if not setting_loads:
         return sum(others) * 2 > len(others) and _like_others(grid, setting, load)
-    return sum(others) * 2 > len(others) or (not others and own[0] < load < own[-1])
+    return sum(others) * 2 > len(others) or (not others and setting_loads[0] < load < setting_loads[-1])
 
 
 def _like_others(grid: Grid, setting: Setting, load: float) -> bool:
-    """Whether a level tells something there that most others tell too; else it is told of something else."""
+    """Return whether the cell has a metric that most others have; otherwise it describes something else."""
     cell = grid.cells.get((setting, load))
-    others = [one.figures for (other, at), one in grid.cells.items() if other != setting and at == load]
-    usual = {name for one in others for name in one if sum(name in each for each in others) * 2 > len(others)}
+    others = [
+        other_cell.figures
+        for (other, other_load), other_cell in grid.cells.items()
+        if other != setting and other_load == load
+    ]
+    usual = {
+        name
+        for figures in others
+        for name in figures
+        if sum(name in other_figures for other_figures in others) * 2 > len(others)
+    }
     return cell is None or not usual.isdisjoint(cell.figures)
 
 
 def _gap(
     grid: Grid, setting: Setting, absent: Sequence[float], metrics: Sequence[str], zero: Sequence[float]
 ) -> Breach:
-    like = next(iter(grid.cells.values()))
-    places = [
-        grid.cells.get((setting, load)) or replace(like, levels=dict(setting), load=load or None, figures={})
+    template = next(iter(grid.cells.values()))
+    gap_cells = [
+        grid.cells.get((setting, load)) or replace(template, levels=dict(setting), load=load or None, figures={})
         for load in absent
     ]
-    where = together(cell.where for cell in places)
+    where = join_names(cell.where for cell in gap_cells)
     message = N_("{name} is 0, although its neighbours have figures") if zero else N_("{name} is missing")
-    name = gettext(", ").join(named(metric, _fullest(grid)) for metric in metrics)
-    words = sentence(GAP, gettext(message, name=name), where)
-    cells = tuple(grid.at[setting, load] for load in absent if (setting, load) in grid.at)
-    only = metrics[0] if zero else ""
+    name = gettext(", ").join(metric_name(metric, _fullest(grid)) for metric in metrics)
+    text = sentence(GAP, gettext(message, name=name), where)
+    cells = tuple(grid.positions[setting, load] for load in absent if (setting, load) in grid.positions)
+    metric = metrics[0] if zero else ""
     return Breach(
-        law=GAP, where=where, cells=cells, words=words, metric=only, stated=0.0 if zero else None, grave=bool(zero)
+        law=GAP, where=where, cells=cells, words=text, metric=metric, stated=0.0 if zero else None, grave=bool(zero)
     )
 
 
@@ -95,119 +108,133 @@ def _fullest(grid: Grid) -> StatedCell:
 
 
 def best(grid: Grid) -> Iterator[Breach]:
-    """A ratio to the best of its table is 1 at most, within 0.5 %, and one of them is 1: at each load, or in all."""
-    ratios = {place: cell.figures["normalised"] for place, cell in grid.cells.items() if "normalised" in cell.figures}
-    for place, figure in ratios.items():
+    """A ratio to the best is at most 1, within 0.5 %, and one of them is 1: at each load, or overall."""
+    ratios = {
+        cell_key: cell.figures["normalised"] for cell_key, cell in grid.cells.items() if "normalised" in cell.figures
+    }
+    for cell_key, figure in ratios.items():
         if figure.range("normalised").low > 1 + _BEST_SLACK:
             message = N_("a ratio of {value} to the best is more than 1")
-            words = sentence(BEST, gettext(message, value=shown("normalised", figure.value)), grid.cells[place].where)
+            text = sentence(
+                BEST, gettext(message, value=format_figure("normalised", figure.value)), grid.cells[cell_key].where
+            )
             yield Breach(
                 law=BEST,
-                where=grid.cells[place].where,
-                cells=(grid.at[place],),
-                words=words,
+                where=grid.cells[cell_key].where,
+                cells=(grid.positions[cell_key],),
+                words=text,
                 metric="normalised",
                 stated=figure.value,
                 implied=1.0,
                 tolerance=_BEST_SLACK,
             )
-    loads = {load for _, load in ratios} - {load for (_, load), one in ratios.items() if one.value == 0}
-    without = [
+    loads = {load for _, load in ratios} - {load for (_, load), figure in ratios.items() if figure.value == 0}
+    loads_without_best = [
         load
         for load in sorted(loads)
-        if all(one.range("normalised").high < 1 - _BEST_SLACK for (_, at), one in ratios.items() if at == load)
+        if all(
+            figure.range("normalised").high < 1 - _BEST_SLACK
+            for (_, other_load), figure in ratios.items()
+            if other_load == load
+        )
     ]
-    if not without or len(grid.settings) < 2 or len(loads) / 2 < len(without) < len(loads):
+    if not loads_without_best or len(grid.settings) < 2 or len(loads) / 2 < len(loads_without_best) < len(loads):
         return
-    cells = tuple(grid.at[place] for place in ratios if place[1] in without)
-    where = together(
-        gettext(", ").join(filter(None, (grid.table, str(LoadLevel(round(load))) if load else ""))) for load in without
+    cells = tuple(grid.positions[cell_key] for cell_key in ratios if cell_key[1] in loads_without_best)
+    where = join_names(
+        gettext(", ").join(filter(None, (grid.table, str(LoadLevel(round(load))) if load else "")))
+        for load in loads_without_best
     )
-    words = sentence(BEST, gettext(N_("ratios to the best, but none of them is 1")), where)
-    yield Breach(law=BEST, where=where, cells=cells, words=words, tolerance=_BEST_SLACK)
+    text = sentence(BEST, gettext(N_("ratios to the best, but none of them is 1")), where)
+    yield Breach(law=BEST, where=where, cells=cells, words=text, tolerance=_BEST_SLACK)
 
 
-def jumps(grid: Grid, known: Collection[int] = ()) -> Iterator[Breach]:
-    """A cell three times off what its neighbours let expect, or a peak or dip of 10 %; eight times the scatter.
+def jumps(grid: Grid, suspect_cells: Collection[int] = ()) -> Iterator[Breach]:
+    """Find cells a factor of 3 off their predicted value, or peaks and dips of 10 %, beyond 8 scatters.
 
-    `known` are the positions of cells of which a figure is called wrong already. At most a tenth of a
-    table's cells are. Tools do not mistype, so logs are left alone.
+    `suspect_cells` are positions of cells with a figure already reported. At most a tenth of the cells are reported.
+    Logs are not checked, since tools do not mistype.
     """
     if not grid.table or len(grid.cells) > _MANY:
         return
-    told = {place for place, at in grid.at.items() if at in known}
+    suspects = {cell_key for cell_key, position in grid.positions.items() if position in suspect_cells}
     for metric in _CURVES:
         curve = grid.curve(metric)
-        found: set[Place] = set()
+        odd: set[CellKey] = set()
         for _ in range(max(1, int(_MOST_JUMPS * len(grid.cells)))):
-            left = grid.curve(metric, found)
-            far = _farthest(left)
-            if far is None:
+            remaining = grid.curve(metric, odd)
+            farthest = _farthest(remaining)
+            if farthest is None:
                 break
-            found.add(far)
-            if far in told:
+            odd.add(farthest)
+            if farthest in suspects:
                 continue
-            told.add(far)
-            yield _jump(grid, far, metric, curve, grid.curve(metric, found))
+            suspects.add(farthest)
+            yield _jump(grid, farthest, metric, curve, grid.curve(metric, odd))
 
 
-def _farthest(curve: GridCurve) -> Place | None:
-    """The cell that lies off too much, and without which the others lie off least."""
-    off = _distances(curve)
-    rest = {
-        far: _without(curve, far) for far in sorted(off, key=lambda place: -off[place])[:_SUSPECTS] if off[far] > _SPIKE
+def _farthest(curve: GridCurve) -> CellKey | None:
+    """Return the outlier whose removal leaves the smallest distances among the others; None without one."""
+    distances = _distances(curve)
+    remaining = {
+        farthest: _without(curve, farthest)
+        for farthest in sorted(distances, key=lambda cell_key: -distances[cell_key])[:_SUSPECTS]
+        if distances[farthest] > _SPIKE
     }
-    if not rest:
+    if not remaining:
         return None
-    far = min(rest, key=lambda place: sum(_distances(rest[place]).values()))
-    limit = max(_SPIKE if _spike(curve, far) else _LARGE, _SCATTERS * rest[far].scatter)
-    return far if off[far] > limit else None
+    farthest = min(remaining, key=lambda cell_key: sum(_distances(remaining[cell_key]).values()))
+    limit = max(_SPIKE if _spike(curve, farthest) else _LARGE, _SCATTERS * remaining[farthest].scatter)
+    return farthest if distances[farthest] > limit else None
 
 
-def _distances(curve: GridCurve) -> dict[Place, float]:
+def _distances(curve: GridCurve) -> dict[CellKey, float]:
     return {
-        (setting, load): abs(value - at)
+        (setting, load): abs(value - expected)
         for setting, column in curve.columns.items()
         for load, value in column.items()
-        if (at := curve.expected((setting, load))) is not None
+        if (expected := curve.expected((setting, load))) is not None
     }
 
 
-def _without(curve: GridCurve, place: Place) -> GridCurve:
-    columns = {s: {n: v for n, v in column.items() if (s, n) != place} for s, column in curve.columns.items()}
+def _without(curve: GridCurve, cell_key: CellKey) -> GridCurve:
+    columns = {s: {n: v for n, v in column.items() if (s, n) != cell_key} for s, column in curve.columns.items()}
     return GridCurve({setting: column for setting, column in columns.items() if column})
 
 
-def _spike(curve: GridCurve, place: Place) -> bool:
-    """Whether a cell lies above both neighbours of its own level, or below both."""
-    setting, load = place
+def _spike(curve: GridCurve, cell_key: CellKey) -> bool:
+    """Return whether a cell lies above both neighbours of its level, or below both."""
+    setting, load = cell_key
     column = curve.columns[setting]
-    below, above = [one for one in column if one < load], [one for one in column if one > load]
+    below, above = (
+        [other_load for other_load in column if other_load < load],
+        [other_load for other_load in column if other_load > load],
+    )
     if not below or not above:
         return False
-    beside = column[max(below)], column[min(above)]
-    return column[load] > max(beside) + _SPIKE or column[load] < min(beside) - _SPIKE
+    neighbours = column[max(below)], column[min(above)]
+    return column[load] > max(neighbours) + _SPIKE or column[load] < min(neighbours) - _SPIKE
 
 
-def _jump(grid: Grid, place: Place, metric: str, curve: GridCurve, left: GridCurve) -> Breach:
-    cell = grid.cells[place]
+def _jump(grid: Grid, cell_key: CellKey, metric: str, curve: GridCurve, remaining: GridCurve) -> Breach:
+    cell = grid.cells[cell_key]
     stated = cell.figures[metric].value
-    implied = math.exp(left.expected(place) or curve.columns[place[0]][place[1]])
-    off = max(stated, implied) / min(stated, implied)
-    words = gettext(
+    implied = math.exp(remaining.expected(cell_key) or curve.columns[cell_key[0]][cell_key[1]])
+    factor = max(stated, implied) / min(stated, implied)
+    text = gettext(
         N_("{name} {value} differs {times} from the {implied} that its neighbours suggest"),
-        name=named(metric, cell),
-        value=said(cell, metric),
-        times=gettext("{n} times", n=f"{off:.3g}") if off >= _TWICE else f"{off - 1:.0%}",
-        implied=shown(metric, implied),
+        name=metric_name(metric, cell),
+        value=as_written(cell, metric),
+        times=gettext("{n} times", n=f"{factor:.3g}") if factor >= _TWICE else f"{factor - 1:.0%}",
+        implied=format_figure(metric, implied),
     )
     unit = mistaken_unit(metric, stated, implied, _UNIT_SLACK)
-    words += f" ({unit})" if unit else ""
+    text += f" ({unit})" if unit else ""
     return Breach(
         law=JUMP,
         where=cell.where,
-        cells=(grid.at[place],),
-        words=sentence(JUMP, words, cell.where),
+        cells=(grid.positions[cell_key],),
+        words=sentence(JUMP, text, cell.where),
         metric=metric,
         stated=stated,
         implied=implied,

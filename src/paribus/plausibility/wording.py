@@ -1,4 +1,4 @@
-"""What findings say: names of metrics, figures as a person reads them, mistakes that a ratio tells of."""
+"""Wording of findings: metric names, formatted figures, and mistakes that a ratio suggests."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from paribus.findings import Breach
 from paribus.i18n import N_, gettext
-from paribus.plausibility.quantity import TOLD_AGAIN, StatedCell
+from paribus.plausibility.quantity import SECOND_COUNT, StatedCell
 
 _FEW = 4
-_SPOKEN = {
+_METRIC_NAMES = {
     "queries_per_s": N_("QPS"),
     "bytes_per_s": N_("throughput"),
     "reads_per_s": N_("reads per second"),
@@ -30,14 +30,14 @@ _SPOKEN = {
 }
 
 
-def named(metric: str, cell: StatedCell) -> str:
-    """What a reader calls a metric."""
-    metric = metric.removesuffix(TOLD_AGAIN)
+def metric_name(metric: str, cell: StatedCell) -> str:
+    """Return a metric's name for readers."""
+    metric = metric.removesuffix(SECOND_COUNT)
     if metric == "throughput_per_s":
         if {"queries_per_s", "queries"} & cell.figures.keys():
             return gettext("TPS")
         return gettext("IOPS") if cell.block_bytes or "bytes_per_s" in cell.figures else gettext("rate")
-    return gettext(_SPOKEN[metric]) if metric in _SPOKEN else metric.removesuffix("_s").replace("_", " ")
+    return gettext(_METRIC_NAMES[metric]) if metric in _METRIC_NAMES else metric.removesuffix("_s").replace("_", " ")
 
 
 _SCALES = {
@@ -55,24 +55,24 @@ _SCALES = {
 }
 
 
-def said(cell: StatedCell, metric: str, value: float | None = None) -> str:
-    """What a cell says of a metric, as finely and in the unit that it says it; or another value written alike."""
+def as_written(cell: StatedCell, metric: str, value: float | None = None) -> str:
+    """Format a figure with the unit and decimals of the cell, or another value in the same way."""
     figure = cell.figures.get(metric)
     value = (figure.value if figure else cell.load or 0.0) if value is None else value
-    seen = figure.written if figure else None
-    if seen is None or seen.exponent or not seen.scale:
-        return shown(metric, value)
+    written = figure.written if figure else None
+    if written is None or written.exponent or not written.scale:
+        return format_figure(metric, value)
     units = _SCALES.get("B/s" if metric.endswith("bytes_per_s") else "1" if metric.endswith("_share") else "")
     if units is None and metric.endswith("_s") and not metric.endswith("per_s"):
         units = _SCALES["s"]
-    unit = [name for scale, name in units or ((1.0, ""),) if abs(seen.scale / scale - 1) < 1e-6]
+    unit = [name for scale, name in units or ((1.0, ""),) if abs(written.scale / scale - 1) < 1e-6]
     if not unit:
-        return shown(metric, value)
-    return f"{value / seen.scale:,.{len(seen.decimals)}f} {unit[0]}".strip()
+        return format_figure(metric, value)
+    return f"{value / written.scale:,.{len(written.decimals)}f} {unit[0]}".strip()
 
 
-def shown(metric: str, value: float) -> str:
-    """A figure in a unit that a person reads: `1,200`, `378.5 MiB/s`, `17.44 ms`, `65 %`."""
+def format_figure(metric: str, value: float) -> str:
+    """Format a figure in a readable unit: `1,200`, `378.5 MiB/s`, `17.44 ms`, `65 %`."""
     if metric.endswith("bytes_per_s"):
         return f"{_digits(value / 2**20)} MiB/s"
     if metric.endswith("_share") or metric == "device_utilisation":
@@ -86,11 +86,11 @@ def _digits(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.5g}"
 
 
-def together(names: Iterable[str]) -> str:
-    """The first of many names, and how many more."""
+def join_names(names: Iterable[str]) -> str:
+    """Return the first three names and the number of the others."""
     names = list(dict.fromkeys(names))
-    first, more = gettext("; ").join(names[:3]), len(names) - 3
-    return gettext("{first} and {n} more", first=first, n=more) if more > 0 else first
+    first, remaining = gettext("; ").join(names[:3]), len(names) - 3
+    return gettext("{first} and {n} more", first=first, n=remaining) if remaining > 0 else first
 
 
 _UNITS = (
@@ -108,35 +108,39 @@ UNIT_SLACK = 0.004
 
 
 def mistaken_unit(metric: str, stated: float, implied: float, slack: float = UNIT_SLACK) -> str:
-    """The mistake with such a metric that the ratio of two figures tells of, within 0.4 %; empty where none does."""
+    """Return the unit mistake that the ratio of two figures suggests, within 0.4 %; empty without one."""
     if stated <= 0 or implied <= 0:
         return ""
     ratio = max(stated, implied) / min(stated, implied)
     kind = "_s" if metric.endswith("_s") and not metric.endswith("per_s") else metric
-    known = [words for factor, of, words in _UNITS if abs(ratio / factor - 1) < slack and kind.endswith(of)]
-    return gettext(known[0]) if known else ""
+    descriptions = [
+        description
+        for factor, suffix, description in _UNITS
+        if abs(ratio / factor - 1) < slack and kind.endswith(suffix)
+    ]
+    return gettext(descriptions[0]) if descriptions else ""
 
 
-def sentence(law: str, words: str, where: str) -> str:
-    """`queries per transaction: TPS 1,200 does not fit QPS 18,000 at …; TPS 1,000 would [000-T15, OP 15%]`."""
-    return gettext("{law}: {words} [{where}]", law=gettext(law), words=words, where=where)
+def sentence(law: str, text: str, where: str) -> str:
+    """Return `queries per transaction: TPS 1,200 does not fit QPS 18,000 at …; TPS 1,000 would [000-T15, OP 15%]`."""
+    return gettext("{law}: {words} [{where}]", law=gettext(law), words=text, where=where)
 
 
-def alike(found: Sequence[Breach], cells: Sequence[StatedCell]) -> list[Breach]:
-    """Breaches of one law in half of a table's cells, four at least, as one: one of the usual kind, and how many."""
+def merge_similar(breaches: Sequence[Breach], cells: Sequence[StatedCell]) -> list[Breach]:
+    """Merge violations of one law in at least half of a table's cells, and four, into one with a count."""
     size = Counter(cell.table for cell in cells if cell.table)
     groups: dict[tuple[str, str], list[Breach]] = defaultdict(list)
-    for breach in found:
-        own = len(breach.cells) == 1 and cells[breach.cells[0]].table
-        groups[(breach.law, own) if own else (breach.words, "")].append(breach)
-    told: list[Breach] = []
+    for breach in breaches:
+        table = len(breach.cells) == 1 and cells[breach.cells[0]].table
+        groups[(breach.law, table) if table else (breach.words, "")].append(breach)
+    merged: list[Breach] = []
     for (_, name), group in groups.items():
         if name and len(group) >= max(_FEW, size[name] / 2):
-            ((usual, _),) = Counter(one.metric for one in group).most_common(1)
-            first = next(one for one in group if one.metric == usual)
+            ((usual, _),) = Counter(breach.metric for breach in group).most_common(1)
+            first = next(breach for breach in group if breach.metric == usual)
             message = N_("{words} and likewise in {n} of the table's {all} cells")
-            words = gettext(message, words=first.words, n=len(group), all=size[name])
-            told.append(replace(first, words=words, cells=tuple(one.cells[0] for one in group)))
+            text = gettext(message, words=first.words, n=len(group), all=size[name])
+            merged.append(replace(first, words=text, cells=tuple(breach.cells[0] for breach in group)))
         else:
-            told += group
-    return told
+            merged += group
+    return merged

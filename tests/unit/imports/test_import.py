@@ -13,7 +13,7 @@ from paribus.errors import UsageError
 from paribus.experiment.evidence import evidence
 from paribus.imports import pipeline
 from paribus.imports.measurements import measurements
-from paribus.imports.reading import run_of, said_of
+from paribus.imports.reading import run_from_record, run_record
 from paribus.lab import imported_reporting, importing
 from paribus.model import Experiment, Measurement, Trial, TrialState
 from paribus.parsers.log import LogReading, LogRun, LogSeries
@@ -86,7 +86,7 @@ def test_the_same_bytes_count_once_under_whatever_name(store: Engine, tmp_path: 
     copy = tmp_path / "copy.log"
     copy.write_bytes(path.read_bytes())
     again, heard = bring(store, [path, copy], "cfq")
-    assert [outcome.again for outcome in heard] == [str(path), str(path)]
+    assert [outcome.duplicate_path for outcome in heard] == [str(path), str(path)]
     assert len(trials(store, again)) == 1
     assert kept is not None
     assert len(sources.sources(store, kept.id)) == 1
@@ -140,7 +140,7 @@ def test_a_packed_file_and_its_content_are_two_files_of_one_run(store: Engine, t
 def test_many_files_are_read_by_several_processes_in_their_order(store: Engine, tmp_path: Path) -> None:
     names = [write(tmp_path / f"{n}.log", 100 + n) for n in range(120)]
     kept, heard = bring(store, names, "noop")
-    assert [outcome.taken.named.path for outcome in heard] == [str(name) for name in names]
+    assert [outcome.file.source.path for outcome in heard] == [str(name) for name in names]
     assert kept is not None
     rates = {order: found["throughput_per_s"].mean for order, found in read.summaries(store, kept.id).items()}
     assert rates == {n + 1: pytest.approx(100 + n) for n in range(120)}
@@ -149,7 +149,7 @@ def test_many_files_are_read_by_several_processes_in_their_order(store: Engine, 
 def test_what_is_no_log_is_told_and_the_rest_is_kept(store: Engine, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing of interest\n")
     kept, heard = bring(store, [tmp_path / "notes.txt", write(tmp_path / "a.log", 100)], "noop")
-    assert [bool(outcome.taken.refused) for outcome in heard] == [True, False]
+    assert [bool(outcome.file.refused) for outcome in heard] == [True, False]
     assert len(trials(store, kept)) == 1
 
 
@@ -235,4 +235,4 @@ def test_a_run_comes_back_as_it_was_said() -> None:
     run = LogRun(
         tool="t", options={"a": "1"}, labels={"x": "y"}, readings=(_reading("qps", 1.5),), lines=(3, 4), missing="m"
     )
-    assert run_of(said_of(run)) == run
+    assert run_from_record(run_record(run)) == run

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from paribus.errors import PlanError, UsageError
-from paribus.imports.rules import Placed, Rules, format_of, place, read_rules
+from paribus.imports.rules import Rules, RunPlacement, format_of, place, read_rules
 from paribus.parsers.log import LogRun
 
 RUN = LogRun(tool="sysbench", workload="oltp", load=8, options={"mysql-host": "db2", "tables": "4"}, lines=(1, 9))
@@ -27,8 +27,8 @@ def test_groups_are_levels_and_reserved_names_are_not(tmp_path: Path) -> None:
     """,
     )
     found = place(RUN, "logs/cfq/rw-t32-r2.log", rules.rule, {})
-    assert found == Placed(labels={"scheduler": "cfq"}, workload="rw", load=32, repetition=2)
-    assert place(RUN, "logs/other.log", rules.rule, {}) == Placed(workload="oltp", load=8)
+    assert found == RunPlacement(labels={"scheduler": "cfq"}, workload="rw", load=32, repetition=2)
+    assert place(RUN, "logs/other.log", rules.rule, {}) == RunPlacement(workload="oltp", load=8)
 
 
 def test_texts_are_filled_and_a_group_within_one_is_no_factor(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from paribus.findings import Breach
 from paribus.model import Claim, Measurement, Origin, Trial
 from paribus.plausibility import Claimed, StatedCell, StatedFigure, of_set
-from paribus.plausibility.quantity import TOLD_AGAIN
+from paribus.plausibility.quantity import SECOND_COUNT
 from paribus.units import LoadUnit, parse_size
 
 _BLOCKS = ("file-block-size", "bs", "block-size", "blocksize", "io-size", "memory-block-size")
@@ -95,7 +95,7 @@ def _cell(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> StatedCell:
             figures.setdefault(_ALSO_CALLED.get(metric, metric), StatedFigure(value, stated))
     for name, metric in _COUNTED_AGAIN.items():
         if name in figures:
-            figures[f"{metric}{TOLD_AGAIN}"] = figures.pop(name)
+            figures[f"{metric}{SECOND_COUNT}"] = figures.pop(name)
     if reading_record["tool"] == "fio":  # its percentiles cover the completion only, unlike its mean and extremes
         figures = {metric: figure for metric, figure in figures.items() if not metric.startswith("response_p")}
         if "." not in figures.get("throughput_per_s", _NONE).stated:

@@ -1,4 +1,4 @@
-"""One job of fio's, whatever the form of its report: numbers of each direction in, readings out."""
+"""One fio job in any form of report: numbers of each direction in, readings out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ _ONE_AT_A_TIME = ("psync", "sync", "pvsync", "pvsync2", "vsync", "mmap")
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A value in base units, and how and where it stands."""
+    """A value in base units with its stated text and line."""
 
     value: float
     line: int
@@ -33,60 +33,63 @@ class Number:
 
 @dataclass(slots=True)
 class Sheet:
-    """What a job's report says of each direction (read, write, trim, sync or mixed), by fio's own notions.
+    """Numbers of a job by direction (read, write, trim, sync or mixed).
 
-    rate, bytes_per_s, bytes, operations, duration_s, and times: response_*, completion_*, submission_* (`_s`).
-    `both` says that all directions there can be are known, so that a sum is one of all.
+    Names: rate, bytes_per_s, bytes, operations, duration_s, and the times response_*, completion_*, submission_*
+    (`_s`). `complete` means that every possible direction was read, so that a sum covers all of them.
     """
 
     sides: dict[str, dict[str, Number]] = field(default_factory=dict)
-    both: bool = True
-    more: list[LogReading] = field(default_factory=list)
+    complete: bool = True
+    extra: list[LogReading] = field(default_factory=list)
 
     def put(self, side: str, name: str, value: float, line: int, stated: str) -> None:
-        """The first statement of a number holds."""
+        """Record a number; the first statement of it is kept."""
         self.sides.setdefault(side, {}).setdefault(name, Number(value, line, stated))
 
-    def settle(self) -> None:
-        """Leave out a `mixed` beside the directions it is of: fio 3.33 prints nothing but zeros there."""
+    def drop_mixed(self) -> None:
+        """Drop `mixed` if other directions exist: fio 3.33 prints only zeros there."""
         if {"read", "write", "trim"} & set(self.sides):
             self.sides.pop("mixed", None)
 
     def active(self) -> list[str]:
-        """The directions in which anything was done."""
+        """Return the directions with any I/O."""
         return [
             side
-            for side, known in self.sides.items()
-            if side != "sync" and any(known[name].value for name in ("rate", "operations", "bytes") if name in known)
+            for side, numbers in self.sides.items()
+            if side != "sync"
+            and any(numbers[name].value for name in ("rate", "operations", "bytes") if name in numbers)
         ]
 
     def readings(self) -> tuple[LogReading, ...]:
-        """All numbers of the directions that were active, and sums over them where all are known."""
+        """Return the numbers of active directions, and their sums if all directions were read."""
         active = self.active()
-        found: list[LogReading] = []
-        for side, known in self.sides.items():
-            subject = "" if side == "mixed" or (self.both and [side] == active) else side
+        collected: list[LogReading] = []
+        for side, numbers in self.sides.items():
+            subject = "" if side == "mixed" or (self.complete and [side] == active) else side
             idle = side not in active and side != "sync"
-            for name, one in known.items():
+            for name, number in numbers.items():
                 metric = _NAMES.get((side, name), name)
                 if idle and name not in ("rate", "bytes_per_s"):
                     continue
-                found.append(_reading(metric, one, "" if (side, name) in _NAMES else subject))
-        if self.both and "mixed" not in self.sides:
-            found += [total for name, metric in _TOTALS.items() if (total := self._total(name, metric, active))]
-        return tuple(sorted([*found, *self.more], key=lambda one: one.line))
+                collected.append(_reading(metric, number, "" if (side, name) in _NAMES else subject))
+        if self.complete and "mixed" not in self.sides:
+            collected += [total for name, metric in _TOTALS.items() if (total := self._total(name, metric, active))]
+        return tuple(sorted([*collected, *self.extra], key=lambda reading: reading.line))
 
     def _total(self, name: str, metric: str, active: list[str]) -> LogReading | None:
         parts = [self.sides[side][name] for side in active if name in self.sides[side]]
         if not parts or len(parts) != len(active):
             return None
-        stated = " + ".join(one.stated for one in parts)
-        return _reading(metric, Number(sum(one.value for one in parts), parts[0].line, stated), "")
+        stated = " + ".join(part.stated for part in parts)
+        return _reading(metric, Number(sum(part.value for part in parts), parts[0].line, stated), "")
 
 
-def _reading(metric: str, one: Number, subject: str) -> LogReading:
+def _reading(metric: str, number: Number, subject: str) -> LogReading:
     unit = "s" if metric.endswith("_s") and not metric.endswith("_per_s") else _unit(metric)
-    return LogReading(metric=metric, value=one.value, unit=unit, line=one.line, stated=one.stated, subject=subject)
+    return LogReading(
+        metric=metric, value=number.value, unit=unit, line=number.line, stated=number.stated, subject=subject
+    )
 
 
 def _unit(metric: str) -> str:
@@ -96,12 +99,12 @@ def _unit(metric: str) -> str:
 
 
 def percentile(number: float) -> str:
-    """What the response time at a percentile is called: 95 `response_p95_s`, 99.9 `response_p999_s`."""
+    """Name the response time at a percentile: 95 is `response_p95_s`, 99.9 is `response_p999_s`."""
     return f"response_p{number:g}_s".replace(".", "")
 
 
 def outstanding(options: Mapping[str, str], jobs: int) -> int | None:
-    """How many operations the jobs have outstanding at once; None where the report does not tell."""
+    """Return the number of outstanding operations of all jobs; None if the report does not show it."""
     depth, engine = options.get("iodepth", "1"), options.get("ioengine", "")
     if not jobs or not depth.isascii() or not depth.isdecimal() or len(depth) > 6:
         return None
@@ -113,10 +116,13 @@ def outstanding(options: Mapping[str, str], jobs: int) -> int | None:
 def run(
     sheet: Sheet, *, version: str, options: Mapping[str, str], job: str, jobs: int, lines: tuple[int, int], missing: str
 ) -> LogRun:
-    """The run that a job was."""
-    sheet.settle()
+    """Return the run of a job."""
+    sheet.drop_mixed()
     readings = sheet.readings()
-    lines = (min([lines[0], *(one.line for one in readings)]), max([lines[1], *(one.line for one in readings)]))
+    lines = (
+        min([lines[0], *(reading.line for reading in readings)]),
+        max([lines[1], *(reading.line for reading in readings)]),
+    )
     return LogRun(
         tool="fio",
         version=version,

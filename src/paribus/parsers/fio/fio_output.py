@@ -1,17 +1,17 @@
-"""fio's reports in every form it prints: JSON, normal and terse; for a workload, all jobs and directions together."""
+"""Reader of fio reports in every form: JSON, normal and terse; for a workload, all jobs are summed."""
 
 from paribus.parsers.fio import json_report, normal_report, terse_report
 from paribus.parsers.json_lines import documents
 from paribus.parsers.log import Log, LogRun
 from paribus.parsers.plain import ends_of, tool_lines
-from paribus.parsers.repeats import once
+from paribus.parsers.repeats import drop_copies
 from paribus.parsers.report import NotUnderstood, ToolReport
 
 FORMAT = "fio"
 
 
 def recognises(text: str) -> float:
-    """By the keys of JSON, the first fields of a terse line, or the lines that head a job's report."""
+    """Score by the JSON keys, the first fields of a terse line, or the first line of a job's report."""
     ends = ends_of(text)
     if '"fio version"' in ends or ('"jobs"' in ends and '"jobname"' in ends):
         return 0.95
@@ -19,82 +19,91 @@ def recognises(text: str) -> float:
 
 
 def read(text: str) -> Log:
-    """The jobs of all reports; each direction of a job on its own, and their sum where all are known."""
+    """Read the jobs of all reports: each direction of a job, and their sum if all were read."""
     lines = tool_lines(text)
-    found, besides = documents(lines)
-    runs, remarks = json_report.runs(found)
-    terse, besides = terse_report.runs(besides)
-    normal, besides, told = normal_report.runs(besides)
-    apart, again = _once_in_json(runs, [*terse, *normal])
-    every, copies = once(sorted([*runs, *apart], key=lambda one: one.lines))
-    for one in found:
-        if "jobs" not in one.top and "client_stats" not in one.top:
-            besides += [(number, lines[number - 1]) for number in range(one.first, one.last + 1)]
-    if ('"mixed"' in text or "  mixed: " in text) and any(_value(one, "reads_per_s") is not None for one in every):
+    json_documents, other_lines = documents(lines)
+    runs, remarks = json_report.runs(json_documents)
+    terse, other_lines = terse_report.runs(other_lines)
+    normal, other_lines, normal_remarks = normal_report.runs(other_lines)
+    not_in_json, repeat_remarks = _once_in_json(runs, [*terse, *normal])
+    all_runs, copies = drop_copies(sorted([*runs, *not_in_json], key=lambda run: run.lines))
+    for document in json_documents:
+        if "jobs" not in document.top and "client_stats" not in document.top:
+            other_lines += [(number, lines[number - 1]) for number in range(document.first, document.last + 1)]
+    if ('"mixed"' in text or "  mixed: " in text) and any(_value(run, "reads_per_s") is not None for run in all_runs):
         remarks.append("mixed beside read and write is left out for their sum: fio 3.33 prints zeros there")
     return Log(
         format=FORMAT,
-        runs=tuple(every),
-        not_understood=tuple(sorted({one for one in besides if one[1].strip()})),
-        remarks=tuple(dict.fromkeys([*remarks, *told, *again, *copies])),
+        runs=tuple(all_runs),
+        not_understood=tuple(sorted({line for line in other_lines if line[1].strip()})),
+        remarks=tuple(dict.fromkeys([*remarks, *normal_remarks, *repeat_remarks, *copies])),
     )
 
 
 def parse(text: str) -> ToolReport:
-    """The report of one run, its jobs together; what fio says besides is passed over. Raises NotUnderstood."""
-    runs = [one for one in read(text).runs if one.workload != normal_report.GROUP]
-    whole = [one for one in runs if not one.missing]
-    if not runs or len(whole) != len(runs):
+    """Return the report of one run with its jobs summed; other output is ignored. Raises NotUnderstood."""
+    runs = [run for run in read(text).runs if run.workload != normal_report.GROUP]
+    complete = [run for run in runs if not run.missing]
+    if not runs or len(complete) != len(runs):
         raise NotUnderstood(f"has no whole report of fio: {runs[0].missing or 'no job' if runs else 'no job'}")
-    operations = [_value(one, "throughput_per_s") for one in runs]
-    moved = [_value(one, "bytes_per_s") for one in runs]
-    if all(one is None for one in operations) and not any(one.readings for one in runs):
+    operations = [_value(run, "throughput_per_s") for run in runs]
+    transferred = [_value(run, "bytes_per_s") for run in runs]
+    if all(rate is None for rate in operations) and not any(run.readings for run in runs):
         raise NotUnderstood("has no job of fio that did anything")
-    failed = [one for one in runs if _value(one, "error_code")]
+    failed = [run for run in runs if _value(run, "error_code")]
     return ToolReport(
-        operations_per_s=sum(one or 0.0 for one in operations),
-        bytes_per_s=sum(one or 0.0 for one in moved),
+        operations_per_s=sum(rate or 0.0 for rate in operations),
+        bytes_per_s=sum(amount or 0.0 for amount in transferred),
         responses_s=_responses(runs),
-        errors={f"{one.labels.get('job', '')}: error {_value(one, 'error_code'):g}": 1 for one in failed},
+        errors={f"{run.labels.get('job', '')}: error {_value(run, 'error_code'):g}": 1 for run in failed},
     )
 
 
 def _once_in_json(runs: list[LogRun], others: list[LogRun]) -> tuple[list[LogRun], list[str]]:
-    """The runs of other forms of report that are not in JSON too, which has their numbers in full."""
-    kept: list[LogRun] = []
+    """Return the runs of other forms that JSON does not contain; JSON has full precision."""
+    unique: list[LogRun] = []
     remarks: list[str] = []
-    for one in others:
-        same = next((run for run in runs if run.labels == one.labels and _alike(run, one)), None)
-        if same is None:
-            kept.append(one)
+    for other in others:
+        counterpart = next((run for run in runs if run.labels == other.labels and _agree(run, other)), None)
+        if counterpart is None:
+            unique.append(other)
         else:
-            there = f"lines {one.lines[0]} to {one.lines[1]}"
-            remarks.append(f"{there} tell again, rounded, of the run in lines {same.lines[0]} to {same.lines[1]}")
-    return kept, remarks
+            span = f"lines {other.lines[0]} to {other.lines[1]}"
+            remarks.append(
+                f"{span} tell again, rounded, of the run in lines {counterpart.lines[0]} to {counterpart.lines[1]}"
+            )
+    return unique, remarks
 
 
-def _alike(one: LogRun, other: LogRun) -> bool:
-    """Whether two forms of report tell of the same rate and bytes, but for rounding."""
-    pairs = [(_value(one, name), _value(other, name)) for name in ("throughput_per_s", "bytes_per_s")]
+def _agree(first: LogRun, second: LogRun) -> bool:
+    """Return whether two reports have the same rate and bytes within 2 %, the precision of rounded forms."""
+    pairs = [(_value(first, name), _value(second, name)) for name in ("throughput_per_s", "bytes_per_s")]
     return all(a is not None and b is not None and abs(a - b) <= 0.02 * max(a, b) for a, b in pairs)
 
 
 def _value(run: LogRun, metric: str, subject: str = "") -> float | None:
-    return next((one.value for one in run.readings if (one.metric, one.subject) == (metric, subject)), None)
+    return next(
+        (reading.value for reading in run.readings if (reading.metric, reading.subject) == (metric, subject)), None
+    )
 
 
 def _responses(runs: list[LogRun]) -> dict[str, float]:
-    """Times from submitting to the end; percentiles of several jobs or kinds cannot be put together again."""
-    timed = [(run, one.subject, one.value) for run in runs for one in run.readings if one.metric == "response_count"]
+    """Return response times from submission to completion; percentiles of several jobs cannot be combined."""
+    timed = [
+        (run, reading.subject, reading.value)
+        for run in runs
+        for reading in run.readings
+        if reading.metric == "response_count"
+    ]
     count = sum(n for _run, _side, n in timed)
     if not count:
         return {}
     means = [(_value(run, "response_mean_s", side) or 0.0, n) for run, side, n in timed]
-    most = [_value(run, "response_max_s", side) or 0.0 for run, side, _n in timed]
-    found = {"mean": sum(mean * n for mean, n in means) / count, "max": max(most)}
+    maxima = [_value(run, "response_max_s", side) or 0.0 for run, side, _n in timed]
+    responses = {"mean": sum(mean * n for mean, n in means) / count, "max": max(maxima)}
     if len(timed) == 1:
         run, side, _n = timed[0]
         for name in ("p95", "p99"):
             value = _value(run, f"response_{name}_s", side)
-            found |= {} if value is None else {name: value}
-    return found
+            responses |= {} if value is None else {name: value}
+    return responses

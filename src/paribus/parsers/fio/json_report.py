@@ -1,4 +1,4 @@
-"""fio's --output-format=json and json+, of 2.x and 3.x."""
+"""Reader of fio's --output-format=json and json+, 2.x and 3.x."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from paribus.parsers.numbers import number
 
 _SIDES = ("read", "write", "trim", "sync", "mixed")
 _KIB = 1 / 1024
-# How many of these make one second, or byte. 3.0 gave times in ns and named them so; before, they are in µs.
+# Divisors to the base unit. 3.0 introduced times in ns, with a suffix; earlier versions print µs.
 # bw is bytes / 1024 in every version (stat.c).
 _TIMES = {"": 1e6, "_ns": 1e9}
 _PARTS = {"min": "min", "max": "max", "mean": "mean", "stddev": "stddev"}
@@ -20,53 +20,53 @@ _BUCKET_BITS = 6  # fio's histogram has 64 buckets for each doubling, and 128 ex
 
 @dataclass(slots=True)
 class _Job:
-    """A job with what is said of all jobs."""
+    """A job with the data common to all jobs."""
 
     members: Members
     options: Mapping[str, str]
     version: str
-    entries: int  # of the same name in the report
+    entries: int  # number of entries of the same name in the report
 
 
 @dataclass(slots=True)
 class _Report:
-    """The jobs of one document, and when it was made."""
+    """The jobs of one document and its creation time in ms."""
 
     runs: list[LogRun]
-    made_ms: float | None
+    created_ms: float | None
     lines: tuple[int, int]
 
-    def goes_on_as(self, later: "_Report") -> bool:
-        """Whether the later report is of the same run, which went on: begun at the same time, with more of all."""
+    def continues_as(self, later: "_Report") -> bool:
+        """Return whether the later report is of the same run: the same start time, and no number decreased."""
         if (
-            self.made_ms is None
-            or later.made_ms is None
-            or [one.labels for one in self.runs] != [one.labels for one in later.runs]
+            self.created_ms is None
+            or later.created_ms is None
+            or [run.labels for run in self.runs] != [run.labels for run in later.runs]
         ):
             return False
-        begun = [
-            at - 1000 * max(_known(one.runs, "duration_s"), default=0.0)
-            for one, at in ((self, self.made_ms), (later, later.made_ms))
+        started_ms = [
+            time_ms - 1000 * max(_values(report.runs, "duration_s"), default=0.0)
+            for report, time_ms in ((self, self.created_ms), (later, later.created_ms))
         ]
         grown = all(
-            sum(_known(self.runs, name)) <= sum(_known(later.runs, name))
+            sum(_values(self.runs, name)) <= sum(_values(later.runs, name))
             for name in ("operations", "response_max_s", "duration_s")
         )
-        exact = self.made_ms % 1000 or later.made_ms % 1000
+        exact = self.created_ms % 1000 or later.created_ms % 1000
         return (
             bool(self.runs)
-            and later.made_ms > self.made_ms
+            and later.created_ms > self.created_ms
             and grown
-            and abs(begun[0] - begun[1]) <= (100 if exact else 1100)
+            and abs(started_ms[0] - started_ms[1]) <= (100 if exact else 1100)
         )
 
 
-def _known(runs: list[LogRun], metric: str) -> list[float]:
-    return [one.value for run in runs for one in run.readings if one.metric == metric]
+def _values(runs: list[LogRun], metric: str) -> list[float]:
+    return [reading.value for run in runs for reading in run.readings if reading.metric == metric]
 
 
 def runs(documents: list[JsonDocument]) -> tuple[list[LogRun], list[str]]:
-    """The jobs of all reports, and what is to be told of them."""
+    """Return the jobs of all reports, and remarks on them."""
     reports: list[_Report] = []
     remarks: list[str] = []
     for document in documents:
@@ -75,38 +75,38 @@ def runs(documents: list[JsonDocument]) -> tuple[list[LogRun], list[str]]:
         version = text_of(top.get("fio version")).removeprefix("fio-")
         options = _options(top.get("global options"))
         entries = list(objects(top.get(named)))
-        names = Counter(text_of(one.get("jobname")) for one in entries)
-        jobs = [_Job(one, options, version, names[text_of(one.get("jobname"))]) for one in entries]
-        made = [_run(job, document) for job in jobs if text_of(job.members.get("jobname")) != "All clients"]
-        if named and not made and not top.whole:
-            made = [LogRun(tool="fio", version=version, lines=(document.first, document.last), missing="its jobs")]
+        names = Counter(text_of(entry.get("jobname")) for entry in entries)
+        jobs = [_Job(entry, options, version, names[text_of(entry.get("jobname"))]) for entry in entries]
+        job_runs = [_run(job, document) for job in jobs if text_of(job.members.get("jobname")) != "All clients"]
+        if named and not job_runs and not top.whole:
+            job_runs = [LogRun(tool="fio", version=version, lines=(document.first, document.last), missing="its jobs")]
         disks = list(_disks(top.get("disk_util")))
-        if disks and len(made) == 1:
-            one = made[0]
-            span = (one.lines[0], max(one.lines[1], disks[-1].line))
-            made = [replace(one, readings=(*one.readings, *disks), lines=span)]
+        if disks and len(job_runs) == 1:
+            only_run = job_runs[0]
+            span = (only_run.lines[0], max(only_run.lines[1], disks[-1].line))
+            job_runs = [replace(only_run, readings=(*only_run.readings, *disks), lines=span)]
         elif disks:
             remarks.append(
                 f"disk_util in line {disks[0].line} is of all jobs together, and belongs to none of the runs"
             )
-        now = _Report(made, _milliseconds(top), (document.first, document.last))
-        if reports and reports[-1].goes_on_as(now):
+        report = _Report(job_runs, _milliseconds(top), (document.first, document.last))
+        if reports and reports[-1].continues_as(report):
             first, last = reports.pop().lines
             remarks.append(f"lines {first} to {last} tell of the same run before its end (--status-interval)")
-        reports.append(now)
-    if any(_of_completion(job) for one in documents for job in objects(one.top.get("jobs"))):
+        reports.append(report)
+    if any(_of_completion(job) for document in documents for job in objects(document.top.get("jobs"))):
         remarks.append(COMPLETION)
-    return [run for one in reports for run in one.runs], remarks
+    return [run for report in reports for run in report.runs], remarks
 
 
 def _milliseconds(top: Members) -> float | None:
-    """When a report was made; to the second in older versions."""
+    """Return the creation time in ms; older versions have a resolution of 1 s."""
     exact, seconds = _number(top, "timestamp_ms")[0], _number(top, "timestamp")[0]
     return exact if exact is not None else seconds * 1000 if seconds is not None else None
 
 
 def _options(value: object) -> dict[str, str]:
-    return {name: text_of(one) for name, one in value.items()} if isinstance(value, Members) else {}
+    return {name: text_of(leaf) for name, leaf in value.items()} if isinstance(value, Members) else {}
 
 
 def _run(job: _Job, document: JsonDocument) -> LogRun:
@@ -116,22 +116,22 @@ def _run(job: _Job, document: JsonDocument) -> LogRun:
     for side in _SIDES:
         section = members.get(side)
         if isinstance(section, Members):
-            sheet.both &= section.whole
+            sheet.complete &= section.whole
             _side(sheet, side, section)
-    sheet.settle()
-    sheet.both &= members.whole or "mixed" in sheet.sides or {"read", "write", "trim"} <= set(sheet.sides)
+    sheet.drop_mixed()
+    sheet.complete &= members.whole or "mixed" in sheet.sides or {"read", "write", "trim"} <= set(sheet.sides)
     for name, metric in (("error", "error_code"), ("total_err", "errors")):
         value, leaf = _number(members, name)
         if value and leaf:
-            sheet.more.append(LogReading(metric=metric, value=value, unit="count", line=leaf.line, stated=leaf.word))
+            sheet.extra.append(LogReading(metric=metric, value=value, unit="count", line=leaf.line, stated=leaf.word))
     for name, metric in (("usr_cpu", "cpu_user_share"), ("sys_cpu", "cpu_system_share")):
         value, leaf = _number(members, name)
         if value is not None and leaf:
-            sheet.more.append(
+            sheet.extra.append(
                 LogReading(metric=metric, value=value / 100, unit="1", line=leaf.line, stated=f"{leaf.word} %")
             )
-    last = max([one.line for one in sheet.readings()], default=members.line)
-    made = run(
+    last = max([reading.line for reading in sheet.readings()], default=members.line)
+    job_run = run(
         sheet,
         version=job.version,
         options=options,
@@ -140,18 +140,18 @@ def _run(job: _Job, document: JsonDocument) -> LogRun:
         lines=(members.line, last),
         missing="" if members.whole else f"the report breaks off in line {document.last}",
     )
-    return _histogram(made, members, sheet.active())
+    return _histogram(job_run, members, sheet.active())
 
 
-def _together(asked: str, entries: int) -> int:
-    """How many jobs an entry is of: all of them where there is one entry for all; 0 where it cannot be told."""
-    if not asked.isascii() or not asked.isdecimal() or len(asked) > 6 or not int(asked):
+def _together(numjobs: str, entries: int) -> int:
+    """Return how many jobs an entry summarises: all if it is the only entry; 0 if unknown."""
+    if not numjobs.isascii() or not numjobs.isdecimal() or len(numjobs) > 6 or not int(numjobs):
         return 0
-    return int(asked) if entries == 1 else 1 if entries % int(asked) == 0 else 0
+    return int(numjobs) if entries == 1 else 1 if entries % int(numjobs) == 0 else 0
 
 
 def _side(sheet: Sheet, side: str, section: Members) -> None:
-    """The numbers of one direction."""
+    """Record the numbers of one direction."""
     _put(sheet, side, "rate", section, "iops")
     if "bw_bytes" in section:
         _put(sheet, side, "bytes_per_s", section, "bw_bytes")
@@ -165,21 +165,21 @@ def _side(sheet: Sheet, side: str, section: Members) -> None:
     _put(sheet, side, "duration_s", section, "runtime", 1e3, " ms")
     for suffix, per_s in _TIMES.items():
         unit = " ns" if suffix else " us"
-        for name, said in (("lat", "response"), ("clat", "completion"), ("slat", "submission")):
+        for name, time_name in (("lat", "response"), ("clat", "completion"), ("slat", "submission")):
             times = section.get(f"{name}{suffix}")
             if not isinstance(times, Members):
                 continue
             if _number(times, "N")[0] == 0 or not (_number(times, "max")[0] or _number(times, "mean")[0]):
-                continue  # nothing was timed
+                continue  # no operation was timed
             for part, word in _PARTS.items():
-                _put(sheet, side, f"{said}_{word}_s", times, part, per_s, unit)
-            _put(sheet, side, f"{said}_count", times, "N")
+                _put(sheet, side, f"{time_name}_{word}_s", times, part, per_s, unit)
+            _put(sheet, side, f"{time_name}_count", times, "N")
             percentiles = times.get("percentile")
             if name != "slat" and isinstance(percentiles, Members):
                 for key in percentiles:
-                    of = number(key)
-                    if of is not None and 1 <= of <= 100:
-                        _put(sheet, side, percentile(of), percentiles, key, per_s, unit)
+                    share = number(key)
+                    if share is not None and 1 <= share <= 100:
+                        _put(sheet, side, percentile(share), percentiles, key, per_s, unit)
 
 
 def _put(sheet: Sheet, side: str, name: str, members: Members, key: str, per: float = 1.0, unit: str = "") -> None:
@@ -193,15 +193,15 @@ def _number(members: Members, key: str) -> tuple[float | None, Leaf | None]:
     return (number(leaf.word), leaf) if isinstance(leaf, Leaf) else (None, None)
 
 
-def _histogram(made: LogRun, members: Members, active: list[str]) -> LogRun:
-    """The counts of json+, where one direction was active."""
+def _histogram(job_run: LogRun, members: Members, active: list[str]) -> LogRun:
+    """Add the counts of json+, if exactly one direction was active."""
     section = members.get(active[0]) if len(active) == 1 else None
     times = section.get("clat_ns") if isinstance(section, Members) else None
     bins = times.get("bins") if isinstance(times, Members) else None
     if not isinstance(bins, Members) or not bins.whole:
-        return made
+        return job_run
     counts = [(_upper(middle), count) for middle, count in _whole_numbers(bins)]
-    return replace(made, histogram=tuple(sorted(counts)))
+    return replace(job_run, histogram=tuple(sorted(counts)))
 
 
 def _whole_numbers(bins: Members) -> Iterator[tuple[int, int]]:
@@ -212,13 +212,13 @@ def _whole_numbers(bins: Members) -> Iterator[tuple[int, int]]:
 
 
 def _upper(middle: int) -> float:
-    """The upper end in seconds of the bucket that fio names by its middle in ns."""
+    """Return the upper bound in seconds of the bucket that fio names by its middle in ns."""
     width = 1 << max(0, middle.bit_length() - 1 - _BUCKET_BITS)
     return (middle + (width // 2 if width > 1 else 0)) / 1e9
 
 
 def _disks(value: object) -> Iterator[LogReading]:
-    """How busy each device was; a md or dm device's own number, and its members' are not added up."""
+    """Yield each device's utilisation; the members of an md or dm device are not added up."""
     for disk in objects(value):
         util, leaf = _number(disk, "util")
         name = text_of(disk.get("name"))
@@ -234,14 +234,14 @@ def _disks(value: object) -> Iterator[LogReading]:
 
 
 def _of_completion(job: Members) -> bool:
-    """Whether percentiles are of completion alone."""
-    sides = [one for side in _SIDES if isinstance(one := job.get(side), Members)]
-    has = {
+    """Return whether percentiles exist for completion latency (clat) only."""
+    sides = [section for side in _SIDES if isinstance(section := job.get(side), Members)]
+    has_percentiles = {
         name: any(
-            isinstance(times := one.get(f"{name}{suffix}"), Members) and "percentile" in times
-            for one in sides
+            isinstance(times := section.get(f"{name}{suffix}"), Members) and "percentile" in times
+            for section in sides
             for suffix in _TIMES
         )
         for name in ("lat", "clat")
     }
-    return has["clat"] and not has["lat"]
+    return has_percentiles["clat"] and not has_percentiles["lat"]

@@ -1,4 +1,4 @@
-"""fio's report for people, of 2.x (`io=…, bw=…, iops=…, runt=…`) and 3.x (`IOPS=…, BW=…`)."""
+"""Reader of fio's normal report, 2.x (`io=…, bw=…, iops=…, runt=…`) and 3.x (`IOPS=…, BW=…`)."""
 
 import re
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ GROUP = "all jobs of a group"
 
 
 def recognises(text: str) -> float:
-    """By the line that heads a job's report."""
+    """Score by the first line of a job's report."""
     return 0.9 if "(groupid=" in text and ": err=" in text else 0.4 if "Run status group" in text else 0.0
 
 
 @dataclass(slots=True)
 class _Job:
-    """A job's report, as far as it was read."""
+    """A job's report as read so far."""
 
     name: str
     group: str
@@ -30,32 +30,38 @@ class _Job:
     options: Mapping[str, str]
     sheet: Sheet = field(default_factory=Sheet)
     side: str = ""
-    kind: str = ""  # what percentiles are of
+    kind: str = ""  # latency type of the percentiles
     per_s: float = 1.0
     unit: str = ""
     directions_end: bool = False
     ended: bool = False
     grouped: bool = False
     pid: str = ""
-    made_s: float | None = None
+    created_s: float | None = None
 
-    def goes_on_as(self, later: "_Job") -> bool:
-        """Whether the later report is of the same process, begun at the same time, which went on."""
+    def continues_as(self, later: "_Job") -> bool:
+        """Return whether the later report is of the same process with the same start time and a longer duration."""
         if (
             not self.pid
             or (self.name, self.pid) != (later.name, later.pid)
-            or self.made_s is None
-            or later.made_s is None
+            or self.created_s is None
+            or later.created_s is None
         ):
             return False
-        ran = [
-            max((known["duration_s"].value for known in one.sheet.sides.values() if "duration_s" in known), default=0.0)
-            for one in (self, later)
+        durations_s = [
+            max(
+                (numbers["duration_s"].value for numbers in job.sheet.sides.values() if "duration_s" in numbers),
+                default=0.0,
+            )
+            for job in (self, later)
         ]
-        return ran[0] < ran[1] and abs((self.made_s - ran[0]) - (later.made_s - ran[1])) <= 1.5
+        return (
+            durations_s[0] < durations_s[1]
+            and abs((self.created_s - durations_s[0]) - (later.created_s - durations_s[1])) <= 1.5
+        )
 
     def run(self) -> LogRun:
-        self.sheet.both = self.directions_end
+        self.sheet.complete = self.directions_end
         return run(
             self.sheet,
             version=self.version,
@@ -69,45 +75,45 @@ class _Job:
 
 @dataclass(slots=True)
 class _Reports:
-    """All that is read so far."""
+    """Everything read so far."""
 
     version: str = ""
-    asked: dict[str, dict[str, str]] = field(default_factory=dict)
+    job_options: dict[str, dict[str, str]] = field(default_factory=dict)
     jobs: list[_Job] = field(default_factory=list)
     groups: list[_Job] = field(default_factory=list)
-    now: _Job | None = None
-    binary: bool = False  # a 2.x report, whose MB are MiB
+    current: _Job | None = None
+    binary: bool = False  # a 2.x report, in which MB means MiB
     completion: bool = False
     indent: str = ""
 
     def line(self, line: int, text: str) -> bool:
-        """Whether the line is one of fio's; what a report is indented by is no part of it."""
+        """Return whether fio printed the line; the indentation of the whole report is removed."""
         if "(groupid=" in text or "(g=" in text:
             self.indent = text[: len(text) - len(text.lstrip())]
         text = shapes.ungrouped(text.removeprefix(self.indent))
-        if "(groupid=" in text and (found := shapes.JOB.fullmatch(text)):
-            self.now = _Job(
-                name=found["job"],
-                group=found["group"],
-                jobs=int(found["jobs"]),
+        if "(groupid=" in text and (match := shapes.JOB.fullmatch(text)):
+            self.current = _Job(
+                name=match["job"],
+                group=match["group"],
+                jobs=int(match["jobs"]),
                 first=line,
                 last=line,
                 version=self.version,
-                options=self.asked.get(found["job"], {}),
-                pid=found["pid"] or "",
-                made_s=shapes.seconds(found["when"] or ""),
+                options=self.job_options.get(match["job"], {}),
+                pid=match["pid"] or "",
+                created_s=shapes.seconds(match["when"] or ""),
             )
-            self.jobs.append(self.now)
-            if error := number(found["error"]):
-                stated = found["error"]
-                self.now.sheet.more.append(
+            self.jobs.append(self.current)
+            if error := number(match["error"]):
+                stated = match["error"]
+                self.current.sheet.extra.append(
                     LogReading(metric="error_code", value=error, unit="count", line=line, stated=stated)
                 )
             return True
-        if found := shapes.STATUS.fullmatch(text):
-            self.now = _Job(
-                name=f"group {found['group']}",
-                group=found["group"],
+        if match := shapes.STATUS.fullmatch(text):
+            self.current = _Job(
+                name=f"group {match['group']}",
+                group=match["group"],
                 jobs=1,
                 first=line,
                 last=line,
@@ -115,36 +121,36 @@ class _Reports:
                 options={},
                 ended=True,
             )
-            self.groups.append(self.now)
+            self.groups.append(self.current)
             return True
-        if "(g=" in text and (found := shapes.ASKED.fullmatch(text)):
+        if "(g=" in text and (match := shapes.JOB_OPTIONS.fullmatch(text)):
             names = {"rw": "rw", "bs": "bs", "ioengine": "engine", "iodepth": "depth"}
-            self.asked[found["job"]] = {name: found[part] for name, part in names.items()}
+            self.job_options[match["job"]] = {name: match[part] for name, part in names.items()}
             return True
-        if found := shapes.VERSION.fullmatch(text):
-            self.version = found[1] or found[2]
+        if match := shapes.VERSION.fullmatch(text):
+            self.version = match[1] or match[2]
             return True
-        if self.now is not None and self._of_job(self.now, line, text):
-            self.now.last = line
+        if self.current is not None and self._of_job(self.current, line, text):
+            self.current.last = line
             return True
-        return bool(shapes.KNOWN.match(text))
+        return bool(shapes.IGNORED.match(text))
 
     def _of_job(self, job: _Job, line: int, text: str) -> bool:
-        if "io" in text.lower() and (found := shapes.NOW.fullmatch(text) or shapes.OLD.fullmatch(text)):
-            if job.ended or found["side"] in job.sheet.sides:
-                return False  # of another report, which somebody quoted without its head
-            self._direction(job, found, found["side"], line)
+        if "io" in text.lower() and (match := shapes.DIRECTION.fullmatch(text) or shapes.OLD_DIRECTION.fullmatch(text)):
+            if job.ended or match["side"] in job.sheet.sides:
+                return False  # belongs to another report quoted without its first line
+            self._direction(job, match, match["side"], line)
             return True
-        if found := shapes.SUM.fullmatch(text) or shapes.OLD_SUM.fullmatch(text):
-            self._direction(job, found, found["side"].lower(), line)
+        if match := shapes.SUM.fullmatch(text) or shapes.OLD_SUM.fullmatch(text):
+            self._direction(job, match, match["side"].lower(), line)
             return True
         if job.ended:
             return self._of_all(job, line, text)
-        if found := shapes.TIME.fullmatch(text):
-            self._times(job, found, line)
+        if match := shapes.TIME.fullmatch(text):
+            self._times(job, match, line)
             return True
-        if found := shapes.PERCENTILES.fullmatch(text):
-            job.kind, job.unit = found["kind"] or "clat", found["unit"]
+        if match := shapes.PERCENTILES.fullmatch(text):
+            job.kind, job.unit = match["kind"] or "clat", match["unit"]
             job.per_s = shapes.PER_SECOND[job.unit]
             return True
         if text.lstrip().startswith("|") and job.kind:
@@ -152,78 +158,83 @@ class _Reports:
         return self._of_all(job, line, text)
 
     def _of_all(self, job: _Job, line: int, text: str) -> bool:
-        """What is said of a job's directions together, or of devices."""
-        if found := shapes.CPU.fullmatch(text):
+        """Read a line about all directions of a job, or about devices."""
+        if match := shapes.CPU.fullmatch(text):
             job.directions_end = True
             for part, metric in (("usr", "cpu_user_share"), ("sys", "cpu_system_share")):
-                share = number(found[part])
+                share = number(match[part])
                 if share is not None:
-                    stated = f"{found[part]}%"
-                    job.sheet.more.append(
+                    stated = f"{match[part]}%"
+                    job.sheet.extra.append(
                         LogReading(metric=metric, value=share / 100, unit="1", line=line, stated=stated)
                     )
             return True
-        if found := shapes.ISSUED.fullmatch(text):
+        if match := shapes.ISSUED.fullmatch(text):
             job.ended = job.directions_end = True
-            counts = found.groups()
-            told = next(counts[at : at + 3] for at in (0, 3, 6) if counts[at])
-            for side, count in zip(("read", "write", "trim"), told, strict=True):
-                of = "mixed" if "mixed" in job.sheet.sides else side
-                if count and of in job.sheet.sides and (value := number(count)) is not None and side in (of, "read"):
-                    job.sheet.put(of, "operations", value, line, count)
+            counts = match.groups()
+            issued = next(counts[at : at + 3] for at in (0, 3, 6) if counts[at])
+            for side, count in zip(("read", "write", "trim"), issued, strict=True):
+                direction = "mixed" if "mixed" in job.sheet.sides else side
+                if (
+                    count
+                    and direction in job.sheet.sides
+                    and (value := number(count)) is not None
+                    and side in (direction, "read")
+                ):
+                    job.sheet.put(direction, "operations", value, line, count)
             return True
-        if found := shapes.DISK.fullmatch(text):
-            if (util := number(found["util"])) is not None:
-                stated = f"{found['util']}%"
-                one = LogReading(
+        if match := shapes.DISK.fullmatch(text):
+            if (util := number(match["util"])) is not None:
+                stated = f"{match['util']}%"
+                reading = LogReading(
                     metric="device_utilisation",
                     value=util / 100,
                     unit="1",
                     line=line,
                     stated=stated,
-                    subject=found["name"],
+                    subject=match["name"],
                 )
-                job.sheet.more.append(one)
+                job.sheet.extra.append(reading)
             return True
         return False
 
-    def _direction(self, job: _Job, found: re.Match[str], side: str, line: int) -> None:
+    def _direction(self, job: _Job, match: re.Match[str], side: str, line: int) -> None:
         job.side = side
-        self.binary = found.re in (shapes.OLD, shapes.OLD_SUM)
-        word = found.groupdict().get("rate", "").strip()
+        self.binary = match.re in (shapes.OLD_DIRECTION, shapes.OLD_SUM)
+        word = match.groupdict().get("rate", "").strip()
         if (rate := shapes.count(word)) is not None:
             job.sheet.put(side, "rate", rate, line, word)
         for name, part in (("bytes_per_s", "bw"), ("bytes", "moved")):
-            word = found[part].strip()
+            word = match[part].strip()
             value = self._size(word)
             if value is not None:
                 job.sheet.put(side, name, value, line, word)
-        ms = number(found["ms"])
+        ms = number(match["ms"])
         if ms is not None:
-            job.sheet.put(side, "duration_s", ms / 1000, line, f"{found['ms']}msec")
+            job.sheet.put(side, "duration_s", ms / 1000, line, f"{match['ms']}msec")
 
     def _size(self, word: str) -> float | None:
-        """In a 2.x report M and G are binary as K is."""
-        if self.binary and (found := re.fullmatch(r"([0-9.]+)([KMG])(B|bit)(/s)?", word)):
-            word = f"{found[1]}{found[2]}i{found[3]}"
+        """Return a size in bytes; in a 2.x report M and G are binary like K."""
+        if self.binary and (match := re.fullmatch(r"([0-9.]+)([KMG])(B|bit)(/s)?", word)):
+            word = f"{match[1]}{match[2]}i{match[3]}"
         return shapes.size(word)
 
-    def _times(self, job: _Job, found: re.Match[str], line: int) -> None:
-        side = "sync" if found["kind"] == "sync" else job.side
+    def _times(self, job: _Job, match: re.Match[str], line: int) -> None:
+        side = "sync" if match["kind"] == "sync" else job.side
         if not side:
             return
         job.side = side
-        per_s = shapes.PER_SECOND[found["unit"]]
+        per_s = shapes.PER_SECOND[match["unit"]]
         for part in ("min", "mean", "max", "stddev"):
-            word = found[part]
+            word = match[part]
             if (value := shapes.count(word)) is not None:
-                name = f"{shapes.SAID[found['kind']]}_{part}_s"
-                job.sheet.put(side, name, value / per_s, line, f"{word} {found['unit']}")
+                name = f"{shapes.TIME_NAMES[match['kind']]}_{part}_s"
+                job.sheet.put(side, name, value / per_s, line, f"{word} {match['unit']}")
 
     def _percentiles(self, job: _Job, text: str, line: int) -> bool:
-        found = shapes.PERCENTILE.findall(text)
-        for of, word in found:
-            value, share = number(word), number(of)
+        pairs = shapes.PERCENTILE.findall(text)
+        for share_text, word in pairs:
+            value, share = number(word), number(share_text)
             if (
                 job.kind in ("clat", "lat", "sync")
                 and job.side
@@ -233,52 +244,52 @@ class _Reports:
             ):
                 self.completion |= job.kind == "clat"
                 job.sheet.put(job.side, percentile(share), value / job.per_s, line, f"{word} {job.unit}")
-        return bool(found)
+        return bool(pairs)
 
 
 def runs(lines: list[tuple[int, str]]) -> tuple[list[LogRun], list[tuple[int, str]], list[str]]:
-    """The jobs, the lines that are not of such a report, and whether percentiles are of completion alone."""
+    """Return the jobs, the lines outside such reports, and remarks."""
     reports = _Reports()
-    rest = [(number, line) for number, line in lines if not reports.line(number, line)]
+    other_lines = [(number, line) for number, line in lines if not reports.line(number, line)]
     if not reports.jobs and not reports.groups:
         return [], lines, []
-    found, remarks = [], []
-    unended: set[int] = set()
+    job_runs, remarks = [], []
+    superseded: set[int] = set()
     latest: dict[tuple[str, str], _Job] = {}
     for job in reversed(reports.jobs):
         later = latest.setdefault((job.name, job.pid), job)
-        if job.goes_on_as(later):
-            unended.add(job.first)
+        if job.continues_as(later):
+            superseded.add(job.first)
         latest[job.name, job.pid] = job
-    for job in reports.jobs if unended else ():
-        if job.first not in unended:
+    for job in reports.jobs if superseded else ():
+        if job.first not in superseded:
             continue
         remarks.append(f"lines {job.first} to {job.last} tell of the same run before its end (--status-interval)")
     for group in reports.groups:
-        of_it = [
+        group_jobs = [
             job for job in reports.jobs if job.group == group.group and job.first < group.first and not job.grouped
         ]
-        for job in of_it:
+        for job in group_jobs:
             job.grouped = True
         group.directions_end = set(group.sheet.sides) - {"mixed"} == {
-            side for job in of_it for side in job.sheet.active()
+            side for job in group_jobs for side in job.sheet.active()
         }
         status = group.run()
-        if of_it and all(job.first in unended for job in of_it):
+        if group_jobs and all(job.first in superseded for job in group_jobs):
             continue
-        if len(of_it) == 1:
-            of_all = (
-                one if one.subject and one.metric == "device_utilisation" else _of_all_jobs(one)
-                for one in status.readings
+        if len(group_jobs) == 1:
+            group_readings = (
+                reading if reading.subject and reading.metric == "device_utilisation" else _of_all_jobs(reading)
+                for reading in status.readings
             )
-            of_it[0].sheet.more += of_all
+            group_jobs[0].sheet.extra += group_readings
         else:
             remarks.append(f"what fio states of all jobs of {group.name} (line {group.first}) is a run of its own")
-            found.append(replace(status, workload=GROUP))
-    found += [job.run() for job in reports.jobs if job.first not in unended]
-    return found, rest, [*remarks, *([COMPLETION] if reports.completion else [])]
+            job_runs.append(replace(status, workload=GROUP))
+    job_runs += [job.run() for job in reports.jobs if job.first not in superseded]
+    return job_runs, other_lines, [*remarks, *([COMPLETION] if reports.completion else [])]
 
 
-def _of_all_jobs(one: LogReading) -> LogReading:
-    """A sum over the one job that there is, which fio states again."""
-    return replace(one, subject=f"all jobs {one.subject}".rstrip())
+def _of_all_jobs(reading: LogReading) -> LogReading:
+    """Mark a sum that fio repeats for a group of one job."""
+    return replace(reading, subject=f"all jobs {reading.subject}".rstrip())

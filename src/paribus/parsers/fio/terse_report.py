@@ -1,4 +1,4 @@
-"""fio's --minimal lines: terse versions 2 to 5."""
+"""Reader of fio's --minimal lines, terse versions 2 to 5."""
 
 import re
 
@@ -9,46 +9,46 @@ from paribus.parsers.numbers import number
 _BEGINS = re.compile(r"(?:[345];fio-[^;]{1,60};|2;)[^;]*;[0-9]+;[0-9]+;")
 _PERCENTILES = 20
 _TIMES = ("min", "max", "mean", "stddev")
-# stat.c, show_ddir_status_terse: KiB, KiB/s, 1/s, ms; all times in µs also where 3.x keeps ns; KiB/s again.
+# stat.c, show_ddir_status_terse: KiB, KiB/s, 1/s, ms; all times in µs, in 3.x too; KiB/s again.
 _ONE_SIDE = 4 + 4 + 4 + _PERCENTILES + 4 + 5
 _MORE_IN_5 = 6
 _SHARE = re.compile(r"[0-9]+\.[0-9]+%")
-_AFTER = (2, 3, 7 + 10 + 12)  # shares of CPU; context switches and faults; depths and times in shares
+_AFTER = (2, 3, 7 + 10 + 12)  # CPU shares; context switches and faults; distributions of depths and times as shares
 
 
 def recognises(text: str) -> float:
-    """By the first fields of a line."""
+    """Score by the first fields of a line."""
     return 0.9 if any(_BEGINS.match(line) for line in text.splitlines()) else 0.0
 
 
 def runs(lines: list[tuple[int, str]]) -> tuple[list[LogRun], list[tuple[int, str]]]:
-    """The jobs, one for each line, and the other lines."""
-    found: list[LogRun] = []
-    rest: list[tuple[int, str]] = []
+    """Return the jobs, one per line, and the other lines."""
+    job_runs: list[LogRun] = []
+    other_lines: list[tuple[int, str]] = []
     for line, text in lines:
-        made = _run(line, text) if _BEGINS.match(text) else None
-        if made is None:
-            rest.append((line, text))
+        job_run = _run(line, text) if _BEGINS.match(text) else None
+        if job_run is None:
+            other_lines.append((line, text))
         else:
-            found.append(made)
-    return found, rest
+            job_runs.append(job_run)
+    return job_runs, other_lines
 
 
 def _run(line: int, text: str) -> LogRun | None:
-    """None where the fields are not where that version has them."""
+    """Return the run of a line; None if the fields do not fit the version."""
     fields = text.split(";")
     version = int(fields[0])
     head = 4 if version == 2 else 5
     size = _ONE_SIDE + (_MORE_IN_5 if version == 5 else 0)
     sides, cut = _sides(fields, head, size, version)
-    sheet = Sheet(both=not cut)
+    sheet = Sheet(complete=not cut)
     for index, side in enumerate(sides):
         _side(sheet, side, fields[head + index * size : head + (index + 1) * size], line)
     if cut and not sheet.sides:
         return None
     error = number(fields[head - 1])
     if error:
-        sheet.more.append(
+        sheet.extra.append(
             LogReading(metric="error_code", value=error, unit="count", line=line, stated=fields[head - 1])
         )
     return run(
@@ -56,19 +56,22 @@ def _run(line: int, text: str) -> LogRun | None:
         version="" if version == 2 else fields[1].removeprefix("fio-"),
         options={"terse-version": fields[0]},
         job=fields[head - 3],
-        jobs=0,  # how many were together is not told
+        jobs=0,  # the number of jobs is not stated
         lines=(line, line),
         missing=f"line {line} breaks off" if cut else "",
     )
 
 
 def _sides(fields: list[str], head: int, size: int, version: int) -> tuple[tuple[str, ...], bool]:
-    """Which directions the line has, from where the shares of CPU stand; and whether it breaks off before them."""
+    """Return the directions of a line, located by the CPU shares after them, and whether the line is cut."""
     usual = ("read", "write") if version == 3 else ("read", "write", "trim")
     for sides in (usual, ("mixed",), (*usual, "mixed"), ("read", "write")):
-        at = head + len(sides) * size
-        shares = [*fields[at : at + _AFTER[0]], *fields[at + _AFTER[0] + _AFTER[1] : at + sum(_AFTER)]]
-        if len(shares) == _AFTER[0] + _AFTER[2] and all(_SHARE.fullmatch(one) for one in shares):
+        position = head + len(sides) * size
+        shares = [
+            *fields[position : position + _AFTER[0]],
+            *fields[position + _AFTER[0] + _AFTER[1] : position + sum(_AFTER)],
+        ]
+        if len(shares) == _AFTER[0] + _AFTER[2] and all(_SHARE.fullmatch(share) for share in shares):
             return sides, False
     whole = max(0, (len(fields) - 1 - head) // size)  # the last field may be cut
     return usual[:whole], True
@@ -84,15 +87,15 @@ def _side(sheet: Sheet, side: str, fields: list[str], line: int) -> None:
     for (name, per, unit), word in zip(scales, fields, strict=False):
         _put(sheet, side, name, word, per, unit, line)
     blocks = (("submission", 4), ("completion", 8), ("response", 12 + _PERCENTILES))
-    for said, at in blocks:
-        words = fields[at : at + 4]
+    for time_name, start in blocks:
+        words = fields[start : start + 4]
         if number(words[1]) == 0 and number(words[2]) == 0:
-            continue  # nothing was timed
+            continue  # no operation was timed
         for part, word in zip(_TIMES, words, strict=True):
-            _put(sheet, side, f"{said}_{part}_s", word, 1e6, " us", line)
+            _put(sheet, side, f"{time_name}_{part}_s", word, 1e6, " us", line)
     for pair in fields[12 : 12 + _PERCENTILES]:
-        of, _sign, word = pair.partition("%=")
-        share = number(of)
+        share_text, _sign, word = pair.partition("%=")
+        share = number(share_text)
         if share is not None and 1 <= share <= 100:
             _put(sheet, side, percentile(share), word, 1e6, " us", line)
 

@@ -1,1 +1,1 @@
-"""sysbench 0.4 to 1.1."""
+"""Reader of sysbench 0.4 to 1.1."""

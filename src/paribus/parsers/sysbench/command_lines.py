@@ -1,4 +1,4 @@
-"""Command lines of sysbench in a log, as a shell echoes them: with prompts, over several lines, or into a file."""
+"""sysbench command lines echoed in a log: with prompts, continuation lines and redirections."""
 
 import re
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from paribus.parsers.redact import HIDDEN
 
-_DEEDS = frozenset({"run", "prepare", "cleanup", "help", "prewarm", "warmup"})
+_ACTIONS = frozenset({"run", "prepare", "cleanup", "help", "prewarm", "warmup"})
 _TESTS = frozenset({"fileio", "cpu", "memory", "threads", "mutex", "oltp", "bulk_insert"})
 _QUOTES = "'\"`"
 _ELSEWHERE = re.compile(r"^(?:[0-9&]*>|\||;|&|#|\)|2>)")
@@ -14,58 +14,58 @@ _ELSEWHERE = re.compile(r"^(?:[0-9&]*>|\||;|&|#|\)|2>)")
 
 @dataclass(slots=True)
 class SysbenchCommand:
-    """What a command line asks for; `open` while the next line may go on with it."""
+    """A command line; `open` while the next line may continue it."""
 
     options: dict[str, str] = field(default_factory=dict)
     test: str = ""
-    deed: str = ""
+    action: str = ""
     open: bool = True
 
 
 def begins(line: str) -> SysbenchCommand | None:
-    """The command of a line that calls sysbench, or a script of its that is a program; or None."""
+    """Return the command of a line that calls sysbench or an executable script of it; None for other lines."""
     words = line.replace("\\", " ").split()
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         name = word.rsplit("/", 1)[-1].strip(_QUOTES)
         if name == "sysbench" or (name.endswith(".lua") and not word.startswith("-")):
-            rest = words[place + (name == "sysbench") :]
+            arguments = words[index + (name == "sysbench") :]
             break
     else:
         return None
-    if not rest or (rest[0].endswith(".lua") and not any(word.startswith("--") for word in rest)):
+    if not arguments or (arguments[0].endswith(".lua") and not any(word.startswith("--") for word in arguments)):
         return None
-    if not any(_says(word) for word in rest):
+    if not any(_is_argument(word) for word in arguments):
         return None
     command = SysbenchCommand()
-    _take(command, rest, line)
+    _read_arguments(command, arguments, line)
     return command
 
 
-def goes_on(command: SysbenchCommand, line: str) -> bool:
-    """Whether the line is of the same command; then it is taken."""
+def continues(command: SysbenchCommand, line: str) -> bool:
+    """Read the line if it continues the command, and return whether it does."""
     if not command.open:
         return False
     words = line.replace("\\", " ").lstrip("> \t").split()
-    if not words or not (words[0].startswith("-") or _says(words[0])):
+    if not words or not (words[0].startswith("-") or _is_argument(words[0])):
         return False
-    _take(command, words, line)
+    _read_arguments(command, words, line)
     return True
 
 
-def _says(word: str) -> bool:
-    """Whether it is a word of sysbench's command line, not one of a sentence."""
+def _is_argument(word: str) -> bool:
+    """Return whether a word is a sysbench argument, not part of a sentence."""
     bare = word.strip(_QUOTES)
     return (
         (bare.startswith("--") and len(bare) > 2)
-        or bare in _DEEDS
+        or bare in _ACTIONS
         or bare in _TESTS
         or bare.startswith(("oltp_", "select_random_"))
         or bare.endswith(".lua")
     )
 
 
-def _take(command: SysbenchCommand, words: Sequence[str], line: str) -> None:
-    """Take options, test and deed from the words up to where the shell takes over."""
+def _read_arguments(command: SysbenchCommand, words: Sequence[str], line: str) -> None:
+    """Read options, test and action, up to the first shell operator."""
     command.open = True
     for word in words:
         bare = word.strip(_QUOTES)
@@ -73,17 +73,17 @@ def _take(command: SysbenchCommand, words: Sequence[str], line: str) -> None:
             command.open = False
             break
         if bare.startswith("--"):
-            name, given, value = bare[2:].partition("=")
-            value = value.strip(_QUOTES) if given else "on"
+            name, equals, value = bare[2:].partition("=")
+            value = value.strip(_QUOTES) if equals else "on"
             if name == "test":
                 command.test = _test(value)
             elif name:
-                command.options[name] = HIDDEN if "pass" in name and given else value
-        elif bare in _DEEDS:
-            command.deed = bare
-        elif _says(word):
+                command.options[name] = HIDDEN if "pass" in name and equals else value
+        elif bare in _ACTIONS:
+            command.action = bare
+        elif _is_argument(word):
             command.test = _test(bare)
-    if command.deed and not line.rstrip().endswith("\\"):
+    if command.action and not line.rstrip().endswith("\\"):
         command.open = False
 
 

@@ -1,10 +1,10 @@
-"""What sysbench prints, version by version: the shapes of its lines, and what their numbers are."""
+"""Shapes of sysbench's lines in every version, and the meaning of their numbers."""
 
 from collections.abc import Mapping
 
 from paribus.parsers.shapes import PERCENT, Field, Part, shapes
 
-_MIB = 2.0**-20  # MB, Mb and MiB are all 2^20 bytes in its sources, whatever the version
+_MIB = 2.0**-20  # MB, Mb and MiB all mean 2^20 bytes in the sources of every version
 
 
 def _count(metric: str, subject: str = "") -> Field:
@@ -89,23 +89,25 @@ _INTERVALS: Mapping[str, tuple[Part, ...]] = shapes(
 )
 
 _IN_MICROSECONDS: Mapping[str, tuple[Part, ...]] = shapes(
-    {  # of some builds of 0.5, which tell milliseconds in their report
+    {  # some builds of 0.5, whose reports are in milliseconds
         shape.replace("response time: #ms", "response time: #us"): tuple(
-            Field(one.metric, one.unit, one.decimals, 1e6) if isinstance(one, Field) and one.unit == "s" else one
-            for one in known
+            Field(column.metric, column.unit, column.decimals, 1e6)
+            if isinstance(column, Field) and column.unit == "s"
+            else column
+            for column in columns
         )
-        for shape, known in _INTERVALS.items()
+        for shape, columns in _INTERVALS.items()
         if "response time: #ms" in shape
     }
 )
 INTERVALS: Mapping[str, tuple[Part, ...]] = {**_INTERVALS, **_IN_MICROSECONDS}
-"""After the time in brackets."""
+"""Shapes after the time in brackets."""
 
 JSON = ("time", "threads", "tps", "total", "reads", "writes", "other", "latency", "errors", "reconnects")
-"""The members of an interval's object, where a script has them reported so; then as comma-separated values are."""
+"""Members of an interval's JSON object, as some scripts report it; otherwise the same as `CSV`."""
 
 CSV: tuple[Part, ...] = (None, _PER_S, _QUERIES, _READ, _WRITTEN, _OTHER, _LATENCY, _ERRORS, _RECONNECTS)
-"""After the time, where a script wants it so, as that of sysbench-tpcc may; the report tells the percentile."""
+"""Columns after the time, as printed by scripts such as sysbench-tpcc; the report names the percentile."""
 
 REPORT: Mapping[str, tuple[Part, ...]] = shapes(
     {
@@ -126,7 +128,7 @@ REPORT: Mapping[str, tuple[Part, ...]] = shapes(
         "fsyncs/s: #": (_rate("fsyncs_per_s"),),
         "read, MiB/s: #": (_mib("read_bytes_per_s"),),
         "written, MiB/s: #": (_mib("written_bytes_per_s"),),
-        # 1.1 tells mebibytes and millions of bytes: one number
+        # 1.1 prints one number in MiB and in MB
         "read: IOPS=# # MiB/s (# MB/s)": (_rate("reads_per_s"), _mib("read_bytes_per_s"), None),
         "write: IOPS=# # MiB/s (# MB/s)": (_rate("writes_per_s"), _mib("written_bytes_per_s"), None),
         "fsync: IOPS=#": (_rate("fsyncs_per_s"),),
@@ -155,12 +157,12 @@ REPORT: Mapping[str, tuple[Part, ...]] = shapes(
         ),
     }
     | {
-        f"{words}: #ms": (_ms(f"response_{name}_s"),)
-        for words, name in (("min", "min"), ("avg", "mean"), ("max", "max"))
+        f"{label}: #ms": (_ms(f"response_{name}_s"),)
+        for label, name in (("min", "min"), ("avg", "mean"), ("max", "max"))
     }
     | {
-        f"{words}: #s": (Field(f"response_{name}_s", "s", 4),)
-        for words, name in (("min", "min"), ("avg", "mean"), ("max", "max"))
+        f"{label}: #s": (Field(f"response_{name}_s", "s", 4),)
+        for label, name in (("min", "min"), ("avg", "mean"), ("max", "max"))
     }
     | {f"approx. #{th} percentile: #ms": (PERCENT, _LATENCY) for th in ("", "th")}
     | {"approx. # percentile: #s": (PERCENT, Field("response_p{}_s", "s", 4))}
@@ -180,10 +182,10 @@ REPORT: Mapping[str, tuple[Part, ...]] = shapes(
         for b in (
             "b",
             "B",
-        )  # 0.4 and 0.5 say Mb for mebibytes: 10692.66 requests of 16 KiB a second are their 167.07Mb/sec
+        )  # 0.4 and 0.5 print Mb for MiB: 10692.66 requests/s of 16 KiB are 167.07Mb/sec
     }
 )
-"""Lines of the report that tell their units themselves."""
+"""Lines of the report that state their units."""
 
 BELOW: Mapping[str, Mapping[str, tuple[Part, ...]]] = {
     "queries performed": shapes(
@@ -205,7 +207,7 @@ BELOW: Mapping[str, Mapping[str, tuple[Part, ...]]] = {
         }
     ),
 }
-"""Lines of the report that mean something below their heading alone: it has the unit."""
+"""Lines of the report that depend on their heading, which states the unit."""
 
 HEADINGS = frozenset(
     {

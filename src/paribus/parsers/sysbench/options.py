@@ -1,4 +1,4 @@
-"""What sysbench prints of what was asked of it, and what it says on its way, version by version."""
+"""Options that sysbench echoes, and its progress messages, in every version."""
 
 from collections.abc import Mapping
 
@@ -66,7 +66,7 @@ SAYINGS: Mapping[str, tuple[str, str]] = {
     "Using checksums validation.": ("validate", "on"),
     "Debug mode enabled.": ("debug", "on"),
 }
-"""Lines that tell what was asked in words."""
+"""Lines that stand for an option with a fixed value."""
 
 WORDS: Mapping[str, str] = {
     "Extra file open flags": "file-extra-flags",
@@ -75,7 +75,7 @@ WORDS: Mapping[str, str] = {
     "Memory operations type": "memory-oper",
     "Memory scope type": "memory-scope",
 }
-"""Lines that tell what was asked after a colon."""
+"""Options whose value follows a colon."""
 
 TESTS: Mapping[str, str] = {
     "Extra file open flags": "fileio",
@@ -94,7 +94,7 @@ TESTS: Mapping[str, str] = {
     "OLTP test statistics": "oltp",
     "SQL statistics": "oltp",
 }
-"""Which test it is, by what stands before a colon."""
+"""The test, by the text before a colon."""
 
 IDLE = frozenset(
     {
@@ -119,7 +119,7 @@ IDLE = frozenset(
         "Using Normal distribution (# iterations)",
         "Using Special distribution (# iterations, # pct of values are returned in # pct cases)",
         "value ------------- distribution ------------- count",
-        # what prepare and cleanup tell
+        # output of prepare and cleanup
         "Creating files for the test...",
         "Removing test files...",
         "# files, #b each, #b total",
@@ -141,4 +141,4 @@ IDLE = frozenset(
         "-" * 39,
     }
 )
-"""Lines that tell nothing of a run's results or options."""
+"""Lines without results or options of a run."""

@@ -1,13 +1,12 @@
-"""sysbench's output read line by line: every run of a text, with what was asked, its intervals and its report."""
+"""Line-by-line reader of sysbench: every run of a text with its options, intervals and report."""
 
 import re
 from collections.abc import Sequence
 
 from paribus.parsers.reader import Draft, Intervals, LogReader
-from paribus.parsers.shapes import NUMBER, EchoedOption, Part, alike, count, readings, shape_of
+from paribus.parsers.shapes import NUMBER, EchoedOption, Part, count, readings, shape_of, similar_lines_pattern
 from paribus.parsers.sysbench import command_lines as commands
-from paribus.parsers.sysbench import derived, options
-from paribus.parsers.sysbench import line_shapes as known
+from paribus.parsers.sysbench import derived, line_shapes, options
 
 _EARLY = 120
 _ROUNDING = 0.021  # of four numbers with two decimals
@@ -25,7 +24,7 @@ _COMMAND, _HEAD, _OPTIONS, _RUNNING, _REPORT = range(5)
 
 
 class SysbenchReader(LogReader):
-    """Ends a run where a line cannot be of it: a command, a banner, a number that it has already, a time gone back."""
+    """Reader that ends a run at a command, a banner, a repeated number or a time that decreases."""
 
     tool = "sysbench"
 
@@ -33,10 +32,12 @@ class SysbenchReader(LogReader):
         super().__init__(text)
         self.command: commands.SysbenchCommand | None = None
         self.checkpoint: Draft | None = None
-        self.mixed: list[int] = []  # interval lines of several sysbench that wrote at once
-        self.members: dict[str, str] = {}  # of an interval that is an object of JSON
-        self.known: dict[str, Sequence[Part]] = {}  # interval lines with their spaces, so that these are looked at once
-        self.usual: tuple[re.Pattern[str], str] | None = None  # lines as the last one, which most are, and their shape
+        self.mixed: list[int] = []  # interval lines of concurrent sysbench processes
+        self.members: dict[str, str] = {}  # members of an interval in JSON
+        self.columns_by_shape: dict[
+            str, Sequence[Part]
+        ] = {}  # interval lines with their spaces, so that these are looked at once
+        self.usual: tuple[re.Pattern[str], str] | None = None  # pattern and shape of the latest interval line
 
     def understands(self, number: int, line: str) -> bool:
         if "[" in line[:_EARLY] and self._interval(number, line):
@@ -44,39 +45,41 @@ class SysbenchReader(LogReader):
         return self._line(number, line.strip())
 
     def _interval(self, number: int, line: str) -> bool:
-        if self.usual and (found := self.usual[0].fullmatch(line)):
-            at_s, *parts = found.groups()
-            return self._keep(number, self.usual[1], float(at_s), parts, self.known[self.usual[1]])
-        found = _INTERVAL.match(line)
-        if not found or "#" in found[2]:  # which stands for numbers in shapes
+        if self.usual and (match := self.usual[0].fullmatch(line)):
+            at_s, *parts = match.groups()
+            return self._add_interval(number, self.usual[1], float(at_s), parts, self.columns_by_shape[self.usual[1]])
+        match = _INTERVAL.match(line)
+        if not match or "#" in match[2]:  # reserved for numbers in shapes
             return False
-        rest = found[2]
-        if rest.startswith("Checkpoint report:"):
+        text = match[2]
+        if text.startswith("Checkpoint report:"):
             self._stage(_RUNNING, number)
             self.checkpoint = self.draft
             return True
-        parts = NUMBER.split(rest)
+        parts = NUMBER.split(text)
         shape = "#".join(parts[::2])
-        columns = self.known.get(shape)
+        columns = self.columns_by_shape.get(shape)
         if columns is None:
-            columns = known.INTERVALS.get(" ".join(shape.split()))
+            columns = line_shapes.INTERVALS.get(" ".join(shape.split()))
             if columns is None:
                 return False
-            self.known[shape] = columns
-        if expression := alike(parts, columns):
+            self.columns_by_shape[shape] = columns
+        if expression := similar_lines_pattern(parts, columns):
             self.usual = re.compile(_AT + expression), shape
-        return self._row(number, shape, float(found[1].replace(",", ".")), parts, columns)
+        return self._row(number, shape, float(match[1].replace(",", ".")), parts, columns)
 
     def _json(self, number: int, line: str) -> bool:
-        """A line of an interval as an object of JSON, which is an interval once all of it is there."""
+        """Read one line of an interval in JSON; the interval is added when its last member is read."""
         if self.draft.stage < _OPTIONS:
             return False
         if line == "{":
             self.members = {}
-        elif (found := _MEMBER.fullmatch(line)) and found[1] == known.JSON[len(self.members) % len(known.JSON)]:
-            self.members[found[1]] = found[2]
-        elif line in ("}", "},") and len(self.members) == len(known.JSON):
-            tokens = [self.members.pop(name, "") for name in known.JSON]
+        elif (match := _MEMBER.fullmatch(line)) and match[1] == line_shapes.JSON[
+            len(self.members) % len(line_shapes.JSON)
+        ]:
+            self.members[match[1]] = match[2]
+        elif line in ("}", "},") and len(self.members) == len(line_shapes.JSON):
+            tokens = [self.members.pop(name, "") for name in line_shapes.JSON]
             return self._csv(number, ",".join(tokens))
         elif line not in ("[", "]", ",", "},", '"qps": {'):
             return False
@@ -84,42 +87,44 @@ class SysbenchReader(LogReader):
         return True
 
     def _csv(self, number: int, line: str) -> bool:
-        """An interval as comma-separated values, certain by the statements that it tells of each kind and of all."""
-        found = _CSV.fullmatch(line)
-        if not found or self.may_lack_its_beginning(number):
+        """Read an interval as comma-separated values, verified by the sum of the statement types."""
+        match = _CSV.fullmatch(line)
+        if not match or self.may_lack_its_beginning(number):
             return False
-        tokens = found[2].split(",")
+        tokens = match[2].split(",")
         if abs(float(tokens[2]) - float(tokens[3]) - float(tokens[4]) - float(tokens[5])) > _ROUNDING:
             return False
         parts = [part for token in tokens for part in ("", token)] + [""]
-        return self._row(number, "csv", float(found[1]), parts, known.CSV)
+        return self._row(number, "csv", float(match[1]), parts, line_shapes.CSV)
 
     def _row(self, number: int, shape: str, at_s: float, parts: Sequence[str], columns: Sequence[Part]) -> bool:
-        return not self.breaks_off(number, parts, columns) and self._keep(number, shape, at_s, parts, columns)
+        return not self.breaks_off(number, parts, columns) and self._add_interval(number, shape, at_s, parts, columns)
 
-    def _keep(self, number: int, shape: str, at_s: float, parts: Sequence[str], columns: Sequence[Part]) -> bool:
-        kept = self.draft.intervals.get(shape)
-        if self.draft.stage > _RUNNING or (kept and at_s < kept.rows[-1][1]):
+    def _add_interval(
+        self, number: int, shape: str, at_s: float, parts: Sequence[str], columns: Sequence[Part]
+    ) -> bool:
+        intervals = self.draft.intervals.get(shape)
+        if self.draft.stage > _RUNNING or (intervals and at_s < intervals.rows[-1][1]):
             self._begin(_RUNNING)
-            kept = None
-        if kept is None:
-            kept = self.draft.intervals[shape] = Intervals(columns)
-        kept.rows.append((number, at_s, parts))
+            intervals = None
+        if intervals is None:
+            intervals = self.draft.intervals[shape] = Intervals(columns)
+        intervals.rows.append((number, at_s, parts))
         self._stage(_RUNNING, number)
         return True
 
     def _line(self, number: int, line: str) -> bool:
         if ("sysbench" in line or ".lua" in line) and (self._banner(number, line) or self._call(number, line)):
             return True
-        if self.command and commands.goes_on(self.command, line):
-            self._asked(number)
+        if self.command and commands.continues(self.command, line):
+            self._apply_command(number)
             return True
-        if line.rstrip(":") in known.HEADINGS or line == _HISTOGRAM:
+        if line.rstrip(":") in line_shapes.HEADINGS or line == _HISTOGRAM:
             return self._heading(number, line.rstrip(":"))
         shape, parts = shape_of(line)
-        columns = known.REPORT.get(shape)
+        columns = line_shapes.REPORT.get(shape)
         if columns is None:
-            columns = known.BELOW.get(self.draft.section, {}).get(shape)
+            columns = line_shapes.BELOW.get(self.draft.section, {}).get(shape)
         if columns is not None:
             return self._report(number, parts, columns)
         return (
@@ -129,13 +134,13 @@ class SysbenchReader(LogReader):
         )
 
     def _banner(self, number: int, line: str) -> bool:
-        found = _BANNER.match(line)
-        if not found:
+        match = _BANNER.match(line)
+        if not match:
             return False
         if self.draft.stage > _COMMAND:
             self._begin(_HEAD)
         self._stage(_HEAD, number)
-        self.draft.version = found[1]
+        self.draft.version = match[1]
         return True
 
     def _call(self, number: int, line: str) -> bool:
@@ -144,11 +149,11 @@ class SysbenchReader(LogReader):
             return False
         self._begin(_COMMAND)
         self.command = command
-        self._asked(number)
+        self._apply_command(number)
         return True
 
-    def _asked(self, number: int) -> None:
-        """Put what the command asks for into the run."""
+    def _apply_command(self, number: int) -> None:
+        """Copy the options of the command into the run."""
         assert self.command is not None
         self.draft.touch(number)
         self.draft.options |= self.command.options
@@ -162,52 +167,52 @@ class SysbenchReader(LogReader):
         self._stage(_RUNNING if name == _HISTOGRAM else _REPORT, number)
         self.draft.headings.add(name)
         self.draft.section = name
-        self._named(name)
+        self._name_test(name)
         return True
 
     def _report(self, number: int, parts: Sequence[str], columns: Sequence[Part]) -> bool:
         if self.breaks_off(number, parts, columns) or self.may_lack_its_beginning(number):
             return False
-        found = list(readings(number, parts, columns))
-        if any(one and (one.metric, one.subject) in self.draft.readings for one in found):
+        line_readings = list(readings(number, parts, columns))
+        if any(reading and (reading.metric, reading.subject) in self.draft.readings for reading in line_readings):
             self._begin(_REPORT)
         self._stage(_REPORT, number)
-        for one in found:
-            if one:
-                self.draft.add(one)
-        return None not in found
+        for reading in line_readings:
+            if reading:
+                self.draft.add(reading)
+        return None not in line_readings
 
     def _option(self, number: int, line: str, shape: str, parts: Sequence[str]) -> bool:
-        """What was asked, or a line that only tells of progress. After a report it is of the next run."""
-        asked = _asked(line, shape, parts) if number != self.cut else {}
+        """Read an echoed option or a progress message; after a report it belongs to the next run."""
+        echoed = _echoed_options(line, shape, parts) if number != self.cut else {}
         name = line.partition(":")[0]
-        if asked is None or not (asked or shape in options.IDLE or name in options.TESTS):
+        if echoed is None or not (echoed or shape in options.IDLE or name in options.TESTS):
             return False
         if self.draft.stage == _REPORT or (shape == _OPTIONS_FOLLOW and self.draft.stage == _OPTIONS):
             self._begin(_OPTIONS)
         if shape == _OPTIONS_FOLLOW:
             self._stage(_OPTIONS, number)
-        if "threads" in asked and "#" in shape:
-            self.draft.load = count(asked["threads"])
-        self.draft.options = asked | self.draft.options
+        if "threads" in echoed and "#" in shape:
+            self.draft.load = count(echoed["threads"])
+        self.draft.options = echoed | self.draft.options
         self.draft.headings.add(shape)
         self.draft.touch(number)
-        self._named(name)
+        self._name_test(name)
         return True
 
-    def _named(self, words: str) -> None:
-        test = options.TESTS.get(words, "")
+    def _name_test(self, name: str) -> None:
+        test = options.TESTS.get(name, "")
         if test and not self.draft.workload:
             self.draft.workload = test
 
     def _bar(self, number: int, line: str) -> bool:
-        found = _BAR.fullmatch(line) if self.draft.section == _HISTOGRAM and number != self.cut else None
-        if not found:
+        match = _BAR.fullmatch(line) if self.draft.section == _HISTOGRAM and number != self.cut else None
+        if not match:
             return False
         self._stage(_RUNNING, number)
-        # sysbench tells where the bucket is on its logarithmic scale; it ends 0.9 % above that, and a percentile that
-        # is reckoned from these numbers is the one that sysbench states.
-        self.draft.histogram[float(found[1].replace(",", ".")) / 1000] += int(found[2])
+        # sysbench prints the position of the bucket on its logarithmic scale; its upper bound is 0.9 % higher.
+        # A percentile computed from these numbers equals the one that sysbench states.
+        self.draft.histogram[float(match[1].replace(",", ".")) / 1000] += int(match[2])
         return True
 
     def _stage(self, stage: int, number: int) -> None:
@@ -216,13 +221,17 @@ class SysbenchReader(LogReader):
         self.command = None
 
     def _begin(self, stage: int) -> None:
-        """A new run; after a report at a checkpoint it goes on with what was asked."""
-        before = self.draft
+        """Start a run; after a checkpoint report it inherits the options."""
+        previous = self.draft
         self.end()
-        if before is self.checkpoint and stage >= _RUNNING:
-            self.draft.version, self.draft.workload, self.draft.load = before.version, before.workload, before.load
-            self.draft.options = dict(before.options)
-            self.draft.goes_on = True
+        if previous is self.checkpoint and stage >= _RUNNING:
+            self.draft.version, self.draft.workload, self.draft.load = (
+                previous.version,
+                previous.workload,
+                previous.load,
+            )
+            self.draft.options = dict(previous.options)
+            self.draft.continues = True
         self.checkpoint = None
 
     def end(self) -> None:
@@ -232,38 +241,38 @@ class SysbenchReader(LogReader):
             self.unknown.update(self.mixed)
         courses = draft.courses(self.unknown)
         if draft.stage < _OPTIONS and not draft.readings and not courses:
-            return  # a command alone, or one that prepares or cleans up
+            return  # only a command, or a prepare or cleanup run
         derived.complete(draft)
         courses = derived.courses(draft, courses)
         self.runs.append(draft.run(courses, derived.missing(draft)))
 
     def remarks(self) -> list[str]:
-        found = []
+        remarks = []
         if self.mixed:
             first = self.mixed[0]
-            found.append(
+            remarks.append(
                 f"several sysbench wrote their interval lines at once, from line {first} on: they are left out"
             )
         for sign in ("FATAL", "ALERT", "WARNING"):
             lines = [number for number in sorted(self.unknown) if f"{sign}:" in self.lines[number - 1]]
             if lines:
                 times = "line" if len(lines) == 1 else f"{len(lines)} lines, the first is line"
-                found.append(f"sysbench says {sign} in {times} {lines[0]}")
-        return found
+                remarks.append(f"sysbench says {sign} in {times} {lines[0]}")
+        return remarks
 
 
-def _asked(line: str, shape: str, parts: Sequence[str]) -> dict[str, str] | None:
-    """The options of a line; None where it has one that is not certain."""
-    name, colon, words = line.partition(":")
-    if found := _CHECKPOINTS.fullmatch(line):
-        return {"report-checkpoints": found[1].replace(" ", "")}
+def _echoed_options(line: str, shape: str, parts: Sequence[str]) -> dict[str, str] | None:
+    """Return the options that a line echoes; None if one is ambiguous."""
+    name, colon, value = line.partition(":")
+    if match := _CHECKPOINTS.fullmatch(line):
+        return {"report-checkpoints": match[1].replace(" ", "")}
     if line in options.SAYINGS:
         return dict([options.SAYINGS[line]])
     if colon and name in options.WORDS:
-        return {options.WORDS[name]: words.strip()}
-    asked = {}
-    for index, one in enumerate(options.OPTIONS.get(shape, ())):
-        if isinstance(one, EchoedOption):
+        return {options.WORDS[name]: value.strip()}
+    echoed = {}
+    for index, column in enumerate(options.OPTIONS.get(shape, ())):
+        if isinstance(column, EchoedOption):
             unit = _SIZE_UNIT.match(parts[2 * index + 2])
-            asked[one.option] = parts[2 * index + 1] + (unit[0] if unit else "")
-    return None if "threads" in asked and not count(asked["threads"]) else asked
+            echoed[column.option] = parts[2 * index + 1] + (unit[0] if unit else "")
+    return None if "threads" in echoed and not count(echoed["threads"]) else echoed

@@ -1,4 +1,4 @@
-"""sysbench's output: 0.4, 0.5, 1.0 and 1.1, with command lines, interval lines, histograms, one run after the other."""
+"""sysbench output, 0.4, 0.5, 1.0 and 1.1: command lines, intervals, histograms and consecutive runs."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -28,79 +28,79 @@ _SIGNS = (
 
 
 def recognises(text: str) -> float:
-    """By the words of its banner, its interval lines and its report."""
+    """Score by the wording of the banner, the interval lines and the report."""
     ends = text if len(text) <= 2 * _ENDS else text[:_ENDS] + text[-_ENDS:]
     return min(0.95, sum(sure for sign, sure in _SIGNS if sign in ends))
 
 
 def read(text: str) -> Log:
-    """Every run of the text."""
+    """Read every run in the text."""
     return SysbenchReader(text).log(FORMAT)
 
 
 def parse(text: str) -> ToolReport:
-    """The report of a whole run, as a workload needs it. Raises NotUnderstood."""
+    """Return the report of the first complete run, for a workload. Raises NotUnderstood."""
     for run in read(text).runs:
-        told = {one.metric: one.value for one in run.readings if not one.subject}
-        if "duration_s" in told and "operations" in told:
-            return _report(run, told)
+        values = {reading.metric: reading.value for reading in run.readings if not reading.subject}
+        if "duration_s" in values and "operations" in values:
+            return _report(run, values)
     raise NotUnderstood("has no summary of sysbench")
 
 
-def _report(run: LogRun, told: Mapping[str, float]) -> ToolReport:
-    reconnects = int(told.get("reconnects", 0))
+def _report(run: LogRun, values: Mapping[str, float]) -> ToolReport:
+    reconnects = int(values.get("reconnects", 0))
     return ToolReport(
-        operations_per_s=told.get("throughput_per_s", 0.0),
-        bytes_per_s=told.get("bytes_per_s"),
-        queries_per_s=told.get("queries_per_s"),
-        responses_s=_responses(told),
-        ignored_per_s=told.get("errors_per_s"),
+        operations_per_s=values.get("throughput_per_s", 0.0),
+        bytes_per_s=values.get("bytes_per_s"),
+        queries_per_s=values.get("queries_per_s"),
+        responses_s=_responses(values),
+        ignored_per_s=values.get("errors_per_s"),
         errors={"reconnects": reconnects} if reconnects else {},
         seconds=tuple(_seconds(run.courses)),
     )
 
 
-def _responses(told: Mapping[str, float]) -> dict[str, float]:
-    """Response times by their short names; one of 0.00 was too short to be told."""
-    names = {name.removeprefix("response_").removesuffix("_s"): value for name, value in told.items()}
+def _responses(values: Mapping[str, float]) -> dict[str, float]:
+    """Return response times by short name; a time of 0.00 is below the printed resolution and omitted."""
+    names = {name.removeprefix("response_").removesuffix("_s"): value for name, value in values.items()}
     return {name: names[name] for name in names if name in ("mean", "max") or name[1:].isdigit() if names[name]}
 
 
 def _seconds(courses: Sequence[LogSeries]) -> list[Second]:
-    at: dict[float, dict[str, float]] = {}
-    for course in courses:
-        for at_s, value in zip(course.at_s, course.values, strict=True):
-            at.setdefault(at_s, {})[course.metric] = value
+    values_by_time: dict[float, dict[str, float]] = {}
+    for series in courses:
+        for at_s, value in zip(series.at_s, series.values, strict=True):
+            values_by_time.setdefault(at_s, {})[series.metric] = value
     return [
         Second(
             at_s=at_s,
-            operations_per_s=told["throughput_per_s"],
-            bytes_per_s=told.get("bytes_per_s"),
-            queries_per_s=told.get("queries_per_s"),
-            responses_s=_responses(told),
+            operations_per_s=values["throughput_per_s"],
+            bytes_per_s=values.get("bytes_per_s"),
+            queries_per_s=values.get("queries_per_s"),
+            responses_s=_responses(values),
         )
-        for at_s, told in sorted(at.items())
-        if "throughput_per_s" in told
+        for at_s, values in sorted(values_by_time.items())
+        if "throughput_per_s" in values
     ]
 
 
 def within(report: ToolReport, start_s: float, end_s: float) -> ToolReport:
-    """What the interval lines tell of a part of the run. Response times are the means of theirs.
+    """Return the report of a part of the run, from its interval lines; response times are means over the lines.
 
-    Raises NotUnderstood where they do not tell of all of it.
+    Raises NotUnderstood if the lines do not cover that part.
     """
-    lines = [one for one in report.seconds if start_s < one.at_s <= end_s]
-    if not lines or len(lines) < round(end_s - start_s):
-        raise NotUnderstood(f"tells of {len(lines)} s of the {end_s - start_s:g} s that were to be measured")
-    names = set(lines[0].responses_s).intersection(*(one.responses_s for one in lines))
+    seconds = [second for second in report.seconds if start_s < second.at_s <= end_s]
+    if not seconds or len(seconds) < round(end_s - start_s):
+        raise NotUnderstood(f"tells of {len(seconds)} s of the {end_s - start_s:g} s that were to be measured")
+    names = set(seconds[0].responses_s).intersection(*(second.responses_s for second in seconds))
     return ToolReport(
-        operations_per_s=statistics.fmean(one.operations_per_s for one in lines),
-        bytes_per_s=_mean([one.bytes_per_s for one in lines]),
-        queries_per_s=_mean([one.queries_per_s for one in lines]),
-        responses_s={name: statistics.fmean(one.responses_s[name] for one in lines) for name in sorted(names)},
+        operations_per_s=statistics.fmean(second.operations_per_s for second in seconds),
+        bytes_per_s=_mean([second.bytes_per_s for second in seconds]),
+        queries_per_s=_mean([second.queries_per_s for second in seconds]),
+        responses_s={name: statistics.fmean(second.responses_s[name] for second in seconds) for name in sorted(names)},
         ignored_per_s=report.ignored_per_s,
         errors=report.errors,
-        seconds=tuple(lines),
+        seconds=tuple(seconds),
     )
 
 

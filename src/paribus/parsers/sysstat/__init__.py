@@ -1,1 +1,1 @@
-"""iostat, mpstat and sar of sysstat, and vmstat of procps."""
+"""Readers of iostat, mpstat and sar of sysstat, and vmstat of procps."""

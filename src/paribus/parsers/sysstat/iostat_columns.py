@@ -1,4 +1,4 @@
-"""What the columns of iostat are, of sysstat 9 to 12, and which versions have them."""
+"""Columns of iostat, sysstat 9 to 12, and the versions that print them."""
 
 from paribus.parsers.sysstat.samples import SysstatColumn, shares, sizes
 
@@ -40,7 +40,7 @@ COLUMNS: dict[str, SysstatColumn] = {
     ),
     "avgqu-sz": SysstatColumn("device_queue", "1"),
     "aqu-sz": SysstatColumn("device_queue", "1"),
-    "avgrq-sz": SysstatColumn("device_request_bytes", "B", 512.0, size=True),  # in sectors until 11.5.7, then in KiB
+    "avgrq-sz": SysstatColumn("device_request_bytes", "B", 512.0, size=True),  # in sectors up to 11.5.7, then in KiB
     **sizes(
         {
             "areq-sz": "device_request_bytes",
@@ -66,11 +66,11 @@ _VERSIONS = (
     ("areq-sz", "11.5.7 or newer"),
     ("rareq-sz", "11.5.7 or newer"),
 )
-"""What a column shows of the version, which iostat does not print; the first that is there."""
+"""Versions by the first of these columns that is present; iostat does not print its version."""
 _OLD_VERSIONS = (("rareq-sz", "11.5.7 to 12.1"), ("r_await", "9.1.2 to 11.5.6"), ("svctm", "before 9.1.2"))
 
 
 def version(columns: set[str]) -> str:
-    """Which versions print such columns; empty where any does."""
-    known = _OLD_VERSIONS if "svctm" in columns else _VERSIONS
-    return next((version for column, version in known if column in columns), "")
+    """Return the versions that print these columns; empty if all do."""
+    versions = _OLD_VERSIONS if "svctm" in columns else _VERSIONS
+    return next((version for column, version in versions if column in columns), "")

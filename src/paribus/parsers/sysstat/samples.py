@@ -1,4 +1,4 @@
-"""What tools that look at a machine again and again have in common: times of day, columns, courses, devices."""
+"""Common parts of sampling tools: times of day, columns, time series and devices."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -33,10 +33,10 @@ _LETTERS = {
     "T": _KIB**4,
     "P": _KIB**5,
 }  # sysstat's --human
-_MOST_PERCENT = 101.0  # of a share; what is above is a line broken by another, or a counter gone wrong
-_BUSY = ("device_utilisation", "network_utilisation")  # of these sysstat prints more than all
+_MOST_PERCENT = 101.0  # of a share; larger values are interleaved lines or counter errors
+_BUSY = ("device_utilisation", "network_utilisation")  # sysstat prints more than 100 % for these
 SINCE_BOOT = "since boot"
-"""The workload of a run that is what a tool says first, where it says nothing else."""
+"""Workload of a run that consists only of the averages since boot."""
 _PARTITION = re.compile(
     r"(?P<disk>(?:sd|hd|vd|xvd|dasd)[a-z]{1,3})[0-9]+|"
     r"(?P<other>(?:nvme[0-9]+n|mmcblk|loop|nbd|rbd|cciss/c[0-9]+d)[0-9]+)p[0-9]+"
@@ -46,7 +46,7 @@ _STACKED = re.compile(r"dm-[0-9]+|md[0-9]+(?:p[0-9]+)?|drbd[0-9]+|bcache[0-9]+|d
 
 @dataclass(frozen=True, slots=True)
 class SysstatColumn:
-    """What a column's numbers are: each is so many base units; `size` where a letter behind a number scales it."""
+    """Meaning of a column: `times` base units per number; `size` if a letter suffix may scale the number."""
 
     metric: str
     unit: str
@@ -54,7 +54,7 @@ class SysstatColumn:
     size: bool = False
 
     def value(self, word: str) -> float | None:
-        """A printed number in the base unit."""
+        """Return a printed number in the base unit; None if it is ambiguous or impossible."""
         if self.unit == "1":
             word = word.removesuffix("%")
         times = self.times
@@ -67,7 +67,7 @@ class SysstatColumn:
 
 
 def shares(names: Mapping[str, str]) -> dict[str, SysstatColumn]:
-    """Columns in percent."""
+    """Return columns in percent."""
     return {column: SysstatColumn(metric, "1", 0.01) for column, metric in names.items()}
 
 
@@ -90,7 +90,7 @@ CPU = shares(
 
 
 def sizes(names: Mapping[str, str], times: float, unit: str = "B/s") -> dict[str, SysstatColumn]:
-    """Columns of bytes: sysstat divides sectors of 512 bytes by 2 for kB, by 2048 for MB, so they are KiB and MiB."""
+    """Return columns of bytes. kB and MB are KiB and MiB: sysstat divides 512-byte sectors by 2 and by 2048."""
     return {column: SysstatColumn(metric, unit, times, size=True) for column, metric in names.items()}
 
 
@@ -98,30 +98,32 @@ BANNER = re.compile(r"Linux (?P<kernel>\S+) \((?P<host>[^)]*)\)\s.*?(?:\((?P<cpu
 
 
 def banner(line: str) -> dict[str, str] | None:
-    """What sysstat's first line tells of the machine, or None where it is no such line."""
+    """Return kernel and processor count of sysstat's first line; None for any other line."""
     line = line.lstrip()
-    found = BANNER.fullmatch(line) if line.startswith("Linux ") else None
-    return {"kernel": found["kernel"], **({"processors": found["cpus"]} if found["cpus"] else {})} if found else None
+    match = BANNER.fullmatch(line) if line.startswith("Linux ") else None
+    return {"kernel": match["kernel"], **({"processors": match["cpus"]} if match["cpus"] else {})} if match else None
 
 
 @dataclass(slots=True)
 class Samples:
-    """The courses of a run. Those of one point, and averages that the tool states, are readings."""
+    """Samples of a run. Metrics with one point, and stated averages, become readings."""
 
-    known: dict[tuple[str, str], tuple[str, list[tuple[float, float, int, str]]]] = field(default_factory=dict)
+    points: dict[tuple[str, str], tuple[str, list[tuple[float, float, int, str]]]] = field(default_factory=dict)
     stated: dict[tuple[str, str], LogReading] = field(default_factory=dict)
 
     def add(self, column: SysstatColumn, subject: str, at_s: float, value: float, line: int, word: str) -> None:
-        """One more point."""
-        self.known.setdefault((column.metric, subject), (column.unit, []))[1].append((at_s, value, line, word))
+        """Add a point."""
+        self.points.setdefault((column.metric, subject), (column.unit, []))[1].append((at_s, value, line, word))
 
     def average(self, column: SysstatColumn, subject: str, value: float, line: int, word: str) -> None:
-        """What the tool says of all points together; the last time it says so."""
-        one = LogReading(metric=column.metric, value=value, unit=column.unit, line=line, stated=word, subject=subject)
-        self.stated[column.metric, subject] = one
+        """Record an average that the tool states; the latest one is kept."""
+        reading = LogReading(
+            metric=column.metric, value=value, unit=column.unit, line=line, stated=word, subject=subject
+        )
+        self.stated[column.metric, subject] = reading
 
     def courses(self) -> tuple[LogSeries, ...]:
-        """Those of several points."""
+        """Return the time series of metrics with several points."""
         return tuple(
             LogSeries(
                 metric=metric,
@@ -130,52 +132,52 @@ class Samples:
                 values=tuple(point[1] for point in points),
                 subject=subject,
             )
-            for (metric, subject), (unit, points) in self.known.items()
+            for (metric, subject), (unit, points) in self.points.items()
             if len(points) > 1
         )
 
     def readings(self) -> tuple[LogReading, ...]:
-        """Averages, and what was seen once."""
-        once = {
+        """Return averages, and the metrics with one point."""
+        single_points = {
             (metric, subject): LogReading(
                 metric=metric, value=points[0][1], unit=unit, line=points[0][2], stated=points[0][3], subject=subject
             )
-            for (metric, subject), (unit, points) in self.known.items()
+            for (metric, subject), (unit, points) in self.points.items()
             if len(points) == 1
         }
-        return tuple(sorted({**once, **self.stated}.values(), key=lambda one: one.line))
+        return tuple(sorted({**single_points, **self.stated}.values(), key=lambda reading: reading.line))
 
 
 def clock(text: str) -> tuple[int, int] | None:
-    """Seconds after midnight at the start of a text, and where it goes on; None where no time of day stands there."""
+    """Return seconds after midnight and the end of the time of day at the start of a text; None without one."""
     if since := _EPOCH.match(text):
         return int(since[0]) % _DAY_S, since.end()
-    found = CLOCK.match(text)
-    if found is None:
+    match = CLOCK.match(text)
+    if match is None:
         return None
-    hours, minutes, seconds = int(found["h"]), int(found["m"]), int(found["s"])
-    half = found["before"] or (found["after"] or "").lower()
+    hours, minutes, seconds = int(match["h"]), int(match["m"]), int(match["s"])
+    half = match["before"] or (match["after"] or "").lower()
     if half and hours <= 12:
         hours = hours % 12 + (12 if _AFTERNOON[half] else 0)
     return (
-        (hours * 3600 + minutes * 60 + seconds, found.end()) if hours < 24 and minutes < 60 and seconds < 62 else None
+        (hours * 3600 + minutes * 60 + seconds, match.end()) if hours < 24 and minutes < 60 and seconds < 62 else None
     )
 
 
 @dataclass(slots=True)
 class Clock:
-    """Times of day in the order of a text, which may pass midnight."""
+    """Conversion of times of day, in text order and possibly past midnight, to elapsed seconds."""
 
     first: int | None = None
     last: int = 0
     days: int = 0
 
     def after(self, seconds: int) -> float | None:
-        """As `at`, and None also for a time that was told before."""
+        """Return the same as `at`, but None for a repeated time too."""
         return None if self.first is not None and seconds == self.last else self.at(seconds)
 
     def at(self, seconds: int) -> float | None:
-        """Seconds after the first time; None where it is earlier than the one before, so is no later sample."""
+        """Return seconds since the first time; None for a time earlier than the previous one."""
         if self.first is None:
             self.first = self.last = seconds
         if self.last - seconds > _DAY_S // 2:
@@ -187,21 +189,21 @@ class Clock:
 
 
 def whole(words: list[str], line: str, header: str) -> bool:
-    """Whether the last line of a text that has no end of line has its last number whole."""
+    """Return whether the last number of an unterminated line is complete."""
     same = decimals(words[-1]) == decimals(words[-2]) > 0 if len(words) > 1 else False
     return same or len(line.rstrip()) >= len(header.rstrip()) > 0
 
 
 def stacked(devices: Iterable[str]) -> list[str]:
-    """What is to be told of devices that are parts of others, or made of others."""
+    """Return a remark on devices that are parts of others or built from others."""
     names = sorted(set(devices))
     parts = [f"{name} is a partition of {disk}" for name in names if (disk := _disk_of(name))]
-    made = [f"{name} is made of other devices" for name in names if _STACKED.fullmatch(name)]
-    if not parts and not made:
+    composed = [f"{name} is made of other devices" for name in names if _STACKED.fullmatch(name)]
+    if not parts and not composed:
         return []
-    return [f"each device stands for itself, and nothing is added up: {'; '.join([*parts, *made])}"]
+    return [f"each device stands for itself, and nothing is added up: {'; '.join([*parts, *composed])}"]
 
 
 def _disk_of(name: str) -> str:
-    found = _PARTITION.fullmatch(name)
-    return (found["disk"] or found["other"]) if found else ""
+    match = _PARTITION.fullmatch(name)
+    return (match["disk"] or match["other"]) if match else ""

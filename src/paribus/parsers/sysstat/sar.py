@@ -1,4 +1,4 @@
-"""sar of sysstat: processors (-u), devices (-d, -b), load (-q), networks (-n DEV), paging (-B, -W), switches (-w)."""
+"""Reader of sar of sysstat: CPU (-u), devices (-d, -b), load (-q), network (-n DEV), paging (-B, -W), switches (-w)."""
 
 import re
 
@@ -35,7 +35,7 @@ _COLUMNS: dict[str, SysstatColumn] = {
     "svctm": SysstatColumn("device_service_s", "s", 0.001),
     "avgrq-sz": SysstatColumn("device_request_bytes", "B", 512.0, size=True),
     **sizes({"areq-sz": "device_request_bytes"}, 1024.0, "B"),
-    # bread/s and bwrtn/s are of blocks of 512 bytes, as rd_sec/s and wr_sec/s; kB are KiB, also of networks.
+    # bread/s and bwrtn/s count 512-byte blocks, like rd_sec/s and wr_sec/s; kB means KiB, for networks too.
     **sizes({"bread/s": "device_read_bytes_per_s", "bwrtn/s": "device_written_bytes_per_s"}, 512.0),
     **sizes({"bdscd/s": "device_discarded_bytes_per_s"}, 512.0),
     **sizes({"rd_sec/s": "device_read_bytes_per_s", "wr_sec/s": "device_written_bytes_per_s"}, 512.0),
@@ -64,7 +64,7 @@ _OTHER = re.compile(
 
 
 def recognises(text: str) -> float:
-    """By the heads of its tables, which begin with the time of day."""
+    """Score by the heads of the tables, which start with a time of day."""
     ends = ends_of(text)
     if _NOT_LINUX.search(ends):
         return 0.0
@@ -72,5 +72,5 @@ def recognises(text: str) -> float:
 
 
 def read(text: str) -> Log:
-    """Each device's and processor's course; `Average:` lines, in whatever language, are readings."""
+    """Read the time series of each device and processor; `Average:` lines in any language are readings."""
     return timed_tables.read(text, FORMAT, _COLUMNS)

@@ -1,4 +1,4 @@
-"""What iostat and mpstat print with -o JSON: the same numbers as their tables have, under shorter names."""
+"""Output of iostat and mpstat with -o JSON: the numbers of their tables under shorter names."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from paribus.parsers.plain import tool_lines
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistic:
-    """One look at a machine: rows of numbers, each with the table it is of (`disk`, `avg-cpu`, `cpu-load`)."""
+    """One sample of a machine: rows of numbers with the name of their table (`disk`, `avg-cpu`, `cpu-load`)."""
 
     line: int
     timestamp: str
@@ -18,7 +18,7 @@ class Statistic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """A host and what was seen of it, from its first to its last line."""
+    """A host with its samples and its first and last line."""
 
     options: Mapping[str, str]
     statistics: tuple[Statistic, ...]
@@ -27,15 +27,15 @@ class Machine:
 
 
 def is_json(text: str) -> bool:
-    """Whether a text is such a document."""
+    """Return whether the text is a sysstat JSON document."""
     head = "\n".join(tool_lines(text[:1000])).lstrip()
     return head.startswith("{") and '"sysstat"' in head
 
 
 def machines(lines: list[str]) -> tuple[list[Machine], list[tuple[int, str]]]:
-    """The hosts of all documents, and the lines that are in none."""
-    found, besides = documents(lines)
-    return [one for document in found for one in _hosts(document)], besides
+    """Return the hosts of all documents, and the lines outside them."""
+    json_documents, other_lines = documents(lines)
+    return [machine for document in json_documents for machine in _hosts(document)], other_lines
 
 
 def _hosts(document: JsonDocument) -> Iterator[Machine]:
@@ -56,13 +56,13 @@ def _statistic(members: Members) -> Statistic:
         if isinstance(value, Members):
             rows.append((table, value))
         elif isinstance(value, Items):
-            rows += [(table, one) for one in objects(value)]
+            rows += [(table, row) for row in objects(value)]
     return Statistic(line=members.line, timestamp=text_of(members.get("timestamp")), rows=tuple(rows))
 
 
 def numbers(row: Members, columns: Mapping[str, object]) -> Iterator[tuple[str, Leaf]]:
-    """The columns of a row, by their names in tables: `util` is `%util` there, and `intr` `intr/s`."""
+    """Yield the columns of a row by their names in tables: `util` is `%util`, `intr` is `intr/s`."""
     for name, leaf in row.items():
-        known = next((one for one in (name, f"%{name}", f"{name}/s") if one in columns), None)
-        if known is not None and isinstance(leaf, Leaf):
-            yield known, leaf
+        column = next((candidate for candidate in (name, f"%{name}", f"{name}/s") if candidate in columns), None)
+        if column is not None and isinstance(leaf, Leaf):
+            yield column, leaf

@@ -1,1 +1,1 @@
-"""Published tables: CSV, TSV, Markdown and aligned text."""
+"""Readers of published tables: CSV, TSV, Markdown and aligned text."""

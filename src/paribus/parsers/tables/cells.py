@@ -1,4 +1,4 @@
-"""Cells of published tables: numbers in the style of the whole table, with their units."""
+"""Cells of published tables: numbers in the notation of the whole table, with their units."""
 
 import re
 from collections.abc import Iterable
@@ -27,19 +27,19 @@ LEFT_OUT = "numbers such as 1,234 or 1.234 are left out: the table does not show
 
 
 class Style(Enum):
-    """How a table writes its numbers."""
+    """Number notation of a table."""
 
     POINT = "1,234.5"
     COMMA = "1.234,5"
-    UNSURE = "1,234"  # thousands, or a decimal comma
+    UNSURE = "1,234"  # thousands separator or decimal comma
 
 
 def style_of(cells: Iterable[str], *, semicolons: bool, thousands: bool = False) -> Style:
-    """What the whole table shows; semicolons between cells are what a locale with decimal commas writes.
+    """Infer the notation from the whole table; semicolon separators suggest a locale with decimal commas.
 
-    `thousands`: 1,234 can be nothing but thousands, by how the cells are separated or by what they are of.
+    `thousands`: 1,234 can only mean 1234, because of the cell separator or the kind of the metrics.
     """
-    words = [found["digits"].replace(" ", "") for cell in cells if (found := _FORM.fullmatch(cell[:_LONGEST].strip()))]
+    words = [match["digits"].replace(" ", "") for cell in cells if (match := _FORM.fullmatch(cell[:_LONGEST].strip()))]
     commas = [word for word in words if "," in word]
     dotted = [word for word in words if "." in word and "," not in word]
     if not commas:
@@ -59,12 +59,12 @@ def style_of(cells: Iterable[str], *, semicolons: bool, thousands: bool = False)
     plain = [value for word in words if "," not in word and (value := number(word)) is not None]
     small = any(100 <= value < 1000 and value == int(value) for value in plain)
     large = any(value >= 1000 for value in plain)
-    # Whole numbers just under a thousand, and none above that lacks a comma.
+    # Whole numbers below 1000 occur, and none above lacks a comma.
     return Style.POINT if thousands or (small and not large) else Style.UNSURE
 
 
 def unsure_points(column: Iterable[str]) -> bool:
-    """Whether a column has whole hundreds beside nothing but 1.234: these may be thousands."""
+    """Return whether a column mixes whole hundreds with only 1.234 forms, which may be thousands."""
     words = [_bare(cell) for cell in column if not empty(cell)]
     dotted = [word for word in words if "." in word]
     grouped = len(dotted) > 1 and all(_COMMA_GROUPED.fullmatch(word) and word[0] != "0" for word in dotted)
@@ -73,7 +73,7 @@ def unsure_points(column: Iterable[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """A number as written: `kind` is ratio (x 1.2), change (+12 %) or empty for what the column is of."""
+    """A number as written: `kind` is ratio (x 1.2), change (+12 %), or empty for the column's metric."""
 
     value: float
     unit: str = ""
@@ -81,21 +81,21 @@ class TableCell:
 
 
 def cell_of(text: str, style: Style) -> TableCell | None:
-    """The number in a cell; None where there is none that is certain. Ask `empty` first."""
+    """Return the number in a cell; None if it is ambiguous or absent. Call `empty` first."""
     if style is Style.POINT and _PLAIN.fullmatch(text):
         return TableCell(float(text))
     text = _bare(text)
-    found = _FORM.fullmatch(text) if len(text) < _LONGEST else None
-    if found is None:
+    match = _FORM.fullmatch(text) if len(text) < _LONGEST else None
+    if match is None:
         return None
-    value = _value(found["digits"], style)
+    value = _value(match["digits"], style)
     if value is None:
         return None
-    unit = found["unit"] or ""
-    signed = (found["sign"] or "").strip()
+    unit = match["unit"] or ""
+    signed = (match["sign"] or "").strip()
     if signed in ("-", "\u2212"):
         value = -value
-    if found["ratio"] or unit in ("x", "×", "X"):
+    if match["ratio"] or unit in ("x", "×", "X"):
         return TableCell(value, "", "ratio") if not signed else None
     if signed and unit == "%":
         return TableCell(value / 100, "", "change")
@@ -103,7 +103,7 @@ def cell_of(text: str, style: Style) -> TableCell | None:
 
 
 def empty(text: str) -> bool:
-    """Whether a cell says that there is nothing."""
+    """Return whether a cell is marked as empty."""
     return _bare(text).lower() in _EMPTY
 
 
@@ -112,10 +112,10 @@ def _bare(text: str) -> str:
 
 
 def _value(digits: str, style: Style) -> float | None:
-    """The digits of a number in the style of its table."""
-    if found := _SPACED.fullmatch(digits):
-        rest = (found["rest"] or "").replace(",", ".")
-        return number(re.sub(r"[^0-9]", "", found["groups"]) + rest)
+    """Return the value of the digits in the table's notation; None if it is ambiguous."""
+    if match := _SPACED.fullmatch(digits):
+        fraction = (match["rest"] or "").replace(",", ".")
+        return number(re.sub(r"[^0-9]", "", match["groups"]) + fraction)
     if style is Style.UNSURE and _COMMA_GROUPED.fullmatch(digits) and digits[0] != "0":
         return None
     if "," not in digits and (style is not Style.COMMA or "." not in digits):

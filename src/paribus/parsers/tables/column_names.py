@@ -1,11 +1,11 @@
-"""What the columns of published tables are called: units and measures, in English, Chinese and Japanese."""
+"""Column names of published tables: units and metrics, in English, Chinese and Japanese."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-_MANY = 4096  # names of one import
+_MANY = 4096  # cached names of one import
 
 _BYTES: Mapping[str, float] = {
     **{f"{prefix}ib": 1024.0**power for power, prefix in enumerate(("", "k", "m", "g", "t")) if prefix},
@@ -44,7 +44,7 @@ _RATES = {
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A base unit, and how a number becomes one of it; `decimal` is of MB and such, which some tools mean as MiB."""
+    """A base unit with its conversion; `decimal` holds MB and the like, which some tools use for MiB."""
 
     base: str
     times: float = 1.0
@@ -52,36 +52,36 @@ class Unit:
     decimal: str = ""
 
     def of(self, value: float) -> float:
-        """The number in the base unit."""
+        """Convert a number to the base unit."""
         return value / self.per if self.per != 1.0 else value * self.times
 
 
 @lru_cache(_MANY)
 def unit_of(text: str) -> Unit | None:
-    """The unit that words name; None where they name none that is known."""
+    """Return the unit of a name; None if it is unknown."""
     text = re.sub(r"^\$*\\mu\$*(?=s\$*$)", "µ", text.strip()).rstrip("$")
     text = re.sub(r"(?<=[Bb])(?:/sec|ps|PS)$", "/s", text.strip())
     if re.fullmatch(r"[KMG]b(?:/s)?|[kmg]b/s", text):
-        return None  # bits, or bytes as sysbench 0.4 has them
-    words = re.sub("/(?:second|sec|秒)$", "/s", text.lower())
-    if words in ("%", "percent", "pct"):
+        return None  # bits, or bytes in sysbench 0.4
+    name = re.sub("/(?:second|sec|秒)$", "/s", text.lower())
+    if name in ("%", "percent", "pct"):
         return Unit("1", per=100.0)
-    if words in ("count", "events", "queries", "transactions", "个", "次"):
+    if name in ("count", "events", "queries", "transactions", "个", "次"):
         return Unit("count")
-    if words in ("ratio", "load_average", "1"):
+    if name in ("ratio", "load_average", "1"):
         return Unit("1")
-    if words in _RATES:
+    if name in _RATES:
         return Unit("1/s")
-    if words in _TIMES:
-        return Unit("s", per=_TIMES[words])
-    size, _slash, second = words.partition("/")
+    if name in _TIMES:
+        return Unit("s", per=_TIMES[name])
+    size, _slash, second = name.partition("/")
     if size in _BYTES and second in ("", "s"):
         decimal = size.upper() if len(size) == 2 and size[1] == "b" else ""
         return Unit("B/s" if second else "B", times=_BYTES[size], decimal=decimal)
-    return Unit("1/min") if words in ("tpmc", "tpm", "/min") else None
+    return Unit("1/min") if name in ("tpmc", "tpm", "/min") else None
 
 
-_SAID: Mapping[tuple[str, str], str] = {
+_SPELLINGS: Mapping[tuple[str, str], str] = {
     ("bytes_per_s", "B/s"): "throughput bandwidth bw read+written",
     ("read_bytes_per_s", "B/s"): "read read_throughput read_bandwidth read_bw",
     ("written_bytes_per_s", "B/s"): "write written write_throughput write_bandwidth write_bw",
@@ -115,7 +115,7 @@ _SAID: Mapping[tuple[str, str], str] = {
     ("thread_events_mean", "count"): "fairness_events_avg events_avg",
     ("thread_time_mean_s", "s"): "fairness_exec_time_avg execution_time_avg",
 }
-_NAMES = {word: metric for metric, words in _SAID.items() for word in words.split()}
+_NAMES = {word: metric for metric, spellings in _SPELLINGS.items() for word in spellings.split()}
 _LOOSE = {"read", "write", "written", "reads", "writes", "load", "cpu", "util", "events", "transactions", "queries"}
 _LOOSE |= {"errors", "elapsed", "duration", "ops"}
 _UNITS_IMPLIED = {"tps", "qps", "rps", "eps", "load", "load_average", "load_avg", "loadavg", "tpmc"} | {
@@ -148,54 +148,59 @@ _CHINESE = {
     "线程数": " threads ", "并发数": " threads ", "并发": " threads ",
     "（": " (", "）": ") ", "：": ": ", "，": ", ",
 }  # fmt: skip
-"""What Chinese and Japanese tables say in words that are taken for measures; what varies is left as it is called."""
+"""English names of metrics in Chinese and Japanese tables; names of factors are not translated."""
 
 _IN_CHINESE = re.compile("|".join(_CHINESE))
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnMetric:
-    """What a column or a row is of: the name among METRICS, else its own words; `expects` is its base unit."""
+    """The metric of a column or row: a name of METRICS or its own; `expects` is its base unit.
+
+    `spelling` is the normalised name in the table. `implied` is the unit that the name implies, if any.
+    """
 
     name: str
     expects: str
-    said: str
+    spelling: str
     implied: Unit | None
 
     @property
     def loose(self) -> bool:
-        """Whether it is a word of everyday speech too (`write policy`): words beside it change what it means."""
-        return self.said in _LOOSE
+        """Whether it is also an everyday word (`write policy`), so that adjacent words change its meaning."""
+        return self.spelling in _LOOSE
 
 
 def in_english(text: str) -> str:
-    """A head with the words for measures in English."""
-    return text if text.isascii() else " ".join(_IN_CHINESE.sub(lambda found: _CHINESE[found[0]], text).split())
+    """Translate the metric names of a head to English."""
+    return text if text.isascii() else " ".join(_IN_CHINESE.sub(lambda match: _CHINESE[match[0]], text).split())
 
 
 @lru_cache(_MANY)
-def metric_of(words: str) -> ColumnMetric | None:
-    """What a name in a table stands for, in this program's words; None where it is no name of a measure."""
-    said = re.sub(r"[^\w+%.]+", "_", words.lower().replace("trx", "transactions")).strip("_")
-    said = (
-        re.sub(r"_(?:per_)?(?:sec|s)$", "_per_second", said)
-        if said.startswith(
+def metric_of(text: str) -> ColumnMetric | None:
+    """Return the metric of a name in a table; None if it names no metric."""
+    spelling = re.sub(r"[^\w+%.]+", "_", text.lower().replace("trx", "transactions")).strip("_")
+    spelling = (
+        re.sub(r"_(?:per_)?(?:sec|s)$", "_per_second", spelling)
+        if spelling.startswith(
             ("transactions", "queries", "requests", "reads", "writes", "read_s", "write_s", "r_s", "w_s")
         )
-        or said.startswith(("events", "ops", "operations", "fsyncs", "io_s", "errors"))
-        else said
+        or spelling.startswith(("events", "ops", "operations", "fsyncs", "io_s", "errors"))
+        else spelling
     )
-    if said in _NAMES:
-        name, base = _NAMES[said]
-        implied = Unit("1/min") if said == "tpmc" else Unit(base) if said in _UNITS_IMPLIED else None
-        return ColumnMetric(name, base, said, implied)
-    if said.strip("%_") in ("iowait", "util", "cpu") and "%" in said:
-        return ColumnMetric(_NAMES[said.strip("%_")][0], "1", said, Unit("1", per=100.0))
-    if which := _WHICH.fullmatch(said):
-        return ColumnMetric(f"response_p{which[1] or which[2]}_s".replace(".", ""), "s", said, None)
-    if _LATENCY.search(said):
-        rest = _LATENCY.sub("", said).strip("_")
-        which = _WHICH.fullmatch(rest)
-        part = f"p{(which[1] or which[2])}".replace(".", "") if which else _PARTS.get(rest or "mean")
-        return ColumnMetric(f"response_{part}_s", "s", said, None) if part else None
+    if spelling in _NAMES:
+        name, base = _NAMES[spelling]
+        implied = Unit("1/min") if spelling == "tpmc" else Unit(base) if spelling in _UNITS_IMPLIED else None
+        return ColumnMetric(name, base, spelling, implied)
+    if spelling.strip("%_") in ("iowait", "util", "cpu") and "%" in spelling:
+        return ColumnMetric(_NAMES[spelling.strip("%_")][0], "1", spelling, Unit("1", per=100.0))
+    if percentile := _WHICH.fullmatch(spelling):
+        return ColumnMetric(f"response_p{percentile[1] or percentile[2]}_s".replace(".", ""), "s", spelling, None)
+    if _LATENCY.search(spelling):
+        remainder = _LATENCY.sub("", spelling).strip("_")
+        percentile = _WHICH.fullmatch(remainder)
+        part = (
+            f"p{(percentile[1] or percentile[2])}".replace(".", "") if percentile else _PARTS.get(remainder or "mean")
+        )
+        return ColumnMetric(f"response_{part}_s", "s", spelling, None) if part else None
     return None

@@ -1,4 +1,4 @@
-"""Columns of wide tables: what each of them holds, by its head and by its cells."""
+"""Columns of wide tables: the role of each, from its head and its cells."""
 
 import re
 from collections import defaultdict
@@ -62,7 +62,7 @@ _SUMMARY = re.compile(
 
 
 class Role(Enum):
-    """What a column is for."""
+    """Role of a column."""
 
     VALUE = auto()
     LABEL = auto()
@@ -75,7 +75,7 @@ class Role(Enum):
 
 @dataclass(slots=True)
 class TableColumn:
-    """A column: of what it is where it holds a measure, and at which level and in which repetition."""
+    """A column: its metric, if any, its factor level and its repetition."""
 
     index: int
     name: str
@@ -86,23 +86,23 @@ class TableColumn:
 
 
 def is_load(text: str) -> bool:
-    """Whether a head is one of load levels."""
+    """Return whether a head names load levels."""
     return bool(_LOAD.fullmatch(in_english(text.strip().strip("*`"))))
 
 
 def load_of(text: str) -> int | None:
-    """How much is outstanding: 8, 8 threads, 4 x 32."""
-    found = _LEVEL_OF_LOAD.fullmatch(text.strip().strip("*`").replace("_", " "))
-    return int(found["n"] or found["d"]) * int(found["times"] or 1) if found else None
+    """Return the number of outstanding operations: 8, 8 threads, 4 x 32; None if it is none."""
+    match = _LEVEL_OF_LOAD.fullmatch(text.strip().strip("*`").replace("_", " "))
+    return int(match["n"] or match["d"]) * int(match["times"] or 1) if match else None
 
 
 def is_summary(text: str) -> bool:
-    """Whether a line or a column is made from others."""
+    """Return whether a row or column summarises others."""
     return bool(_SUMMARY.fullmatch(text.strip().strip("*`_:").strip()))
 
 
 def columns_of(lines: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> list[TableColumn]:
-    """What each column is, from one line of heads or from two: levels above measures, or the other way round."""
+    """Return the columns from one line of heads or from two: levels above metrics, or the reverse."""
     width = max(len(row) for row in [*lines, *rows])
     heads = [[*row, *([""] * (width - len(row)))] for row in lines]
     columns = []
@@ -121,111 +121,119 @@ def _column(index: int, bottom: str, over: str, cells: Sequence[str]) -> TableCo
     head, top = head_of(bottom), head_of(over)
     name = bottom.strip("*`").strip()
     if head.metric is None and top.metric is not None:
-        level = words_of(f"{top.rest} {bottom}")
-        head = Head(top.metric, head.unit or top.unit, "", head.strange or top.strange)
+        level = words_of(f"{top.qualifier} {bottom}")
+        head = Head(top.metric, head.unit or top.unit, "", head.unknown_unit or top.unknown_unit)
     else:
-        level = words_of(f"{top.rest} {head.rest if head.metric or head.unit else bottom}")
-    one = TableColumn(index, name, head, level)
+        level = words_of(f"{top.qualifier} {head.qualifier if head.metric or head.unit else bottom}")
+    column = TableColumn(index, name, head, level)
     plain = in_english(name)
-    if _FOLLOWS.search(plain) and _measured(cells[:-1] or cells):  # the last may be cut off
-        one.role = Role.FOLLOWS
+    if _FOLLOWS.search(plain) and _measured(cells[:-1] or cells):  # the last cell may be cut
+        column.role = Role.FOLLOWS
     elif is_load(plain) and all(load_of(cell) is not None for cell in cells):
-        one.role = Role.LOAD
+        column.role = Role.LOAD
     elif _REPETITION.fullmatch(plain) and all(cell.strip().isdecimal() for cell in cells):
-        one.role = Role.REPETITION
+        column.role = Role.REPETITION
     elif (_WORKLOAD.fullmatch(plain) and not _numeric(cells)) or (_of_kinds(cells) and not _KNOB.search(plain)):
-        one.role = Role.WORKLOAD
+        column.role = Role.WORKLOAD
     elif cells and head.metric is None and not _measured(cells):
-        one.role = Role.LABEL
-    elif found := _ONE_OF.fullmatch(level):
-        one.level, one.repetition, one.head = "", found[1], replace(head, rest="")
-    return one
+        column.role = Role.LABEL
+    elif match := _ONE_OF.fullmatch(level):
+        column.level, column.repetition, column.head = "", match[1], replace(head, qualifier="")
+    return column
 
 
 def _of_kinds(cells: Sequence[str]) -> bool:
-    """Whether cells name kinds of load: oltp_read_only, 4K random read, seq write."""
+    """Return whether most cells name workloads: oltp_read_only, 4K random read, seq write."""
     kinds = sum(bool(_KIND.search(cell.replace("_", " "))) for cell in cells)
     return kinds * 2 > len(cells)
 
 
 def _settle(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> None:
-    """What only the other columns tell: means of repetitions, points in time, numbers that are levels of a factor."""
-    values = [one for one in columns if one.role is Role.VALUE]
-    if sum(bool(one.repetition) for one in columns) > 1:
-        for one in values:
-            if not one.repetition and is_summary(one.level or one.name):
-                one.role = Role.FOLLOWS
-    levels = {one.level for one in values if one.head.metric and one.level}
-    for one in values:  # noop events: of everyday words, where noop is a level of other columns
-        level = next((level for level in levels if one.head.metric is None and one.name.startswith(f"{level} ")), "")
-        if level and (rest := head_of(one.name.removeprefix(f"{level} "))).metric and not rest.rest:
-            one.head, one.level = rest, level
-    measured = any(one.head.metric for one in values)
-    for one in values:
-        cells = [row[one.index].strip() for row in rows if one.index < len(row)]
-        if _TIME.fullmatch(one.name) and _in_steps(cells):
-            one.role = Role.TIME
-        elif measured and one.head.metric is None and one.role is Role.VALUE:
+    """Set the roles that depend on other columns: means of repetitions, times, numeric factor levels."""
+    values = [column for column in columns if column.role is Role.VALUE]
+    if sum(bool(column.repetition) for column in columns) > 1:
+        for column in values:
+            if not column.repetition and is_summary(column.level or column.name):
+                column.role = Role.FOLLOWS
+    levels = {column.level for column in values if column.head.metric and column.level}
+    for column in values:  # `noop events`: noop is a level of other columns
+        level = next(
+            (level for level in levels if column.head.metric is None and column.name.startswith(f"{level} ")), ""
+        )
+        if level and (rest_head := head_of(column.name.removeprefix(f"{level} "))).metric and not rest_head.qualifier:
+            column.head, column.level = rest_head, level
+    measured = any(column.head.metric for column in values)
+    for column in values:
+        cells = [row[column.index].strip() for row in rows if column.index < len(row)]
+        if _TIME.fullmatch(column.name) and _in_steps(cells):
+            column.role = Role.TIME
+        elif measured and column.head.metric is None and column.role is Role.VALUE:
             whole = all(re.fullmatch(r"[0-9]+ ?[A-Za-z]*", cell) for cell in cells)
-            again = whole and 1 < len(set(cells)) * 2 <= len(cells) + 1 and len(set(cells)) > 1 and not one.head.unit
-            sized = _sized(one) and not any("%" in cell for cell in cells)
-            one.role = Role.LABEL if one.index == 0 or again or sized else Role.VALUE
+            repeats = (
+                whole and 1 < len(set(cells)) * 2 <= len(cells) + 1 and len(set(cells)) > 1 and not column.head.unit
+            )
+            sized = _sized(column) and not any("%" in cell for cell in cells)
+            column.role = Role.LABEL if column.index == 0 or repeats or sized else Role.VALUE
 
 
-def _sized(one: TableColumn) -> bool:
-    """Whether it is a size that was set: of blocks, of memory."""
+def _sized(column: TableColumn) -> bool:
+    """Return whether the column is a configured size, of blocks or memory."""
     return bool(
-        re.search(r"\b(?:bs|block|size|memory|ram|pool|cache|buffer|cores|cpus?|vcpus?)\b", one.name, re.IGNORECASE)
+        re.search(r"\b(?:bs|block|size|memory|ram|pool|cache|buffer|cores|cpus?|vcpus?)\b", column.name, re.IGNORECASE)
     )
 
 
 def _in_steps(cells: Sequence[str]) -> bool:
-    """Whether numbers rise by the same step again and again, as those of interval lines do."""
+    """Return whether numbers rise by a constant step, as times of interval lines do."""
     values = [number(re.sub(r" ?s$", "", cell)) for cell in cells]
-    known = [one for one in values if one is not None]
-    if len(known) < 4 or len(known) < len(values):
+    numbers = [value for value in values if value is not None]
+    if len(numbers) < 4 or len(numbers) < len(values):
         return False
-    steps = [round(b - a, 6) for a, b in pairwise(known)]
-    up = [one for one in steps if one > 0]
-    return len(up) * 2 > len(steps) and len(set(up)) == 1
+    steps = [round(b - a, 6) for a, b in pairwise(numbers)]
+    increases = [step for step in steps if step > 0]
+    return len(increases) * 2 > len(steps) and len(set(increases)) == 1
 
 
 def kind_in(title: str) -> bool:
-    """Whether a title names a kind of load: Point Select performance."""
+    """Return whether a title names a workload: Point Select performance."""
     return bool(_KIND.search(title.replace("_", " ")))
 
 
 def loads_of(columns: Sequence[TableColumn]) -> list[TableColumn]:
-    """The columns whose product is the load: depth times jobs, else one; others of that sort say other things."""
-    loads = [one for one in columns if one.role is Role.LOAD]
-    depths = [one for one in loads if _DEPTH.search(one.name)]
-    jobs = [one for one in loads if one not in depths]
+    """Return the columns whose product is the load: depth and jobs, else one load column."""
+    loads = [column for column in columns if column.role is Role.LOAD]
+    depths = [column for column in loads if _DEPTH.search(column.name)]
+    jobs = [column for column in loads if column not in depths]
     if depths and jobs:
         return [depths[0], jobs[0]]
-    people = [one for one in loads if _PEOPLE.search(one.name)]
+    people = [column for column in loads if _PEOPLE.search(column.name)]
     return (people or loads)[:1]
 
 
 def apart_of(loads: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> Sequence[TableColumn]:
-    """Jobs, where as much is outstanding with other numbers of them: one run is then no repetition of the other."""
-    known: dict[int, set[tuple[int, ...]]] = defaultdict(set)
+    """Return the job columns if equal products come from different factors; such runs are no repetitions."""
+    splits: dict[int, set[tuple[int, ...]]] = defaultdict(set)
     for row in rows if len(loads) > 1 else []:
-        parts = tuple(load_of(row[one.index]) or 0 for one in loads if one.index < len(row))
-        known[prod(parts)].add(parts)
-    return loads[1:] if any(len(several) > 1 for several in known.values()) else ()
+        parts = tuple(load_of(row[column.index]) or 0 for column in loads if column.index < len(row))
+        splits[prod(parts)].add(parts)
+    return loads[1:] if any(len(several) > 1 for several in splits.values()) else ()
 
 
 def changes_of(columns: Sequence[TableColumn], titled: Head) -> list[tuple[TableColumn, str, list[TableColumn]]]:
-    """Columns that say how one of two levels differs from the other, with the measure and the columns of the two."""
-    found = []
-    values = [one for one in columns if one.role is Role.VALUE and one.level]
+    """Return the columns of changes between two levels, each with its metric and the columns of the two levels."""
+    changes = []
+    values = [value_column for value_column in columns if value_column.role is Role.VALUE and value_column.level]
     for column in columns:
-        metrics = {one.head.metric or titled.metric for one in values}
+        metrics = {value_column.head.metric or titled.metric for value_column in values}
         metric = column.head.metric or (metrics.pop() if len(metrics) == 1 else None)
-        pair = [one for one in values if (one.head.metric or titled.metric) == metric and one.level != column.level]
+        pair = [
+            value_column
+            for value_column in values
+            if (value_column.head.metric or titled.metric) == metric and value_column.level != column.level
+        ]
         if column.role is Role.FOLLOWS and metric is not None and len(pair) == 2:
-            found.append((column, metric.name, pair))
-    return found
+            changes.append((column, metric.name, pair))
+    return changes
 
 
 def _numeric(cells: Sequence[str]) -> bool:
@@ -233,10 +241,10 @@ def _numeric(cells: Sequence[str]) -> bool:
 
 
 def _measured(cells: Sequence[str]) -> bool:
-    """Whether more than half of the cells are numbers, or would be but for a mark that nobody understands: ~200 %."""
-    alike = (cell for cell in cells if _NEARLY.match(cell.strip("*` ")))
-    return 2 * max(_numbers(cells), sum(1 for _ in alike)) > len(cells)
+    """Return whether more than half of the cells are numbers, or numbers with an unknown mark such as ~200 %."""
+    marked = (cell for cell in cells if _NEARLY.match(cell.strip("*` ")))
+    return 2 * max(_numbers(cells), sum(1 for _ in marked)) > len(cells)
 
 
 def _numbers(cells: Sequence[str]) -> int:
-    return sum(cell_of(one, Style.POINT) is not None or cell_of(one, Style.COMMA) is not None for one in cells)
+    return sum(cell_of(cell, Style.POINT) is not None or cell_of(cell, Style.COMMA) is not None for cell in cells)

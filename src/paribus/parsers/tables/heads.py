@@ -1,4 +1,4 @@
-"""Heads and titles of tables in parts: the measure, its unit, and the level or factor beside them."""
+"""Heads and titles of tables split into metric, unit, and factor or level."""
 
 import re
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _UNDER = re.compile(
 )
 _STRANGE = re.compile(
     r"[A-Za-z]+/s(?:ec)?|[A-Za-z]?i?[bB]|[kKMG]|[x×*]? ?1,?000s?|'000|千|万"
-)  # units that are not known, and thousands
+)  # unknown units, and multiples of 1000
 _THOUSANDS = re.compile(r"\b[x×*] ?1,?000\b|'000\b|\bin thousands\b|\bk(?=(?:iops|qps|tps)\b)", re.IGNORECASE)
 _LONGEST = 300
 _WORDS = re.compile(r"[^\s,:;()\[\]|]+")
@@ -28,28 +28,28 @@ _WORDS = re.compile(r"[^\s,:;()\[\]|]+")
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a head or a title names: a measure with its unit, and words beside it, which are a level or a factor."""
+    """Parts of a head or title: metric, unit, and a qualifier that is a level or a factor."""
 
     metric: ColumnMetric | None
     unit: Unit | None
-    rest: str
-    strange: str = ""  # a unit that is not known
+    qualifier: str
+    unknown_unit: str = ""  # text of an unrecognised unit
 
 
 @lru_cache(4096)
 def head_of(text: str) -> Head:
-    """A head in parts. The longest run of words that is a measure's name is taken for it."""
+    """Split a head into parts; the longest sequence of words that names a metric is its metric."""
     text = " ".join(re.sub("[*`]+", " ", in_english(text[:_LONGEST])).strip("# ").split())
-    strange = found[0] if (found := _THOUSANDS.search(text)) else ""
+    unknown_unit = match[0] if (match := _THOUSANDS.search(text)) else ""
     text = _THOUSANDS.sub(" ", text)
     unit, bare = None, text
-    for found in _UNIT.finditer(text):
-        word = found["unit"] or found["after"] or ""
-        known = next(filter(None, map(unit_of, re.split("[,;]", word))), None)
-        if known is not None:
-            unit, bare = known, (text[: found.start()] + " " + text[found.end() :]).strip()
-        elif found["unit"] and _STRANGE.fullmatch(word.strip()) and metric_of(word) is None:
-            strange, bare = word, (text[: found.start()] + " " + text[found.end() :]).strip()
+    for match in _UNIT.finditer(text):
+        word = match["unit"] or match["after"] or ""
+        named_unit = next(filter(None, map(unit_of, re.split("[,;]", word))), None)
+        if named_unit is not None:
+            unit, bare = named_unit, (text[: match.start()] + " " + text[match.end() :]).strip()
+        elif match["unit"] and _STRANGE.fullmatch(word.strip()) and metric_of(word) is None:
+            unknown_unit, bare = word, (text[: match.start()] + " " + text[match.end() :]).strip()
     words = list(_WORDS.finditer(bare))
     for length in range(min(5, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
@@ -59,34 +59,39 @@ def head_of(text: str) -> Head:
             if metric is None and inner is not None:
                 metric = metric_of(bare[span[0] : words[start + length - 2].end()])
                 unit = unit or inner if metric else unit
-            rest = words_of(f"{bare[: span[0]]} {bare[span[1] :]}")
-            if metric is not None and not (metric.loose and rest and (unit is None or unit.base != metric.expects)):
-                return Head(metric, unit, rest, strange)
+            qualifier = words_of(f"{bare[: span[0]]} {bare[span[1] :]}")
+            if metric is not None and not (
+                metric.loose and qualifier and (unit is None or unit.base != metric.expects)
+            ):
+                return Head(metric, unit, qualifier, unknown_unit)
     for word in words if unit is not None or len(words) > 1 else []:
         part = metric_of(f"latency {word[0]}")
-        known = unit or next(filter(None, (unit_of(other[0]) for other in words if other is not word)), None)
-        if part is not None and known is not None and known.base == "s":
-            said = " ".join(other[0] for other in words if other is not word and (unit or unit_of(other[0]) is None))
-            return Head(part, known, words_of(said), strange)
-    alone = [word[0] for word in words if unit_of(word[0]) is not None and not word[0].isdecimal()]
-    if unit is None and len(alone) == 1 and "/" in alone[0]:
-        unit, bare = unit_of(alone[0]), bare.replace(alone[0], " ")
+        time_unit = unit or next(filter(None, (unit_of(other[0]) for other in words if other is not word)), None)
+        if part is not None and time_unit is not None and time_unit.base == "s":
+            remaining = " ".join(
+                other[0] for other in words if other is not word and (unit or unit_of(other[0]) is None)
+            )
+            return Head(part, time_unit, words_of(remaining), unknown_unit)
+    standalone = [word[0] for word in words if unit_of(word[0]) is not None and not word[0].isdecimal()]
+    if unit is None and len(standalone) == 1 and "/" in standalone[0]:
+        unit, bare = unit_of(standalone[0]), bare.replace(standalone[0], " ")
     if unit is not None and unit.base in ("B/s", "1/s", "1/min"):
-        rest = words_of(bare) if bare.isascii() else ""  # else the measure's name, in whatever language
-        return Head(metric_of("throughput" if unit.base == "B/s" else "tps"), unit, rest, strange)
-    return Head(None, unit, words_of(bare), strange)
+        qualifier = words_of(bare) if bare.isascii() else ""  # otherwise the name of the metric in another language
+        return Head(metric_of("throughput" if unit.base == "B/s" else "tps"), unit, qualifier, unknown_unit)
+    return Head(None, unit, words_of(bare), unknown_unit)
 
 
 def words_of(text: str) -> str:
+    """Return the text without empty brackets, enclosing brackets and outer punctuation."""
     bare = " ".join(text.replace("()", " ").replace("[]", " ").strip(" -_:,;|").split())
     return bare[1:-1] if bare.startswith("(") and bare.find(")") == len(bare) - 1 else bare
 
 
 def factor_of(title: str) -> tuple[str, Head, str]:
-    """The factor that a title names, the measure, and what stands in brackets beside them."""
+    """Return the factor that a title names, the parts of the title, and the text in brackets."""
     head = head_of(title)
-    beside = " ".join(found["words"] for found in _BESIDE.finditer(head.rest))
-    bare = _BESIDE.sub(" ", head.rest)
-    if found := _UNDER.match(bare):
-        bare, beside = found["what"], beside or words_of(found["where"])
+    beside = " ".join(match["words"] for match in _BESIDE.finditer(head.qualifier))
+    bare = _BESIDE.sub(" ", head.qualifier)
+    if match := _UNDER.match(bare):
+        bare, beside = match["what"], beside or words_of(match["where"])
     return " ".join(_NOISE.sub(" ", bare).strip(" -_").split()), head, beside

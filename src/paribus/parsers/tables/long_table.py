@@ -1,4 +1,4 @@
-"""Tables with one number in each line: its factor and level, workload, threads, metric and unit beside it."""
+"""Tables with one number per line: factor and level, workload, threads, metric and unit in other columns."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,14 +15,14 @@ Row = tuple[int, list[str]]
 
 
 def is_long(header: Sequence[str]) -> bool:
-    """Whether the heads are those of such a table."""
+    """Return whether the heads are those of such a table."""
     names = {name.strip().lower() for name in header}
-    return {"metric", "value"} < names  # with these two alone, its title says what it is of
+    return {"metric", "value"} < names  # with only these two, the title names the subject
 
 
 @dataclass(slots=True)
-class _Found:
-    """A run of which lines were read."""
+class _LongRun:
+    """A run being read."""
 
     labels: dict[str, str]
     options: dict[str, str]
@@ -35,52 +35,52 @@ class _Found:
 
 @dataclass(slots=True)
 class _Table:
-    """The columns of a table, and the runs that were found: of each cell the first, the second, and so on."""
+    """Columns of a table and its runs: for each cell the first repetition, the second, and so on."""
 
     names: list[str]
     style: Style
-    found: dict[tuple[str, ...], list[_Found]] = field(default_factory=dict)
+    runs_by_key: dict[tuple[str, ...], list[_LongRun]] = field(default_factory=dict)
     times: dict[tuple[str, ...], int] = field(default_factory=lambda: defaultdict(int))
     sampled: bool = False
 
     def put(self, line: int, row: Sequence[str]) -> bool:
-        """Read a line; False where it is not understood."""
-        told = dict(zip(self.names, row, strict=True))
-        load, metric = told.get("threads", ""), told["metric"]
+        """Read a line; False if it is not understood."""
+        values = dict(zip(self.names, row, strict=True))
+        load, metric = values.get("threads", ""), values["metric"]
         if load and not _whole(load):
             return False
-        if empty(told["value"]):
+        if empty(values["value"]):
             return True
-        reading = _reading(told["value"], metric, told.get("unit", ""), line, self.style)
+        reading = _reading(values["value"], metric, values.get("unit", ""), line, self.style)
         if reading is None:
             return False
-        key = tuple([told[name] for name in self.names if name not in _READ])
-        sample = told.get("sample", "")
+        key = tuple([values[name] for name in self.names if name not in _READ])
+        sample = values.get("sample", "")
         if _whole(sample):
             self.sampled = True
-            run = self._run(key, 0, told)
+            run = self._run(key, 0, values)
             run.samples.setdefault((reading.metric, reading.unit), []).append((float(sample), reading.value))
         else:
-            before = self.times[*key, metric]
+            number = self.times[*key, metric]
             self.times[*key, metric] += 1
-            run = self._run(key, before, told)
-            if any(one.metric == reading.metric for one in run.readings):
-                reading = replace(reading, metric=metric)  # which two of its names stand for
+            run = self._run(key, number, values)
+            if any(other.metric == reading.metric for other in run.readings):
+                reading = replace(reading, metric=metric)  # two names in the table map to this metric
             run.readings.append(reading)
         run.lines.append(line)
         return True
 
-    def _run(self, key: tuple[str, ...], number: int, told: Mapping[str, str]) -> _Found:
-        runs = self.found.get(key)
+    def _run(self, key: tuple[str, ...], number: int, values: Mapping[str, str]) -> _LongRun:
+        runs = self.runs_by_key.get(key)
         if runs is None:
-            runs = self.found[key] = []
+            runs = self.runs_by_key[key] = []
         while len(runs) <= number:
-            factor, load = told.get("factor", ""), told.get("threads", "")
+            factor, load = values.get("factor", ""), values.get("threads", "")
             runs.append(
-                _Found(
-                    labels={factor: told.get("level", "")} if factor else {},
-                    options={name: told[name] for name in self.names if name not in _OURS and told[name]},
-                    workload=told.get("workload", ""),
+                _LongRun(
+                    labels={factor: values.get("level", "")} if factor else {},
+                    options={name: values[name] for name in self.names if name not in _OURS and values[name]},
+                    workload=values.get("workload", ""),
                     load=int(load) if load else None,
                 )
             )
@@ -88,32 +88,32 @@ class _Table:
 
 
 def runs(header: Sequence[str], rows: Sequence[Row], separator: str) -> tuple[list[LogRun], list[int], list[str]]:
-    """The runs, the lines that were not read, and what is to be told."""
+    """Return the runs, the lines that were not read, and remarks."""
     names = [name.strip().lower() for name in header]
-    at = names.index("value")
-    cells = [row[at] for _line, row in rows if len(row) > at]
+    index = names.index("value")
+    cells = [row[index] for _line, row in rows if len(row) > index]
     style = style_of(cells, semicolons=separator == ";", thousands=separator == ",")
-    found = _Table(names, style)
-    wrong = [line for line, row in rows if len(row) != len(names) or not found.put(line, row)]
-    remarks = ["samples are numbered, without their times: courses count them"] if found.sampled else []
+    table = _Table(names, style)
+    wrong = [line for line, row in rows if len(row) != len(names) or not table.put(line, row)]
+    remarks = ["samples are numbered, without their times: courses count them"] if table.sampled else []
     if style is Style.UNSURE:
         remarks.append(LEFT_OUT)
-    return list(_made(found.found)), wrong, remarks
+    return list(_log_runs(table.runs_by_key)), wrong, remarks
 
 
 def _whole(word: str) -> bool:
     return word.isascii() and word.isdecimal() and len(word) < 10
 
 
-def _reading(text: str, metric: str, words: str, line: int, style: Style) -> LogReading | None:
-    """The number of a line in its base unit; under the table's own name where none of ours fits name and unit."""
+def _reading(text: str, metric: str, unit_text: str, line: int, style: Style) -> LogReading | None:
+    """Return the number of a line in its base unit; under the table's own name if the unit does not fit."""
     cell = cell_of(text, style)
     if cell is None or cell.kind:
         return None
-    name, unit = _named(metric, cell.unit or words)
-    if unit is None and (cell.unit or words):
+    name, unit = _named(metric, cell.unit or unit_text)
+    if unit is None and (cell.unit or unit_text):
         return None
-    stated = f"{text} {words}" if words else text
+    stated = f"{text} {unit_text}" if unit_text else text
     if unit is None:
         return LogReading(metric=metric, value=cell.value, unit="", line=line, stated=stated)
     per_minute = unit.base == "1/min"
@@ -121,16 +121,16 @@ def _reading(text: str, metric: str, words: str, line: int, style: Style) -> Log
     return LogReading(metric=name, value=value, unit="1/s" if per_minute else unit.base, line=line, stated=stated)
 
 
-def _named(metric: str, words: str) -> tuple[str, Unit | None]:
-    """What a number is of, and its unit; None where that is not known."""
-    unit, known = unit_of(words), metric_of(metric)
-    if known is not None and (unit is None or unit.base == known.expects):
-        return known.name, unit or (None if words else known.implied)
+def _named(metric: str, unit_text: str) -> tuple[str, Unit | None]:
+    """Return the metric and its unit; None for an unknown unit."""
+    unit, column_metric = unit_of(unit_text), metric_of(metric)
+    if column_metric is not None and (unit is None or unit.base == column_metric.expects):
+        return column_metric.name, unit or (None if unit_text else column_metric.implied)
     return metric, unit
 
 
-def _made(found: Mapping[tuple[str, ...], Sequence[_Found]]) -> Iterator[LogRun]:
-    for one in chain.from_iterable(found.values()):
+def _log_runs(runs_by_key: Mapping[tuple[str, ...], Sequence[_LongRun]]) -> Iterator[LogRun]:
+    for run in chain.from_iterable(runs_by_key.values()):
         courses = tuple(
             LogSeries(
                 metric=metric,
@@ -138,15 +138,15 @@ def _made(found: Mapping[tuple[str, ...], Sequence[_Found]]) -> Iterator[LogRun]
                 at_s=tuple(at for at, _value in points),
                 values=tuple(value for _at, value in points),
             )
-            for (metric, unit), points in one.samples.items()
+            for (metric, unit), points in run.samples.items()
         )
         yield LogRun(
             tool="table",
-            workload=one.workload,
-            load=one.load,
-            options=one.options,
-            labels=one.labels,
-            readings=tuple(one.readings),
+            workload=run.workload,
+            load=run.load,
+            options=run.options,
+            labels=run.labels,
+            readings=tuple(run.readings),
             courses=courses,
-            lines=(min(one.lines), max(one.lines)),
+            lines=(min(run.lines), max(run.lines)),
         )

@@ -1,4 +1,4 @@
-"""Plain tables: CSV, TSV, Markdown, and columns set apart by blanks; one number in each line, or levels across."""
+"""Reader of plain tables (CSV, TSV, Markdown, aligned text): one number per line, or levels across."""
 
 import csv
 import re
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from paribus.parsers.log import Log, LogRun
 from paribus.parsers.numbers import decimals
-from paribus.parsers.plain import plain_lines, unended
-from paribus.parsers.repeats import once
+from paribus.parsers.plain import plain_lines, unterminated_line
+from paribus.parsers.repeats import drop_copies
 from paribus.parsers.tables import long_table
 from paribus.parsers.tables.cells import Style, cell_of, empty
 from paribus.parsers.tables.column_names import unit_of
@@ -29,7 +29,7 @@ _MOST_CELL, _MOST_WORDS = 4000, 12
 
 @dataclass(slots=True)
 class _Block:
-    """Lines that stand together with the same separator."""
+    """Consecutive lines with the same separator."""
 
     separator: str
     above: list[tuple[int, str]]
@@ -38,44 +38,44 @@ class _Block:
 
     @property
     def title(self) -> tuple[int, str]:
-        """The line above that names a measure, else one that is a heading, else the last; 0 where there is none."""
-        named = [one for one in self.above if head_of(one[1]).metric is not None]
-        headings = [one for one in self.above if one[1].startswith(("#", "**", "Table", "Tab"))]
+        """The line above that names a metric, else a heading, else the nearest line; (0, "") if there is none."""
+        named = [line for line in self.above if head_of(line[1]).metric is not None]
+        headings = [line for line in self.above if line[1].startswith(("#", "**", "Table", "Tab"))]
         return [(0, ""), *self.over[-1:], *filter(_is_title, self.above), *headings, *named][-1]
 
     @property
     def heading(self) -> tuple[int, str]:
-        """The nearest heading that is not its title; 0 where there is none."""
-        return [(0, ""), *(one for one in self.over if one != self.title)][-1]
+        """The nearest heading other than the title; (0, "") if there is none."""
+        return [(0, ""), *(line for line in self.over if line != self.title)][-1]
 
     def cells_of(self, line: str) -> list[str]:
-        """The cells of a line that has this table's separator and no stronger one."""
+        """Return the cells of a line with this table's separator and no stronger one; empty for other lines."""
         other = any(mark in line and mark != self.separator for mark in "\t|")
         return _cells(line, self.separator) if not other and (self.separator in line or self.separator == " ") else []
 
-    def goes_on(self, cells: list[str]) -> bool:
-        """Whether cells of numbers belong to this table, even after a blank line or something said between."""
+    def continues_with(self, cells: list[str]) -> bool:
+        """Return whether the cells belong to this table, even after a blank line or a remark."""
         widths = (len(self.rows[0][1]), len(self.rows[-1][1]))
         return len(cells) > 1 and len(cells) in widths and any(map(_number, reversed(cells)))
 
 
 def _is_title(line: tuple[int, str]) -> bool:
-    """Whether a line may be a table's title, and not a sentence."""
+    """Return whether a line can be a title rather than a sentence."""
     return len(line[1].split()) <= _MOST_WORDS and not line[1].rstrip().endswith((".", "!", "?", ";"))
 
 
 def _is_sentence(row: Sequence[str]) -> bool:
-    """Whether a line is words with a comma between them rather than heads."""
+    """Return whether a row is a sentence with commas rather than heads."""
     return bool(row[0].strip()) and all(row) and not any(map(_number, row))
 
 
 def recognises(text: str) -> float:
-    """By heads of a long table, or by lines whose cells are mostly numbers."""
+    """Score by the heads of a long table, or by rows of mostly numbers."""
     ends = "\n".join(plain_lines(text[:16384]))
     first = ends.split("\n", 1)[0].strip()
     if any(long_table.is_long(first.split(mark)) for mark in ",;\t"):
         return 0.95
-    blocks, _rest = _blocks(ends.splitlines())
+    blocks, _other_lines = _blocks(ends.splitlines())
     best = 0.0
     for block in blocks:
         heads, rows = _heads(block.rows)
@@ -89,29 +89,31 @@ def recognises(text: str) -> float:
 
 
 def read(text: str) -> Log:
-    """A run for each level at each load, or for each line that is one."""
+    """Read a run per level and load, or per line if each line is a run."""
     lines = plain_lines(text)
-    blocks, rest = _blocks(lines)
+    blocks, other_lines = _blocks(lines)
     wrong: set[int] = set()
     runs: list[LogRun] = []
     remarks: list[str] = []
-    cut = unended(text, lines)
+    cut = unterminated_line(text, lines)
     for block in blocks:
         unsure = _unsure(block, lines) if cut and block.rows[-1][0] == cut else ""
-        made, bad, told = _read(block)
-        runs += [replace(one, missing=unsure) if unsure and cut == one.lines[1] else one for one in made]
+        block_runs, block_wrong, block_remarks = _read(block)
+        runs += [replace(run, missing=unsure) if unsure and cut == run.lines[1] else run for run in block_runs]
         remarks += [unsure] if unsure else []
-        wrong |= bad
-        remarks += told
-    runs, copies = once(runs)
-    runs, told = in_one_size(_merged(runs, [block.rows[0][0] for block in blocks]))
-    remarks += [*copies, *told]
-    beside = [(line, lines[line - 1]) for line in sorted({*rest, *wrong})]
-    return Log(format=FORMAT, runs=tuple(runs), not_understood=tuple(beside), remarks=tuple(dict.fromkeys(remarks)))
+        wrong |= block_wrong
+        remarks += block_remarks
+    runs, copies = drop_copies(runs)
+    runs, size_remarks = in_one_size(_merged(runs, [block.rows[0][0] for block in blocks]))
+    remarks += [*copies, *size_remarks]
+    not_understood = [(line, lines[line - 1]) for line in sorted({*other_lines, *wrong})]
+    return Log(
+        format=FORMAT, runs=tuple(runs), not_understood=tuple(not_understood), remarks=tuple(dict.fromkeys(remarks))
+    )
 
 
 def _separator(line: str, following: str) -> str:
-    """What stands between the cells of a line, as also in the next; empty where it is no line of a table."""
+    """Return the cell separator that a line shares with the next one; empty outside a table."""
     if line.count("|") >= 2 or ("|" in line and "," not in line):
         return "|"
     marks = [mark for mark in ("\t", ";", ",") if mark in line]
@@ -139,59 +141,60 @@ def _cells(line: str, separator: str) -> list[str]:
 
 
 def _blocks(lines: Sequence[str]) -> tuple[list[_Block], list[int]]:
-    """The tables of a text, and the lines that are in none. A line above a table is its title."""
+    """Return the tables of a text and the lines outside them; a line above a table is its title."""
     if whole := _long(lines):
         return [whole], []
     blocks: list[_Block] = []
-    rest: list[int] = []
+    other_lines: list[int] = []
     above: list[tuple[int, str]] = []
-    over: list[tuple[int, str]] = []
-    now: _Block | None = None
+    headings: list[tuple[int, str]] = []
+    block: _Block | None = None
     for number, line in enumerate(lines, 1):
         if not line.strip() or (line[:4].strip(" |+:")[:1] in "-=" and (_RULE.fullmatch(line) or _BOX.fullmatch(line))):
             continue
-        if found := _HEADING.match(line):
-            deep = len(found[1])
-            over = [one for one in over if len(one[1]) - len(one[1].lstrip("#")) < deep] + [(number, line.strip())]
+        if match := _HEADING.match(line):
+            depth = len(match[1])
+            headings = [heading for heading in headings if len(heading[1]) - len(heading[1].lstrip("#")) < depth]
+            headings.append((number, line.strip()))
         following = lines[number] if number < len(lines) else line
-        if now is not None:
-            cells = now.cells_of(line)
-            if len(now.rows) > 1 and cells == now.rows[0][1]:
-                now = None  # its heads again: another table
-            elif now.goes_on(cells):
-                now.rows.append((number, cells))
+        if block is not None:
+            cells = block.cells_of(line)
+            if len(block.rows) > 1 and cells == block.rows[0][1]:
+                block = None  # repeated heads start another table
+            elif block.continues_with(cells):
+                block.rows.append((number, cells))
                 above = []
                 continue
-            elif len(now.rows) > 1 and now.goes_on(now.cells_of(following)):
-                rest.append(number)  # said between the lines of a table
+            elif len(block.rows) > 1 and block.continues_with(block.cells_of(following)):
+                other_lines.append(number)  # text between the lines of a table
                 continue
         separator = _separator(line, following)
         cells = _cells(line, separator) if separator else [line.strip()]
         filled = [cell for cell in cells if cell]
         above = [*above[-2:], (number, filled[0] if len(filled) == 1 else line.strip())]
-        if len(filled) < 2:  # also a spreadsheet's line with nothing but its first cell
-            rest.append(number)
-            now = None
+        if len(filled) < 2:  # includes a spreadsheet line with only its first cell
+            other_lines.append(number)
+            block = None
         else:
-            if now is None or now.separator != separator or len(now.rows) > 1:
-                now = _Block(separator=separator, above=above[:-1], over=tuple(over))
-                blocks.append(now)
-            now.rows.append((number, cells))
-    return _tables(blocks, rest)
+            if block is None or block.separator != separator or len(block.rows) > 1:
+                block = _Block(separator=separator, above=above[:-1], over=tuple(headings))
+                blocks.append(block)
+            block.rows.append((number, cells))
+    return _tables(blocks, other_lines)
 
 
 def _long(lines: Sequence[str]) -> _Block | None:
-    """A text that begins with the heads of a long table, as one: its lines need not be looked at for others."""
+    """Return a text that starts with the heads of a long table as one block."""
     heads = lines[0] if lines else ""
     separator = next((mark for mark in ",;\t" if long_table.is_long(heads.split(mark))), "")
     if not separator or any('"' in line and line.count('"') % 2 for line in lines):
-        return None  # a cell may go on in the next line
+        return None  # a cell may continue on the next line
     rows = [(number, _cells(line, separator)) for number, line in enumerate(lines, 1) if line.strip()]
     return _Block(separator=separator, above=[], rows=rows) if len(rows) > 1 else None
 
 
-def _tables(blocks: list[_Block], rest: list[int]) -> tuple[list[_Block], list[int]]:
-    """Only tables of two lines or more; the lines of the others are in none, and neither are titles that were used."""
+def _tables(blocks: list[_Block], other_lines: list[int]) -> tuple[list[_Block], list[int]]:
+    """Keep tables of two lines or more; return the lines outside them, without used titles."""
     for block in blocks:
         widths = [len(row) for _line, row in block.rows[:3]]
         if len(widths) == 3 and widths[0] < widths[1] == widths[2] and _is_sentence(block.rows[0][1]):
@@ -200,12 +203,12 @@ def _tables(blocks: list[_Block], rest: list[int]) -> tuple[list[_Block], list[i
     whole = [block for block in blocks if len(block.rows) > 1]
     used = {line for block in whole for line, _text in (block.title, block.heading)}
     dropped = [line for block in blocks if len(block.rows) < 2 for line, _cells in block.rows]
-    beside = [line for block in whole for line, _text in block.above if line not in dropped and line not in rest]
-    return whole, sorted({*rest, *dropped, *beside} - used)
+    beside = [line for block in whole for line, _text in block.above if line not in dropped and line not in other_lines]
+    return whole, sorted({*other_lines, *dropped, *beside} - used)
 
 
 def _heads(rows: list[tuple[int, list[str]]]) -> tuple[list[tuple[int, list[str]]], list[tuple[int, list[str]]]]:
-    """The one or two lines of heads, and the others."""
+    """Split rows into one or two lines of heads, and the others."""
     count = 0
     for _line, row in rows[:2]:
         cells = [cell for cell in row[1:] if not empty(cell)]
@@ -219,13 +222,13 @@ def _heads(rows: list[tuple[int, list[str]]]) -> tuple[list[tuple[int, list[str]
 
 
 def _of_something(cell: str) -> bool:
-    """Whether words stand behind a number that are no unit: 8 threads."""
-    found = cell_of(cell, Style.POINT) or cell_of(cell, Style.COMMA)
-    return bool(found and len(found.unit) > 1 and unit_of(found.unit) is None and not _SCALED.match(found.unit))
+    """Return whether words that are no unit follow a number: 8 threads."""
+    parsed = cell_of(cell, Style.POINT) or cell_of(cell, Style.COMMA)
+    return bool(parsed and len(parsed.unit) > 1 and unit_of(parsed.unit) is None and not _SCALED.match(parsed.unit))
 
 
 def _unsure(block: _Block, lines: Sequence[str]) -> str:
-    """Leave out the last number of a text that ends within its line, unless others of its column show it is whole."""
+    """Drop the last number of an unterminated text and return a remark, unless its column shows that it is complete."""
     line, row = block.rows[-1]
     index = len(row) - 1
     if lines[line - 1].rstrip().endswith(("|", '"')) or not re.search("[0-9]", row[-1]):
@@ -254,8 +257,8 @@ def _is_words(cell: str) -> bool:
 def _read(block: _Block) -> tuple[list[LogRun], set[int], list[str]]:
     header = block.rows[0][1]
     if long_table.is_long(header):
-        runs, bad, told = long_table.runs(header, block.rows[1:], block.separator)
-        return runs, set(bad), told
+        runs, bad, remarks = long_table.runs(header, block.rows[1:], block.separator)
+        return runs, set(bad), remarks
     heads, rows = _heads(block.rows)
     if not rows or not heads:
         return [], {line for line, _row in block.rows}, []
@@ -267,27 +270,28 @@ def _read(block: _Block) -> tuple[list[LogRun], set[int], list[str]]:
 
 
 def _merged(runs: Iterable[LogRun], starts: Sequence[int]) -> list[LogRun]:
-    """Runs of the same levels and load are one where several tables tell of it, each with a measure of its own.
+    """Merge runs of equal levels and load from several tables with different metrics.
 
-    What one table tells otherwise than another that begins at another of the lines `starts` is told apart by its title.
+    Conflicting values from tables at different `starts` (first lines) are distinguished by the title.
     """
-    found: dict[tuple[object, ...], LogRun] = {}
+    merged: dict[tuple[object, ...], LogRun] = {}
     repeated: list[LogRun] = []
-    for one in runs:
-        options = {name: said for name, said in one.options.items() if name != "title"}
-        key = (one.workload, one.load, *sorted(one.labels.items()), *sorted(options.items()))
-        before = found.setdefault(key, one)
-        if before is one:
+    for run in runs:
+        options = {name: value for name, value in run.options.items() if name != "title"}
+        key = (run.workload, run.load, *sorted(run.labels.items()), *sorted(options.items()))
+        first = merged.setdefault(key, run)
+        if first is run:
             continue
-        known = {(reading.metric, reading.subject) for reading in before.readings}
-        if one.labels and not one.courses and known.isdisjoint((each.metric, each.subject) for each in one.readings):
-            span = (min(before.lines[0], one.lines[0]), max(before.lines[1], one.lines[1]))
-            found[key] = replace(before, readings=(*before.readings, *one.readings), lines=span)
+        measures, others = ({(reading.metric, reading.subject) for reading in each.readings} for each in (first, run))
+        if run.labels and not run.courses and measures.isdisjoint(others):
+            span = (min(first.lines[0], run.lines[0]), max(first.lines[1], run.lines[1]))
+            merged[key] = replace(first, readings=(*first.readings, *run.readings), lines=span)
             continue
-        at = bisect(starts, one.lines[0])
-        if at != bisect(starts, before.lines[0]) and one.options.get("title", "") == before.options.get("title", ""):
-            title = ", ".join(filter(None, (one.options.get("title"), f"from line {starts[at - 1]}")))
-            repeated.append(replace(one, options={**one.options, "title": title}))
+        table_index = bisect(starts, run.lines[0])
+        title = run.options.get("title", "")
+        if table_index != bisect(starts, first.lines[0]) and title == first.options.get("title", ""):
+            title = ", ".join(filter(None, (title, f"from line {starts[table_index - 1]}")))
+            repeated.append(replace(run, options={**run.options, "title": title}))
         else:
-            repeated.append(one)
-    return sorted([*found.values(), *repeated], key=lambda one: one.lines)
+            repeated.append(run)
+    return sorted([*merged.values(), *repeated], key=lambda run: run.lines)

@@ -1,4 +1,4 @@
-"""Runs of wide tables, as they are put together from cells."""
+"""Runs of wide tables, assembled from cells."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from paribus.parsers.log import LogReading, LogRun, LogSeries
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a cell's number was measured with."""
+    """Conditions of a cell's measurement."""
 
     labels: Mapping[str, str]
     workload: str
@@ -17,13 +17,13 @@ class Setting:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """To tell runs by."""
+        """Key that identifies a run."""
         return (tuple(self.labels.items()), self.workload, self.load, tuple(self.options.items()))
 
 
 @dataclass(slots=True)
 class TableRuns:
-    """A run of which cells were read."""
+    """A run being assembled from cells."""
 
     setting: Setting
     lines: list[int] = field(default_factory=list)
@@ -31,7 +31,7 @@ class TableRuns:
     at_s: list[float] = field(default_factory=list)
 
     def run(self, titled: Mapping[str, str]) -> LogRun:
-        """What was read as a run; of points in time, their courses."""
+        """Return the run; points in time become time series."""
         readings, courses = tuple(self.readings), tuple(self._courses())
         return LogRun(
             tool="table",
@@ -45,11 +45,17 @@ class TableRuns:
         )
 
     def _courses(self) -> Iterator[LogSeries]:
-        for metric, unit in dict.fromkeys((one.metric, one.unit) for one in self.readings) if self.at_s else ():
-            mine = [(at, one.value) for at, one in zip(self.at_s, self.readings, strict=True) if one.metric == metric]
+        for metric, unit in (
+            dict.fromkeys((reading.metric, reading.unit) for reading in self.readings) if self.at_s else ()
+        ):
+            points = [
+                (at, reading.value)
+                for at, reading in zip(self.at_s, self.readings, strict=True)
+                if reading.metric == metric
+            ]
             yield LogSeries(
                 metric=metric,
                 unit=unit,
-                at_s=tuple(at for at, _value in mine),
-                values=tuple(value for _at, value in mine),
+                at_s=tuple(at for at, _value in points),
+                values=tuple(value for _at, value in points),
             )

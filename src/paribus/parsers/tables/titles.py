@@ -1,4 +1,4 @@
-"""What stands over a table: the factor, the measure, the workload and the load that its title and heading name."""
+"""Titles and headings of tables: factor, metric, workload and load."""
 
 import re
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _GENERAL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Titles:
-    """The title of a table and the nearest heading over it, in parts; `title` is what the table is called."""
+    """Parts of a table's title and nearest heading; `title` is the table's name."""
 
     title: str
     factor: str
@@ -27,20 +27,20 @@ class Titles:
 
 
 def titles_of(title: str, over: str, *, needs_factor: bool) -> Titles:
-    """The parts. Where columns do not name the factor, the title does; else it tells of the workload."""
-    loads = [{int(one) for one in _LOAD.findall(text)} for text in (title, over)]
-    load = next((found.pop() for found in loads if len(found) == 1), None)
+    """Split the titles. The title names the factor if no column does, else the workload."""
+    loads = [{int(number) for number in _LOAD.findall(text)} for text in (title, over)]
+    load = next((numbers.pop() for numbers in loads if len(numbers) == 1), None)
     plain, general = (_plain(text) for text in (title, over))
     factor, titled, beside = _parts(plain)
-    outer, _, more = _parts(general)
-    called = plain if factor or beside or not general else general
+    outer, _, outer_beside = _parts(general)
+    name = plain if factor or beside or not general else general
     if needs_factor:
-        return Titles(called, factor or outer, beside or more, titled, load)
-    return Titles(called, "", beside or factor or more or outer, titled, load)
+        return Titles(name, factor or outer, beside or outer_beside, titled, load)
+    return Titles(name, "", beside or factor or outer_beside or outer, titled, load)
 
 
 def _plain(text: str) -> str:
-    """Without marks and the load; empty where it says nothing but that there are results."""
+    """Remove marks and the load; empty if only a generic word such as `results` remains."""
     bare = _LOAD.sub("", re.sub("[*`]+", "", text).strip("# :")).strip(" ,;:-")
     before, _colon, after = bare.partition(": ")
     bare = after if after and _GENERAL.fullmatch(before) else bare
@@ -49,6 +49,6 @@ def _plain(text: str) -> str:
 
 def _parts(text: str) -> tuple[str, Head, str]:
     factor, head, beside = factor_of(text)
-    if kind_in(factor):  # a kind of load is no factor
+    if kind_in(factor):  # a workload is no factor
         return "", head, ", ".join(filter(None, (factor, beside)))
     return factor, head, beside

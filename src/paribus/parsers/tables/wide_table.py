@@ -1,4 +1,4 @@
-"""Tables as people publish them: load levels down and factor levels across, or one line for each run."""
+"""Published tables with load levels down and factor levels across, or with one line per run."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -32,12 +32,12 @@ _SETTINGS = re.compile(
 )
 _MEASURE = re.compile(r"metrics?|measures?|指标", re.IGNORECASE)
 _COUNTED = ("1/s", "count", "B/s")
-_MOST_MEASURES = 0.6  # of the first cells of lines that are each a measure
+_MOST_MEASURES = 0.6  # share of rows whose first cell names a metric
 
 
 @dataclass(slots=True)
 class WideTable:
-    """One table with the line above it and the heading that is `over` it; and what was read of it."""
+    """One table with its title and heading (`over`), and its results."""
 
     title: str
     over: str
@@ -51,45 +51,45 @@ class WideTable:
     _titled: Head = field(default_factory=lambda: Head(None, None, ""))
     _style: Style = Style.POINT
     _changes: Sequence[tuple[TableColumn, str, list[TableColumn]]] = ()
-    _made: dict[tuple[object, ...], TableRuns] = field(default_factory=dict)
+    _runs_by_key: dict[tuple[object, ...], TableRuns] = field(default_factory=dict)
 
     def read(self) -> None:
-        """Fill runs, wrong lines and remarks."""
+        """Fill `runs`, `wrong` lines and `remarks`."""
         self._even()
         self._leave_sums()
         corner, crossed = self._corner()
         if _SETTINGS.fullmatch(corner):
-            return  # what was set, not what was measured
+            return  # a table of settings, not of measurements
         columns = columns_of([row for _line, row in self.heads], [row for _line, row in self.rows])
         across = self._loads_across(corner)
         down = not across and self._measures_down(columns)
-        alone = down and len(columns) == 2  # a measure and its value
+        alone = down and len(columns) == 2  # only metrics and their values
         named = (corner and not is_load(corner)) if across else alone or not (down or any(map(_has_level, columns)))
-        found = titles_of(self.title, self.over, needs_factor=not named)
-        self._factor, self._titled = crossed or found.factor or (corner if across and named else ""), found.titled
+        titles = titles_of(self.title, self.over, needs_factor=not named)
+        self._factor, self._titled = crossed or titles.factor or (corner if across and named else ""), titles.titled
         self._settle_style(columns, down=down)
         if across:
-            self._across(found.workload)
+            self._across(titles.workload)
         elif down:
-            self._down(columns, found.workload, found.load)
+            self._down(columns, titles.workload, titles.load)
         else:
-            self._upright(columns, corner, found.workload, found.load)
-        titled = {"title": found.title} if found.title else {}
-        self.runs = [one.run(titled) for one in self._made.values()]
+            self._upright(columns, corner, titles.workload, titles.load)
+        titled = {"title": titles.title} if titles.title else {}
+        self.runs = [run.run(titled) for run in self._runs_by_key.values()]
 
     def _corner(self) -> tuple[str, str]:
-        """What stands down, as the corner says, and what stands across, where it says both."""
+        """Return the names of the row and column dimensions that the corner gives; the second may be empty."""
         corner = self.heads[-1][1][0].strip() if self.heads else ""
-        if found := _CORNER.fullmatch(corner):
-            down, across = found["down"].strip(), found["across"].strip()
+        if match := _CORNER.fullmatch(corner):
+            down, across = match["down"].strip(), match["across"].strip()
             if is_load(down) is not is_load(across):
                 return down, across if is_load(down) else down
         return corner, ""
 
     def _even(self) -> None:
-        """Leave out lines whose cells cannot be told to be under their heads."""
+        """Drop rows whose cells cannot be matched to heads."""
         width = max(len(row) for _line, row in self.heads)
-        aligned = self.separator != " "  # a cell that is empty still has its place
+        aligned = self.separator != " "  # an empty cell keeps its position
         fits = [len(row) <= width if aligned else len(row) == width for _line, row in self.rows]
         self.wrong |= {line for (line, _row), fit in zip(self.rows, fits, strict=True) if not fit}
         self.rows = [row for row, fit in zip(self.rows, fits, strict=True) if fit]
@@ -97,14 +97,17 @@ class WideTable:
     def _leave_sums(self) -> None:
         sums = [(line, row) for line, row in self.rows if row and is_summary(row[0])]
         if sums and len(sums) < len(self.rows):
-            self.rows = [one for one in self.rows if one not in sums]
+            self.rows = [row for row in self.rows if row not in sums]
             self.remarks += [f"line {line} is not read: {row[0].strip('*')} follows from others" for line, row in sums]
 
     def _settle_style(self, columns: Sequence[TableColumn], *, down: bool) -> None:
-        """How numbers are written. Where all with commas are counts or rates, 1,234 is a thousand and more."""
-        read = [one for one in columns if one.role in (Role.VALUE, Role.FOLLOWS, Role.LABEL)]
-        cells = {one.index: [row[one.index] for _line, row in self.rows if one.index < len(row)] for one in read}
-        with_commas = [one for one in read if any("," in cell for cell in cells[one.index])]
+        """Set the number notation. If all columns with commas are counts or rates, commas separate thousands."""
+        value_columns = [column for column in columns if column.role in (Role.VALUE, Role.FOLLOWS, Role.LABEL)]
+        cells = {
+            column.index: [row[column.index] for _line, row in self.rows if column.index < len(row)]
+            for column in value_columns
+        }
+        with_commas = [column for column in value_columns if any("," in cell for cell in cells[column.index])]
         thousands = self.separator == "," or (not down and all(map(self._counted, with_commas)))
         plain = style_of(chain(*cells.values()), semicolons=self.separator == ";")
         self._style = plain
@@ -117,24 +120,24 @@ class WideTable:
         elif self._style is not plain:
             self.remarks.append(THOUSANDS)
 
-    def _counted(self, one: TableColumn) -> bool:
-        metric = one.head.metric or self._titled.metric
+    def _counted(self, column: TableColumn) -> bool:
+        metric = column.head.metric or self._titled.metric
         return metric is not None and metric.expects in _COUNTED
 
     def _loads_across(self, first: str) -> bool:
-        """Whether the heads are load levels, so that factor levels stand down."""
+        """Return whether the heads are load levels, so that factor levels are rows."""
         if len(self.heads) != 1:
             return False
         cells = [cell.strip() for cell in self.heads[0][1][1:] if cell.strip()]
         down = [row[0].strip() for _line, row in self.rows if row]
         across = bool(cells) and all(load_of(cell) is not None for cell in cells)
         if not across or (first and not is_load(first)):
-            return across  # the corner names what stands down
-        return len(cells) > 1 and not all(load_of(one) is not None for one in down)
+            return across  # the corner names the rows
+        return len(cells) > 1 and not all(load_of(cell) is not None for cell in down)
 
     def _measures_down(self, columns: Sequence[TableColumn]) -> bool:
-        """Whether each line is a measure, and levels stand across."""
-        if any(one.head.metric for one in columns[1:]) or any(one.role is Role.LOAD for one in columns):
+        """Return whether each row is a metric and levels are columns."""
+        if any(column.head.metric for column in columns[1:]) or any(column.role is Role.LOAD for column in columns):
             return False
         measures = [head_of(row[0]).metric is not None for _line, row in self.rows if row]
         named = bool(_MEASURE.fullmatch(columns[0].name)) or len(measures) > 1
@@ -144,8 +147,8 @@ class WideTable:
         loads = [load_of(cell) for cell in self.heads[0][1]]
         for line, row in self.rows:
             head = head_of(row[0])
-            level = head.rest if head.metric else row[0].strip()
-            head = head if head.metric else replace(head, rest="")
+            level = head.qualifier if head.metric else row[0].strip()
+            head = head if head.metric else replace(head, qualifier="")
             for cell, load in zip(row[1:], loads[1:], strict=False):
                 if load is not None:
                     labels = {_named(self._factor): level} if level else {}
@@ -157,32 +160,32 @@ class WideTable:
             if head.metric is None and any(not empty(cell) for cell in row[1:]):
                 self.wrong.add(line)
                 continue
-            for one in columns[1:]:
-                if one.index < len(row) and one.role is not Role.FOLLOWS:
-                    level = {_named(self._factor): one.name} if len(columns) > 2 else {}
-                    self._put(Setting(level, workload, load), head, row[one.index], line, 0)
-        self._tell_of_what_follows(columns)
+            for column in columns[1:]:
+                if column.index < len(row) and column.role is not Role.FOLLOWS:
+                    level = {_named(self._factor): column.name} if len(columns) > 2 else {}
+                    self._put(Setting(level, workload, load), head, row[column.index], line, 0)
+        self._remark_derived_columns(columns)
 
     def _upright(self, columns: Sequence[TableColumn], corner: str, workload: str, load: int | None) -> None:
         self._first_column(columns, corner)
         loads = loads_of(columns)
         apart = apart_of(loads, [row for _line, row in self.rows])
         self._changes = changes_of(columns, self._titled)
-        before: dict[int, str] = {}
+        spanning: dict[int, str] = {}
         for line, row in self.rows:
-            cells = {one.index: row[one.index].strip() for one in columns if one.index < len(row)}
+            cells = {column.index: row[column.index].strip() for column in columns if column.index < len(row)}
             if loads:
-                parts = [load_of(cells.get(one.index, "")) for one in loads]
+                parts = [load_of(cells.get(column.index, "")) for column in loads]
                 if any(part is None for part in parts):
                     self.wrong |= {line} if any(cells.values()) else set()
                     continue
                 load = prod(part or 0 for part in parts)
-            for one in columns:  # a cell that spans several lines stands in the first
-                if one.role in (Role.LABEL, Role.WORKLOAD):
-                    said = re.sub("[*`]+", "", cells.get(one.index, ""))
-                    before[one.index] = cells[one.index] = said or before.get(one.index, "")
+            for column in columns:  # a cell that spans several rows is in the first
+                if column.role in (Role.LABEL, Role.WORKLOAD):
+                    text = re.sub("[*`]+", "", cells.get(column.index, ""))
+                    spanning[column.index] = cells[column.index] = text or spanning.get(column.index, "")
             self._line(line, cells, columns, loads, load, workload, apart)
-        self._tell_of_what_follows(columns)
+        self._remark_derived_columns(columns)
 
     def _line(
         self,
@@ -194,45 +197,47 @@ class WideTable:
         workload: str,
         apart: Sequence[TableColumn],
     ) -> None:
-        """A line that is a run, or one for each level across, or a point in time of them."""
+        """Read a row: a run, or one run per level across, or one point of their time series."""
         labels = {
-            one.level or one.name or "level": cells.get(one.index, "") for one in columns if one.role is Role.LABEL
+            column.level or column.name or "level": cells.get(column.index, "")
+            for column in columns
+            if column.role is Role.LABEL
         }
-        labels |= {one.name: cells.get(one.index, "") for one in apart}
-        kinds = [cells.get(one.index, "") for one in columns if one.role is Role.WORKLOAD]
-        said = ", ".join(filter(None, [*dict.fromkeys(kinds), workload]))
+        labels |= {column.name: cells.get(column.index, "") for column in apart}
+        kinds = [cells.get(column.index, "") for column in columns if column.role is Role.WORKLOAD]
+        full_workload = ", ".join(filter(None, [*dict.fromkeys(kinds), workload]))
         options = {
-            one.name: cells.get(one.index, "")
-            for one in columns
-            if one.role is Role.REPETITION or (one.role is Role.LOAD and one not in loads)
+            column.name: cells.get(column.index, "")
+            for column in columns
+            if column.role is Role.REPETITION or (column.role is Role.LOAD and column not in loads)
         }
-        times = [printed(cells.get(one.index, "").rstrip(" s")) for one in columns if one.role is Role.TIME]
-        measured = any(one.head.metric for one in columns)
-        for one in columns:
-            if one.role is Role.VALUE and one.index in cells:
-                level = one.level if one.head.metric or not measured else ""
-                head = one.head if one.head.metric or not level else replace(one.head, rest="")
+        times = [printed(cells.get(column.index, "").rstrip(" s")) for column in columns if column.role is Role.TIME]
+        measured = any(column.head.metric for column in columns)
+        for column in columns:
+            if column.role is Role.VALUE and column.index in cells:
+                level = column.level if column.head.metric or not measured else ""
+                head = column.head if column.head.metric or not level else replace(column.head, qualifier="")
                 across = {_named(self._factor): level} if level else {}
-                own = {**options, "repetition": one.repetition} if one.repetition else options
+                column_options = {**options, "repetition": column.repetition} if column.repetition else options
                 at_s = times[0] if times else None
                 row = line if at_s is None else 0
-                setting = Setting({**labels, **across}, said, load, own)
-                self._put(setting, head, cells[one.index], line, row, at_s)
-        for one, metric, pair in self._changes:
-            reading = change_of(cells.get(one.index, ""), one.name, metric, self._style, line)
-            if reading is not None and not any(empty(cells.get(two.index, "")) for two in pair):
-                later = {_named(self._factor): pair[1].level}
-                self._keep(Setting({**labels, **later}, said, load, options), reading, line, line)
+                setting = Setting({**labels, **across}, full_workload, load, column_options)
+                self._put(setting, head, cells[column.index], line, row, at_s)
+        for column, metric, pair in self._changes:
+            reading = change_of(cells.get(column.index, ""), column.name, metric, self._style, line)
+            if reading is not None and not any(empty(cells.get(operand.index, "")) for operand in pair):
+                changed = {_named(self._factor): pair[1].level}
+                self._store(Setting({**labels, **changed}, full_workload, load, options), reading, line, line)
 
     def _first_column(self, columns: Sequence[TableColumn], corner: str) -> None:
-        """Load levels in a first column that has no name and rises in whole numbers; else it tells runs apart."""
+        """Treat an unnamed first column of rising whole numbers as load levels, else as a label."""
         first = columns[0]
         if is_load(corner):
             first.role = Role.LOAD
-        if first.role is not Role.VALUE or any(one.role is Role.LOAD for one in columns):
+        if first.role is not Role.VALUE or any(column.role is Role.LOAD for column in columns):
             return
         cells = [load_of(row[0]) for _line, row in self.rows if row and row[0].strip()]
-        rising = [one for one in cells if one is not None]
+        rising = [load for load in cells if load is not None]
         words = any(re.search(r"[A-Za-z线并]", row[0]) for _line, row in self.rows)
         if cells and len(rising) == len(cells) > 1 and (words or (not corner and rising == sorted(set(rising)))):
             first.role = Role.LOAD
@@ -240,37 +245,37 @@ class WideTable:
         elif first.head.metric is None:
             first.role = Role.LABEL
 
-    def _tell_of_what_follows(self, columns: Sequence[TableColumn]) -> None:
-        held = [one for one, _metric, _pair in self._changes]
-        rest = [one.name for one in columns if one.role is Role.FOLLOWS and one not in held]
-        self.remarks += [f"the column {name} is not read: it follows from others" for name in rest]
+    def _remark_derived_columns(self, columns: Sequence[TableColumn]) -> None:
+        read_columns = [column for column, _metric, _pair in self._changes]
+        unread = [column.name for column in columns if column.role is Role.FOLLOWS and column not in read_columns]
+        self.remarks += [f"the column {name} is not read: it follows from others" for name in unread]
 
     def _put(self, setting: Setting, head: Head, text: str, line: int, row: int, at_s: float | None = None) -> None:
-        """Keep a cell's number with the others of its run: those of its row, or of its level where `row` is 0."""
+        """Store a cell's number in its run: that of its row, or of its level if `row` is 0."""
         if empty(text):
             return
         reading = reading_of(text, head, self._titled, self._style, line)
         if reading is None:
             self.wrong.add(line)
             return
-        self._keep(setting, reading, line, row, at_s)
+        self._store(setting, reading, line, row, at_s)
 
-    def _keep(self, setting: Setting, reading: LogReading, line: int, row: int, at_s: float | None = None) -> None:
+    def _store(self, setting: Setting, reading: LogReading, line: int, row: int, at_s: float | None = None) -> None:
         key = (*setting.key, row)
-        run = self._made.setdefault(key, TableRuns(setting))
-        if at_s is None and any(one.metric == reading.metric for one in run.readings):
+        run = self._runs_by_key.setdefault(key, TableRuns(setting))
+        if at_s is None and any(other.metric == reading.metric for other in run.readings):
             if row:
-                self.wrong.add(line)  # what it is of has been told
+                self.wrong.add(line)  # the metric was already read
                 return
-            run = self._made.setdefault((*key, line), TableRuns(setting))
+            run = self._runs_by_key.setdefault((*key, line), TableRuns(setting))
         run.lines.append(line)
         run.readings.append(reading)
         if at_s is not None:
             run.at_s.append(at_s)
 
 
-def _has_level(one: TableColumn) -> bool:
-    return one.role is Role.VALUE and bool(one.level)
+def _has_level(column: TableColumn) -> bool:
+    return column.role is Role.VALUE and bool(column.level)
 
 
 def _named(factor: str) -> str:
