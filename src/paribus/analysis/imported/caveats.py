@@ -49,9 +49,11 @@ def checks_of(comparison: RunComparison, options: Mapping[int, Mapping[str, str]
 
 def _repeated(comparison: RunComparison) -> Check:
     if comparison.variance_source == "repetitions":
-        return Check("repetition", True, gettext("runs were repeated"))
+        return Check(gettext("repetition"), True, gettext("runs were repeated"))
     return Check(
-        "repetition", False, gettext("without repetition, the effect of a setting cannot be separated from chance")
+        gettext("repetition"),
+        False,
+        gettext("without repetition, the effect of a setting cannot be separated from chance"),
     )
 
 
@@ -59,7 +61,7 @@ def _interleaved() -> Check:
     message = N_(
         "runs were not interleaved as far as the files tell: a drift of the machine would look like the setting"
     )
-    return Check("order", False, gettext(message))
+    return Check(gettext("order"), False, gettext(message))
 
 
 def _only_the_setting(comparison: RunComparison, options: Mapping[int, Mapping[str, str]]) -> Check:
@@ -76,13 +78,13 @@ def _only_the_setting(comparison: RunComparison, options: Mapping[int, Mapping[s
     differing = sorted(name for name in shared if sides[0][name] != sides[1][name])
     if not differing:
         text = gettext("the tool had the same options") if shared else gettext("the options of the tool are unknown")
-        return Check("options", True, text)
+        return Check(gettext("options"), True, text)
     differences = (
         f"{name} {', '.join(sorted(sides[0][name]))} / {', '.join(sorted(sides[1][name]))}"
         for name in differing[:_MOST]
     )
     message = N_("other things differ besides the setting: {differences}")
-    return Check("options", False, gettext(message, differences=gettext("; ").join(differences)))
+    return Check(gettext("options"), False, gettext(message, differences=gettext("; ").join(differences)))
 
 
 def _loads(loads: Sequence[LoadLevel]) -> str:
