@@ -52,13 +52,13 @@ def sysbench(tps: float, threads: int = 8, seconds: float = 100.0, lines: Sequen
     """A report of sysbench 1.0.20 oltp_read_write; `lines` are the transactions of each second."""
     events = round(tps * seconds)
     mean = threads / tps * 1000
-    told = "".join(
+    interval_lines = "".join(
         LINE.format(at=at, threads=threads, tps=x, qps=20 * x, r=14 * x, w=4 * x, o=2 * x, p95=mean * 1.5)
         for at, x in enumerate(lines, 1)
     )
     return REPORT.format(
         threads=threads,
-        lines=told,
+        lines=interval_lines,
         read=14 * events,
         write=4 * events,
         other=2 * events,

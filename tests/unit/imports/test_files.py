@@ -15,9 +15,9 @@ def test_folders_are_walked_in_natural_order_without_what_is_hidden(tmp_path: Pa
     for name in ("t16.log", "t8.log", "sub/t2.log", ".hidden", ".git/config"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
-    found = files.listed([str(tmp_path), str(tmp_path / "t8.log")])
-    assert [Path(one.path).name for one in found] == ["t2.log", "t8.log", "t16.log"]
-    assert all(one.walked for one in found)
+    listed = files.listed([str(tmp_path), str(tmp_path / "t8.log")])
+    assert [Path(file.path).name for file in listed] == ["t2.log", "t8.log", "t16.log"]
+    assert all(file.walked for file in listed)
     assert not files.listed([str(tmp_path / "t8.log")])[0].walked
 
 

@@ -82,7 +82,7 @@ def test_a_table_of_processes_among_those_of_a_machine_tells_of_no_processor() -
     pidstat = FOREIGN["pidstat"].split("\n\n")[1]
     text = golden_text("sar/processors-12.6")
     alone, mixed = formats.read(text, "sar"), formats.read(f"{text}\n{pidstat}", "sar")
-    assert [one.readings for one in mixed.runs] == [one.readings for one in alone.runs]
+    assert [run.readings for run in mixed.runs] == [run.readings for run in alone.runs]
     assert len(mixed.not_understood) == len(alone.not_understood) + 3
 
 
@@ -127,7 +127,7 @@ def test_extremes_of_sar_are_no_average() -> None:
     (cut,) = formats.read(EXTREMES).runs
     (whole,) = formats.read(EXTREMES + average).runs
     assert cut.readings == ()
-    assert {one.metric: one.value for one in whole.readings}["cpu_user_share"] == pytest.approx(0.03)
+    assert {reading.metric: reading.value for reading in whole.readings}["cpu_user_share"] == pytest.approx(0.03)
 
 
 def test_times_of_day_of_other_languages_and_options() -> None:
@@ -149,9 +149,9 @@ def test_times_of_day_of_other_languages_and_options() -> None:
 def test_gigabytes_of_iostat_are_binary_as_its_megabytes() -> None:
     text = golden_text("iostat/extended-9-megabytes")
     log = formats.read(text.replace("rMB/s", "rGB/s").replace("wMB/s", "wGB/s"))
-    for one, other in zip(courses_of(formats.read(text)), courses_of(log), strict=True):
-        times = 1024 if "bytes_per_s" in one.metric else 1
-        assert other.values == pytest.approx([value * times for value in one.values])
+    for megabytes, gigabytes in zip(courses_of(formats.read(text)), courses_of(log), strict=True):
+        times = 1024 if "bytes_per_s" in megabytes.metric else 1
+        assert gigabytes.values == pytest.approx([value * times for value in megabytes.values])
 
 
 def test_mpstat_without_an_interval_tells_of_the_time_since_boot() -> None:
@@ -167,8 +167,8 @@ def test_a_blank_line_after_every_line_changes_nothing(name: str) -> None:
     text = golden_text(name)
     log, plain = formats.read(text.replace("\n", "\n\n")), formats.read(text)
     assert courses_of(log) == courses_of(plain)
-    assert [[one.value for one in run.readings] for run in log.runs] == [
-        [one.value for one in run.readings] for run in plain.runs
+    assert [[reading.value for reading in run.readings] for run in log.runs] == [
+        [reading.value for reading in run.readings] for run in plain.runs
     ]
 
 
@@ -179,7 +179,7 @@ def test_no_processor_is_used_for_more_than_all_of_the_time() -> None:
     assert broken != text
     log = formats.read(broken)
     assert len(log.not_understood) == 1
-    assert max(value for one in courses_of(log) for value in one.values) <= 1
+    assert max(value for series in courses_of(log) for value in series.values) <= 1
 
 
 @pytest.mark.parametrize(

@@ -98,11 +98,11 @@ _LINES = [line.replace("\0", "\n") for line in SECRETS.replace("\\\\\n", "\\\\\0
 
 @pytest.mark.parametrize("text", _LINES)
 def test_a_password_goes(text: str) -> None:
-    found = redact(text)
-    assert "h3im" not in found
-    assert "***" in found
-    assert found.count("\n") == text.count("\n")
-    assert redact(found) == found
+    redacted = redact(text)
+    assert "h3im" not in redacted
+    assert "***" in redacted
+    assert redacted.count("\n") == text.count("\n")
+    assert redact(redacted) == redacted
 
 
 @pytest.mark.parametrize("text", FINE.split("\n"))
@@ -138,6 +138,6 @@ def test_no_letter_of_a_value_stays_whose_quotes_do_not_close() -> None:
 
 @given(st.text(alphabet="abc -p=:/@'\"{}\\\n*$", max_size=60) | st.text())
 def test_lines_stay_where_they_are(text: str) -> None:
-    found = redact(f"mysql {text} password={text}\n")
-    assert found.count("\n") == 2 * text.count("\n") + 1
-    assert redact(found) == found
+    redacted = redact(f"mysql {text} password={text}\n")
+    assert redacted.count("\n") == 2 * text.count("\n") + 1
+    assert redact(redacted) == redacted

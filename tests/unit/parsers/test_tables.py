@@ -11,7 +11,7 @@ def read(*lines: str) -> Log:
 
 
 def figures(run: LogRun) -> dict[str, float]:
-    return {one.metric: one.value for one in run.readings}
+    return {reading.metric: reading.value for reading in run.readings}
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_numbers_of_whatever_style(cells: tuple[str, str], values: tuple[float, 
 def test_what_may_be_a_thousand_or_a_decimal_is_left_out(lines: tuple[str, ...]) -> None:
     log = read(*lines)
     assert any("are left out" in remark for remark in log.remarks)
-    assert all(one.value > 900 for run in log.runs for one in run.readings)
+    assert all(reading.value > 900 for run in log.runs for reading in run.readings)
     assert len(log.not_understood) > 1
 
 

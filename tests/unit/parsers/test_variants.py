@@ -10,12 +10,16 @@ from paribus.parsers import formats
 
 def test_a_build_of_sysbench_that_tells_response_times_in_microseconds() -> None:
     text = golden_text("sysbench/oltp-0.5")
-    other = re.sub(r"time: ([0-9.]+)ms \(", lambda found: f"time: {float(found[1]) * 1000:.2f}us (", text)
+    other = re.sub(r"time: ([0-9.]+)ms \(", lambda match: f"time: {float(match[1]) * 1000:.2f}us (", text)
     assert "us (95%)" in other
     log = formats.read(other)
     assert not log.not_understood
-    for own, same in zip(courses_of(log), courses_of(formats.read(text)), strict=True):
-        assert (own.metric, own.at_s, own.values) == (same.metric, same.at_s, pytest.approx(same.values))
+    for microseconds, milliseconds in zip(courses_of(log), courses_of(formats.read(text)), strict=True):
+        assert (microseconds.metric, microseconds.at_s, microseconds.values) == (
+            milliseconds.metric,
+            milliseconds.at_s,
+            pytest.approx(milliseconds.values),
+        )
 
 
 MARKED = (
@@ -49,7 +53,9 @@ def test_a_report_of_fio_that_somebody_indented_in_notes_is_read() -> None:
     deeper = re.sub("^(?: {4,}| +(?=lat|\\|))", "\t\t", text, flags=re.MULTILINE)
     notes = "1. Random reads\n" + "".join(f"\t{line}" for line in deeper.splitlines(keepends=True))
     (run,), (plain,) = formats.read(notes).runs, formats.read(text).runs
-    assert [(one.metric, one.value) for one in run.readings] == [(one.metric, one.value) for one in plain.readings]
+    assert [(reading.metric, reading.value) for reading in run.readings] == [
+        (reading.metric, reading.value) for reading in plain.readings
+    ]
     assert not run.missing
 
 
@@ -111,7 +117,7 @@ def test_what_somebody_explains_behind_a_line_is_no_part_of_it() -> None:
 def test_a_name_at_the_very_end_of_a_text_that_breaks_off_may_be_longer(name: str) -> None:
     text = golden_text(name).rstrip()
     whole, cut = formats.read(f"{text}\n"), formats.read(text[:-1])
-    subjects = [{one.subject for run in log.runs for one in (*run.readings, *run.courses)} for log in (whole, cut)]
+    subjects = [{item.subject for run in log.runs for item in (*run.readings, *run.courses)} for log in (whole, cut)]
     assert subjects[1] <= subjects[0]
 
 
@@ -137,7 +143,7 @@ def test_users_that_run_their_queries_at_once_are_one_run_and_no_repetitions() -
     log = formats.read(STREAMS)
     (run,) = log.runs
     assert (run.workload, run.load) == ("tpch", 2)
-    assert {one.subject: one.value for one in run.readings if one.metric == "duration_s"} == {
+    assert {reading.subject: reading.value for reading in run.readings if reading.metric == "duration_s"} == {
         "query 14 of user 1": 1.25,
         "query 2 of user 2": 0.751,
         "query 2 of user 1": 0.802,
@@ -148,11 +154,11 @@ def test_users_that_run_their_queries_at_once_are_one_run_and_no_repetitions() -
     }
     assert not log.not_understood
     cut = STREAMS[: STREAMS.index("1.00125") + 4]
-    assert not [one for one in formats.read(cut).runs[0].readings if one.metric == "query_geometric_mean_s"]
+    assert not [reading for reading in formats.read(cut).runs[0].readings if reading.metric == "query_geometric_mean_s"]
     alone = "".join(line for line in STREAMS.splitlines(keepends=True) if not line.startswith("Vuser 2"))
     first, second = formats.read(alone).runs
-    assert [one.subject for one in first.readings] == ["query 14", "query 2", "1 query sets", ""]
-    assert [one.subject for one in second.readings] == ["query 14"]
+    assert [reading.subject for reading in first.readings] == ["query 14", "query 2", "1 query sets", ""]
+    assert [reading.subject for reading in second.readings] == ["query 14"]
 
 
 def test_interval_lines_of_two_sysbench_that_wrote_at_once_are_no_course() -> None:
@@ -160,8 +166,10 @@ def test_interval_lines_of_two_sysbench_that_wrote_at_once_are_no_course() -> No
     mixed = "".join(line if "tps:" not in line else line + line.replace("tps: 4", "tps: 3") for line in lines)
     log, alone = formats.read(mixed), formats.read("".join(lines))
     assert [run.courses for run in log.runs] == [()]
-    told, same = ([(one.metric, one.value) for one in each.runs[0].readings] for each in (log, alone))
-    assert told == same
+    mixed_readings, expected = (
+        [(reading.metric, reading.value) for reading in each_log.runs[0].readings] for each_log in (log, alone)
+    )
+    assert mixed_readings == expected
     assert len(log.not_understood) == 12
     assert "several sysbench wrote their interval lines at once" in log.remarks[0]
 
@@ -182,17 +190,19 @@ def test_a_tools_own_word_before_every_line_is_no_name_of_a_machine() -> None:
 def test_where_sysbench_begins_no_transaction_its_rate_is_that_of_events() -> None:
     text = golden_text("sysbench/select-0.5")
     (run,) = formats.read(text).runs
-    rates = {one.subject: one.value for one in run.readings if one.metric == "throughput_per_s"}
+    rates = {reading.subject: reading.value for reading in run.readings if reading.metric == "throughput_per_s"}
     assert rates == {"transactions": 0.0, "": pytest.approx(197980 / 20.0008)}
-    courses = {one.subject: one.values for one in run.courses if one.metric == "throughput_per_s"}
+    courses = {series.subject: series.values for series in run.courses if series.metric == "throughput_per_s"}
     assert courses == {"transactions": (0.0, 0.0), "": (9876.4, 9920.8)}
     killed = text[: text.index("OLTP test statistics")]
-    assert [one.subject for one in formats.read(killed).runs[0].courses if one.metric == "throughput_per_s"] == [
-        "transactions"
-    ]
+    assert [
+        series.subject for series in formats.read(killed).runs[0].courses if series.metric == "throughput_per_s"
+    ] == ["transactions"]
     failed = text.replace("ignored errors:                      0 ", "ignored errors:                      7 ")
     (run,) = formats.read(failed).runs
-    assert [one.value for one in run.readings if (one.metric, one.subject) == ("throughput_per_s", "")] == [0.0]
+    assert [
+        reading.value for reading in run.readings if (reading.metric, reading.subject) == ("throughput_per_s", "")
+    ] == [0.0]
 
 
 def test_a_sign_that_stands_for_numbers_is_none() -> None:
@@ -206,6 +216,6 @@ def test_a_sign_that_stands_for_numbers_is_none() -> None:
 def test_a_rate_of_no_transactions_is_none_of_events_even_where_the_report_is_in_pieces() -> None:
     lines = golden_text("sysbench/select-0.5").split("\n")
     torn = formats.read("\n".join([*lines[:12], *lines[24:28], *lines[12:]]))
-    zeros = {(one.metric, one.subject) for one in courses_of(torn) if not any(one.values)}
+    zeros = {(series.metric, series.subject) for series in courses_of(torn) if not any(series.values)}
     assert ("throughput_per_s", "transactions") in zeros
     assert ("throughput_per_s", "") not in zeros

@@ -26,20 +26,20 @@ def table(rng: random.Random, name: str = "T01", kind: str = "", factor: str = "
     kind = kind or rng.choice(("oltp", "fileio"))
     loads = LOADS[: rng.randint(5, 8)]
     peak, half, noise = rng.uniform(800, 60_000), rng.uniform(4, 60), rng.uniform(0.003, 0.03)
-    each, block, decimals = rng.choice(EACH), rng.choice(BLOCKS), rng.choice((1, 2, 2, 2))
-    told, blocks_known = rng.random() < 0.5, rng.random() < 0.5
+    queries_each, block, decimals = rng.choice(EACH), rng.choice(BLOCKS), rng.choice((1, 2, 2, 2))
+    response_stated, blocks_known = rng.random() < 0.5, rng.random() < 0.5
     cells = []
     for level in range(rng.randint(2, 6)):
-        mine = peak * math.exp(rng.gauss(0, 0.08)) * (1 + 0.035 * level)
-        own_half = half * math.exp(rng.gauss(0, 0.1))
+        level_peak = peak * math.exp(rng.gauss(0, 0.08)) * (1 + 0.035 * level)
+        level_half = half * math.exp(rng.gauss(0, 0.1))
         for load in loads:
-            rate = _rate(rng, mine, own_half, load, noise)
+            rate = _rate(rng, level_peak, level_half, load, noise)
             figures = {"throughput_per_s": printed(rate, 1, decimals)}
             if kind == "oltp":
-                figures["queries_per_s"] = printed(rate * each, 1, decimals)
+                figures["queries_per_s"] = printed(rate * queries_each, 1, decimals)
             else:
                 figures["bytes_per_s"] = printed(rate * block, 2**20, decimals)
-            if told:
+            if response_stated:
                 figures["response_mean_s"] = printed(load / rate * rng.uniform(0.97, 1), 1e-3)
                 figures["load_average"] = printed(load * rng.uniform(1, 2), 1, 0)
                 figures["iowait_share"] = printed(rng.uniform(0.01, 0.7), 0.01, 1)
@@ -50,7 +50,7 @@ def table(rng: random.Random, name: str = "T01", kind: str = "", factor: str = "
                     workload=kind,
                     levels={factor: str(level)},
                     load=load,
-                    closed=told,
+                    closed=response_stated,
                     block_bytes=block if kind == "fileio" and blocks_known else None,
                 )
             )

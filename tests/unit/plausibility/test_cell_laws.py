@@ -167,45 +167,47 @@ def test_one_wrong_figure_of_a_run_is_found_and_never_another_blamed() -> None:
         rng = random.Random(seed)
         metric = rng.choice(metrics)
         wrong = scaled(log(rng), metric, rng.choice((rng.uniform(1.1, 2), rng.uniform(0.5, 0.9), 10, 0.1)))
-        found = of_cell(wrong)
-        assert found, (seed, metric)
-        assert {breach.metric for breach in found} <= {metric, ""}, (seed, metric, found)
-        singled += any(breach.metric == metric for breach in found)
+        breaches = of_cell(wrong)
+        assert breaches, (seed, metric)
+        assert {breach.metric for breach in breaches} <= {metric, ""}, (seed, metric, breaches)
+        singled += any(breach.metric == metric for breach in breaches)
     assert singled >= 0.95 * _SETS
 
 
 def test_every_breach_has_a_name_that_is_listed() -> None:
-    found: list[Breach] = [
+    breaches: list[Breach] = [
         breach for metric in _PUBLISHED for breach in of_cell(scaled(_RUN, metric, 7)) if _PUBLISHED[metric].value
     ]
-    assert {breach.law for breach in found} <= set(NAMES)
-    assert all(breach.words.startswith(breach.law) and breach.where in breach.words for breach in found)
+    assert {breach.law for breach in breaches} <= set(NAMES)
+    assert all(breach.words.startswith(breach.law) and breach.where in breach.words for breach in breaches)
 
 
 def _report(**figures: tuple[float, str]) -> StatedCell:
-    told = {name.replace("_again", ":again"): StatedFigure(*said) for name, said in figures.items()}
-    return StatedCell(figures=told, source="log", load=8)
+    stated = {
+        name.replace("_again", ":again"): StatedFigure(*value_and_text) for name, value_and_text in figures.items()
+    }
+    return StatedCell(figures=stated, source="log", load=8)
 
 
 def test_what_threads_did_on_average_makes_the_total() -> None:
     fits = {"operations": (147483, "147483"), "thread_events_mean": (18435.375, "18435.3750")}
     times = {"response_sum_s": (2399.41558, "2399415.58"), "thread_time_mean_s": (299.9269, "299.9269")}
     assert of_cell(_report(**fits, **times)) == []
-    (found,) = of_cell(_report(**{**fits, "thread_events_mean": (18935.375, "18935.3750")}))
-    assert (found.law, "18,435.375" in found.words) == ("mean of threads x threads = total", True)
-    (found,) = of_cell(_report(**{**times, "response_sum_s": (2899.41558, "2899415.58")}))
-    assert found.law == "mean of threads x threads = total"
+    (breach,) = of_cell(_report(**{**fits, "thread_events_mean": (18935.375, "18935.3750")}))
+    assert (breach.law, "18,435.375" in breach.words) == ("mean of threads x threads = total", True)
+    (breach,) = of_cell(_report(**{**times, "response_sum_s": (2899.41558, "2899415.58")}))
+    assert breach.law == "mean of threads x threads = total"
 
 
 def test_a_count_under_two_names_is_one_number() -> None:
-    told = {"operations": (1000002.0, "1000002"), "operations_again": (1000002.0, "1000002")}
-    assert of_cell(_report(**told)) == []
-    (found,) = of_cell(_report(**{**told, "operations_again": (1300002.0, "1300002")}))
-    assert (found.law, "1,300,002 in another" in found.words) == ("one count with two values", True)
+    counts = {"operations": (1000002.0, "1000002"), "operations_again": (1000002.0, "1000002")}
+    assert of_cell(_report(**counts)) == []
+    (breach,) = of_cell(_report(**{**counts, "operations_again": (1300002.0, "1300002")}))
+    assert (breach.law, "1,300,002 in another" in breach.words) == ("one count with two values", True)
 
 
 def test_bytes_that_were_written_in_a_time_make_the_throughput() -> None:
-    told = {"written_bytes_per_s": (427.24 * 2**20, "427.24 MiB/s"), "duration_s": (47.94, "47.94")}
-    assert of_cell(_report(bytes_written=(21474836480.0, "21474836480"), **told)) == []
-    (found,) = of_cell(_report(bytes_written=(21874836480.0, "21874836480"), **told))
-    assert found.law == "rate = events / time"
+    figures = {"written_bytes_per_s": (427.24 * 2**20, "427.24 MiB/s"), "duration_s": (47.94, "47.94")}
+    assert of_cell(_report(bytes_written=(21474836480.0, "21474836480"), **figures)) == []
+    (breach,) = of_cell(_report(bytes_written=(21874836480.0, "21874836480"), **figures))
+    assert breach.law == "rate = events / time"
