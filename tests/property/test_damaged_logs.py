@@ -1,4 +1,4 @@
-"""Logs that were damaged: never an exception, never a number that the undamaged log does not have."""
+"""Damaged logs raise no exception and yield no number that the undamaged log lacks."""
 
 import math
 import re
@@ -38,7 +38,7 @@ WHOLE = {path: read(path, TEXTS[path]) for path in LOGS}
 
 
 def facts(log: Log) -> set[tuple[str, str, str, float]]:
-    """What it states, wherever it states it, and of what; the words of a statement are nobody's to check."""
+    """Return the stated numbers with metric, unit and subject; the text of an SQL statement is ignored."""
     return {
         (reading.metric, _of(reading.subject), reading.unit, reading.value)
         for run in log.runs
@@ -57,7 +57,7 @@ def _of(subject: str) -> str:
 
 
 def points(log: Log) -> set[tuple[str, str, float, float]]:
-    """What its courses are made of."""
+    """Return the points of its time series."""
     return {
         (course.metric, course.subject, 0.0 if course.at_s[0] == 0 else at_s, value)  # 0: told from the first line on
         for run in log.runs
@@ -67,7 +67,7 @@ def points(log: Log) -> set[tuple[str, str, float, float]]:
 
 
 def check(text: str, log: Log) -> None:
-    """Every number is finite, and stands where it is said to stand."""
+    """Check that every number is finite and has a valid line."""
     lines = lines_of(text) if log.format in OF_REPORTS else text.splitlines()
     assert all(1 <= number <= len(lines) for number, _ in log.not_understood)
     for run in log.runs:
@@ -84,7 +84,7 @@ def check(text: str, log: Log) -> None:
 
 
 def check_stated(text: str, log: Log) -> None:
-    """No number is invented: it is in its line; of one that follows from two, one is, and the other in the same run."""
+    """Check that every number is in its line; of a derived one, one part is there and the other in its run."""
     lines = lines_of(text)
     for run in log.runs:
         for reading in run.readings:
@@ -94,7 +94,7 @@ def check_stated(text: str, log: Log) -> None:
 
 
 def nothing_new(path: Path, text: str) -> Log:
-    """Read a damaged log, which may say less."""
+    """Read a damaged log, which may yield fewer numbers."""
     log = read(path, text)
     check(text, log)
     check_stated(text, log)

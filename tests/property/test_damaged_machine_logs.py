@@ -1,4 +1,4 @@
-"""fio, Orion, iostat, vmstat, sar, mpstat and tables that were damaged: they say less, never something else."""
+"""Damaged fio, Orion, iostat, vmstat, sar, mpstat logs and tables yield fewer numbers, never others."""
 
 import re
 import time
@@ -33,7 +33,7 @@ def _read(path: Path, text: str) -> Log:
 
 
 def _facts(log: Log) -> set[tuple[str, float]]:
-    """Each number and its name, wherever it is of a course or stands by itself; what is since boot is no fact here."""
+    """Return numbers with their metrics, from readings and time series; averages since boot are excluded."""
     runs = [run for run in log.runs if run.workload != SINCE_BOOT]
     alone = {(reading.metric, reading.value) for run in runs for reading in run.readings}
     return alone | {(course.metric, value) for run in runs for course in run.courses for value in course.values}
@@ -56,7 +56,7 @@ def test_what_was_cut_off_says_less(path: Path, data: st.DataObject) -> None:
 
 
 def _megabytes(path: Path, metric: str, value: float) -> bool:
-    """Whether they are those of a table that all of it shows to be MiB, and a part of it does not."""
+    """Return whether the complete table shows that MB means MiB and a part of it does not."""
     whole = [
         whole_value
         for name, whole_value in WHOLE[path]

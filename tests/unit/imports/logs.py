@@ -1,4 +1,4 @@
-"""Logs as sysbench writes them, with the figures that a test wants."""
+"""sysbench logs with figures chosen by a test."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -49,7 +49,7 @@ LINE = (
 
 
 def sysbench(tps: float, threads: int = 8, seconds: float = 100.0, lines: Sequence[float] = ()) -> str:
-    """A report of sysbench 1.0.20 oltp_read_write; `lines` are the transactions of each second."""
+    """A report of sysbench 1.0.20 oltp_read_write; `lines` are the transactions per second of each interval."""
     events = round(tps * seconds)
     mean = threads / tps * 1000
     interval_lines = "".join(
@@ -76,7 +76,7 @@ def sysbench(tps: float, threads: int = 8, seconds: float = 100.0, lines: Sequen
 
 
 def write(path: Path, tps: float, threads: int = 8, seconds: float = 100.0, lines: Sequence[float] = ()) -> Path:
-    """A file of one."""
+    """Write such a report to a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(sysbench(tps, threads, seconds, lines))
     return path

@@ -1,4 +1,4 @@
-"""Published tables made up: measurements that obey every law, in the shapes in which people publish them."""
+"""Synthetic tables whose measurements obey every law, in the layouts of published tables."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ _LONG_UNITS = {"events": "count", "normalised_throughput": "ratio"}
 
 @dataclass
 class Study:
-    """What a table is of: by level and load each measure, as it is written with a point and without thousands."""
+    """Contents of a table: measures by level and load, written with a decimal point and no thousands separator."""
 
     factor: str
     workload: str
@@ -93,7 +93,7 @@ def ratios(rng: random.Random) -> Study:
 
 
 def reports(rng: random.Random) -> Study:
-    """All that a report of sysbench has, at one load."""
+    """All metrics of a sysbench report, at one load."""
     cells = {}
     for level in ("O_DIRECT", "fsync", "O_DSYNC"):
         events, time = rng.randint(300_000, 500_000), round(rng.uniform(299.9, 300.2), 4)

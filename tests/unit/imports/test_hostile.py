@@ -1,4 +1,4 @@
-"""Whatever is done to logs, a set of them is kept and reported: never an exception, and JSON stays JSON."""
+"""Sets of damaged logs are stored and reported without an exception, as valid JSON."""
 
 import io
 import json
@@ -22,7 +22,7 @@ ODD = [b"NaN", b"inf", b"-5", b"0", b"1e400", b"99999999999999999999999", b"1,23
 
 
 def mutated(rng: random.Random, content: bytes) -> bytes:
-    """Cut off, with numbers that are none, or with bytes that are no text."""
+    """Return the content truncated, with invalid numbers, shuffled, or with non-text bytes."""
     way = rng.randrange(4)
     if way == 0:
         return content[: rng.randrange(len(content))]

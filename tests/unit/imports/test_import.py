@@ -1,4 +1,4 @@
-"""What is imported is kept once, in order, without passwords, and can be added to."""
+"""Imports are stored once, in order, without passwords, and can be extended."""
 
 import gzip
 import zlib
@@ -60,7 +60,7 @@ def test_each_call_adds_a_level_to_the_set_of_its_name(store: Engine, tmp_path: 
     ]
 
 
-def test_only_of_what_nobody_repeated_the_course_is_read(
+def test_time_series_are_read_only_for_unrepeated_trials(
     store: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bring(store, [write(tmp_path / f"a{n}.log", 100 + n) for n in range(3)], "noop")
@@ -96,7 +96,7 @@ def test_the_same_bytes_count_once_under_whatever_name(store: Engine, tmp_path: 
     assert len(sources.sources(store, experiment.id)) == 1
 
 
-def test_one_run_that_is_told_in_two_files_counts_once(store: Engine, tmp_path: Path) -> None:
+def test_one_run_in_two_files_counts_once(store: Engine, tmp_path: Path) -> None:
     path = write(tmp_path / "a.log", 100)
     (tmp_path / "b.log").write_text("# another copy\n" + path.read_text())
     experiment, _ = bring(store, [path, tmp_path / "b.log"], "noop")
@@ -106,13 +106,13 @@ def test_one_run_that_is_told_in_two_files_counts_once(store: Engine, tmp_path: 
     assert "same figures as trial 1" in states[1][2][0]
 
 
-def test_repetitions_are_rounds_and_go_on_where_they_were(store: Engine, tmp_path: Path) -> None:
+def test_repetitions_are_rounds_that_continue(store: Engine, tmp_path: Path) -> None:
     bring(store, [write(tmp_path / f"{n}.log", 100 + n) for n in range(3)], "noop")
     experiment, _ = bring(store, [write(tmp_path / f"{n}.log", 100 + n) for n in range(3, 5)], "noop")
     assert [(t.order, t.round) for t in trials(store, experiment)] == [(n, n) for n in range(1, 6)]
 
 
-def test_another_baseline_turns_the_comparison_round(store: Engine, tmp_path: Path) -> None:
+def test_another_baseline_reverses_the_comparison(store: Engine, tmp_path: Path) -> None:
     bring(store, [write(tmp_path / "a.log", 100)], "noop")
     experiment, _ = bring(store, [write(tmp_path / "b.log", 110)], "cfq", baseline="cfq")
     assert experiment is not None
@@ -120,7 +120,7 @@ def test_another_baseline_turns_the_comparison_round(store: Engine, tmp_path: Pa
     assert {t.arm: t.baseline for t in trials(store, experiment)} == {"noop": False, "cfq": True}
 
 
-def test_no_password_is_kept(store: Engine, tmp_path: Path) -> None:
+def test_no_password_is_stored(store: Engine, tmp_path: Path) -> None:
     text = "sysbench --mysql-password=s3cr3t --threads=8 oltp_read_write run\n" + sysbench(100)
     (tmp_path / "a.log").write_text(text)
     experiment, _ = bring(store, [tmp_path / "a.log"], "noop")
@@ -152,14 +152,14 @@ def test_many_files_are_read_by_several_processes_in_their_order(store: Engine, 
     assert rates == {n + 1: pytest.approx(100 + n) for n in range(120)}
 
 
-def test_what_is_no_log_is_told_and_the_rest_is_kept(store: Engine, tmp_path: Path) -> None:
+def test_a_file_that_is_no_log_is_refused_and_others_are_stored(store: Engine, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing of interest\n")
     experiment, outcomes = bring(store, [tmp_path / "notes.txt", write(tmp_path / "a.log", 100)], "noop")
     assert [bool(outcome.file.refused) for outcome in outcomes] == [True, False]
     assert len(trials(store, experiment)) == 1
 
 
-def test_nothing_is_kept_without_a_store(tmp_path: Path) -> None:
+def test_nothing_is_stored_without_a_store(tmp_path: Path) -> None:
     request = importing.import_request(
         [str(write(tmp_path / "a.log", 100))], "x", "a", None, name="", baseline="", form=""
     )
@@ -183,7 +183,7 @@ def test_a_set_is_no_experiment_and_the_other_way_round(store: Engine, tmp_path:
         importing.import_request([str(tmp_path)], "", "", None, name="", baseline="", form="sysbensh")
 
 
-def test_rules_say_what_each_file_of_a_folder_is_a_run_of(store: Engine, tmp_path: Path) -> None:
+def test_rules_place_each_file_of_a_folder(store: Engine, tmp_path: Path) -> None:
     for level in ("noop", "cfq"):
         for load in (16, 8):
             write(tmp_path / "logs" / f"{level}-t{load}.log", 100 + load + len(level), load)
@@ -205,7 +205,7 @@ def test_rules_say_what_each_file_of_a_folder_is_a_run_of(store: Engine, tmp_pat
     }
 
 
-def test_a_load_that_nobody_can_have_run_with_is_not_stated(store: Engine, tmp_path: Path) -> None:
+def test_an_impossible_load_is_not_stated(store: Engine, tmp_path: Path) -> None:
     rules = tmp_path / "rules.toml"
     rules.write_text("[[rule]]\npath = 'a'\nlabels = { x = 'y' }\n")
     table = tmp_path / "a.csv"
@@ -219,7 +219,7 @@ def _reading(metric: str, value: float, subject: str = "") -> LogReading:
     return LogReading(metric=metric, value=value, unit="1/s", line=1, stated=str(value), subject=subject)
 
 
-def test_a_metric_counts_as_first_stated_with_its_course_and_subject() -> None:
+def test_a_metric_takes_its_first_value_with_series_and_subject() -> None:
     run = LogRun(
         tool="t",
         readings=(
@@ -237,7 +237,7 @@ def test_a_metric_counts_as_first_stated_with_its_course_and_subject() -> None:
     assert by_metric["reads_per_s:sda"].mean == 1
 
 
-def test_a_run_comes_back_as_it_was_said() -> None:
+def test_a_run_survives_its_stored_record() -> None:
     run = LogRun(
         tool="t", options={"a": "1"}, labels={"x": "y"}, readings=(_reading("qps", 1.5),), lines=(3, 4), missing="m"
     )

@@ -1,4 +1,4 @@
-"""Errors planted in published tables of every shape are named where they are; tables without one give no alarm."""
+"""Errors planted in tables of every layout are located; tables without errors raise no alarm."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 
 
 def look(store: Engine, folder: Path, *tables: str | bytes, claims: str = "") -> tuple[int, list[Breach]]:
-    """How many figures were read, and what does not fit."""
+    """Return the number of figures read, and the violations."""
     for number, table in enumerate(tables):
         (folder / f"{number}.txt").write_bytes(table if isinstance(table, bytes) else table.encode())
     stated_claims = []
@@ -42,7 +42,7 @@ def look(store: Engine, folder: Path, *tables: str | bytes, claims: str = "") ->
 
 
 def _digit(number: str, at: int) -> str:
-    """Another digit at a place."""
+    """Return the number with another digit at a position."""
     digits = [place for place, sign in enumerate(number) if sign.isdigit()]
     spot = digits[at]
     return number[:spot] + str((int(number[spot]) + 5) % 10) + number[spot + 1 :]
@@ -127,14 +127,14 @@ def _capped(rng: random.Random) -> Study:
 
 
 @pytest.mark.parametrize("shape", ["long", "records, Markdown", "Markdown", "two heads"])
-def test_a_limit_that_levels_share_is_told(store: Engine, tmp_path: Path, shape: str) -> None:
+def test_a_limit_shared_by_levels_is_reported(store: Engine, tmp_path: Path, shape: str) -> None:
     _, breaches = look(store, tmp_path, SHAPES[shape](_capped(random.Random(shape))))
     assert [breach.law for breach in breaches] == [CEILING]
 
 
 @pytest.mark.parametrize("shape", ["records, Markdown", "box", "Markdown", "levels in heads"])
 @pytest.mark.parametrize("files", [1, 2])
-def test_a_summary_that_says_otherwise_is_told(store: Engine, tmp_path: Path, shape: str, files: int) -> None:
+def test_a_contradicting_summary_is_reported(store: Engine, tmp_path: Path, shape: str, files: int) -> None:
     sample = oltp(random.Random(shape))
     original = SHAPES[shape](sample)
     for cell in sample.cells.values():
@@ -152,7 +152,7 @@ def test_a_summary_that_says_otherwise_is_told(store: Engine, tmp_path: Path, sh
 
 
 @pytest.mark.parametrize("shape", ["records, Markdown", "transposed", "levels in heads", "measures down", "long"])
-def test_a_percentage_is_held_against_the_table(store: Engine, tmp_path: Path, shape: str) -> None:
+def test_a_percentage_is_compared_with_the_table(store: Engine, tmp_path: Path, shape: str) -> None:
     sample = oltp(random.Random(shape))
     rates = [[float(sample.cells[level, load]["tps"]) for level in ("noop", "cfq")] for load in LOADS]
     most = max(noop / cfq - 1 for noop, cfq in rates) * 100
@@ -173,7 +173,7 @@ def test_a_percentage_is_held_against_the_table(store: Engine, tmp_path: Path, s
     ],
 )
 @pytest.mark.parametrize("shape", ["records, Markdown", "Markdown", "long"])
-def test_a_column_in_another_unit_is_told_with_the_mistake(
+def test_a_column_in_another_unit_is_reported_with_the_mistake(
     store: Engine,
     tmp_path: Path,
     study: Callable[[random.Random], Study],
@@ -193,7 +193,7 @@ def test_a_column_in_another_unit_is_told_with_the_mistake(
 
 
 @pytest.mark.parametrize("draw", [two_heads, long], ids=["two heads", "long"])
-def test_one_measurement_under_two_headings_is_told(
+def test_one_measurement_under_two_headings_is_reported(
     store: Engine, tmp_path: Path, draw: Callable[[Study], str]
 ) -> None:
     sample = oltp(random.Random(1))

@@ -1,4 +1,4 @@
-"""Logs of other tools, one by one: what they say, in which format they are, and whether their numbers fit together."""
+"""Golden logs of other tools: their readings, their format, and the consistency of their numbers."""
 
 import json
 import math
@@ -18,7 +18,7 @@ RUNS = [(name_of(path), run) for path, log in READ.items() if path.parent.name i
 
 
 @pytest.mark.parametrize("path", LOGS, ids=name_of)
-def test_a_log_says(path: Path) -> None:
+def test_a_log_reads_as_its_golden_json(path: Path) -> None:
     text = golden_logs.as_json(formats.read(text_of(path), path.parent.name))
     assert json.loads(text) == json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
 
@@ -50,7 +50,7 @@ def _subjects(run: LogRun) -> Iterator[dict[str, float]]:
 
 @pytest.mark.parametrize(("name", "run"), RUNS, ids=[f"{name}:{run.lines[0]}" for name, run in RUNS])
 def test_numbers_of_a_log_fit_together(name: str, run: LogRun) -> None:
-    """Read wrongly, in another unit or for another thing, they would not."""
+    """Numbers read in a wrong unit or with a wrong meaning would be inconsistent."""
     values = _values(run)
     checks = []
     if "operations" in values and "duration_s" in values and not run.workload.startswith("fileio"):
@@ -106,7 +106,7 @@ def test_no_password_comes_out_of_a_log() -> None:
         assert "=geheim" not in str(log)
 
 
-def test_how_many_threads_is_taken_from_wherever_it_is_told() -> None:
+def test_thread_count_comes_from_any_statement_of_it() -> None:
     lines = text_of(golden_logs.HERE / "sysbench" / "oltp.log").split("\n")
     intervals = [line for line in lines if line.startswith("[")]
     report = lines[lines.index("SQL statistics:") :]
@@ -122,7 +122,7 @@ def test_a_report_after_a_checkpoint_has_no_duration_of_its_own() -> None:
     assert (second.load, second.options) == (first.load, first.options)
 
 
-def test_a_number_that_may_go_on_in_the_next_line_is_left_out() -> None:
+def test_a_number_that_may_continue_on_the_next_line_is_omitted() -> None:
     wrapped = (
         "  10, trx: 493, 95%: 764.362, 99%: 1011.230, max_rt: 3165.036, 460|1.000, 48|1.000, 51|1.000, 49|5\n178.482\n"
     )
@@ -146,7 +146,7 @@ Latency (ms):
 """
 
 
-def test_what_forks_of_sysbench_print_is_read_where_it_is_certain() -> None:
+def test_only_certain_output_of_sysbench_forks_is_read() -> None:
     log = formats.read(FORK)
     values = {reading.metric: reading.value for reading in log.runs[0].readings if not reading.subject}
     assert values == {

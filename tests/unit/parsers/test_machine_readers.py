@@ -1,4 +1,4 @@
-"""fio, Orion, iostat, vmstat, sar, mpstat and tables: numbers that were checked by hand, and what must not be read."""
+"""fio, Orion, iostat, vmstat, sar, mpstat and tables: manually verified numbers, and text that must not be read."""
 
 import json
 from pathlib import Path
@@ -51,7 +51,7 @@ def test_fio_2_counts_in_kib_and_microseconds() -> None:
     assert [line for line, _text in log.not_understood] == [1]
 
 
-def test_json_that_breaks_off_gives_what_it_has() -> None:
+def test_truncated_json_keeps_its_complete_values() -> None:
     whole, cut = _golden("fio/json-2.1.11-cut.log").runs
     assert not whole.missing
     assert cut.missing == "the report breaks off in line 157"
@@ -60,7 +60,7 @@ def test_json_that_breaks_off_gives_what_it_has() -> None:
     assert _value(cut, "completion_mean_s", "read") == pytest.approx(290.75e-6)
 
 
-def test_fio_for_people_says_its_units() -> None:
+def test_normal_reports_of_fio_state_their_units() -> None:
     new, old = _golden("fio/normal-3.28.log").runs[0], _golden("fio/normal-2.1.11.log").runs[0]
     assert (new.load, old.load) == (4 * 32, 16)
     assert _value(new, "read_bytes_per_s") == pytest.approx(80.1 * MIB)
@@ -91,7 +91,7 @@ def test_sizes_of_fio(word: str, value: float | None) -> None:
     assert fio_shapes.size(word) == value
 
 
-def test_terse_versions_have_their_fields_where_they_are() -> None:
+def test_terse_versions_have_their_own_field_positions() -> None:
     log = _golden("fio/terse.log")
     assert [dict(run.options)["terse-version"] for run in log.runs] == ["3", "3", "4", "5", "2", "3"]
     for run in (log.runs[0], log.runs[2], log.runs[3], log.runs[4]):
@@ -104,7 +104,7 @@ def test_terse_versions_have_their_fields_where_they_are() -> None:
     assert log.not_understood == ((7, "fio: terminating on signal 2"),)
 
 
-def test_terse_that_breaks_off_has_no_sum() -> None:
+def test_a_truncated_terse_line_has_no_sum() -> None:
     line = (GOLDEN / "fio" / "terse.log").read_text().splitlines()[0]
     (run,) = fio_output.read(line[:600]).runs
     assert run.missing == "line 1 breaks off"
@@ -132,7 +132,7 @@ def test_no_device_is_added_to_another() -> None:
     assert not _has(run, "device_read_bytes_per_s")
 
 
-def test_iostat_in_other_locales_and_for_people() -> None:
+def test_iostat_in_other_locales_and_human_readable() -> None:
     comma = _golden("iostat/extended-12.0-commas.log").runs[0]
     assert comma.version == "11.5.7 to 12.1"
     assert _value(comma, "device_queue", "nvme0n1") == 2.55
@@ -184,7 +184,7 @@ def test_orion_obeys_littles_law_in_milliseconds() -> None:
     assert printed.histogram == ((128e-6, 0), (256e-6, 100), (512e-6, 9900))
 
 
-def test_a_matrix_that_does_not_say_what_it_is_of_is_left_out() -> None:
+def test_a_matrix_of_an_unknown_metric_is_omitted() -> None:
     log = orion.read("Large/Small,      5\n          1,  12.50\n")
     assert not log.runs
     assert "does not tell whether" in log.remarks[0]
@@ -206,7 +206,7 @@ def test_levels_across_and_threads_down() -> None:
     assert [line for line, _text in log.not_understood] == [9]
 
 
-def test_mb_are_what_the_operations_beside_them_show() -> None:
+def test_operations_show_whether_mb_means_mib() -> None:
     log = _golden("table/two-heads.log")
     off = next(run for run in log.runs if (run.labels, run.load) == ({"NUMA": "off"}, 8))
     assert _value(off, "bytes_per_s") == pytest.approx(378.54 * MIB)
@@ -216,7 +216,7 @@ def test_mb_are_what_the_operations_beside_them_show() -> None:
     assert "nothing in the text shows which is meant" in decimal.remarks[0]
 
 
-def test_a_decimal_comma_is_known_by_the_whole_table() -> None:
+def test_a_decimal_comma_is_inferred_from_the_whole_table() -> None:
     comma = {
         (run.labels["scheduler"], run.load): run.readings[0].value
         for run in _golden("table/semicolons-across.log").runs
@@ -242,7 +242,7 @@ def test_a_line_with_more_cells_than_heads_is_not_read() -> None:
     assert log.not_understood == ((2, "8,1,555,1,600"),)
 
 
-def test_a_number_that_may_be_cut_is_left_out() -> None:
+def test_a_number_that_may_be_cut_is_omitted() -> None:
     log = table.read("threads,noop,cfq\n8,1555,1600\n16,2100,22")
     assert [(run.load, run.labels["level"]) for run in log.runs] == [(8, "noop"), (8, "cfq"), (16, "noop")]
     assert "may be cut" in log.remarks[0]
@@ -268,7 +268,7 @@ def test_every_number_of_a_long_table_is_read() -> None:
 @pytest.mark.parametrize(
     "path", sorted(path for reading in EVERY for path in GOLDEN.glob(f"{reading.FORMAT}/*.log")), ids=name_of
 )
-def test_any_reader_stands_any_text(module: formats.Format, path: Path) -> None:
+def test_every_reader_accepts_any_text(module: formats.Format, path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for broken in (
         text,
@@ -335,7 +335,7 @@ def test_three_forms_of_one_run_of_fio_agree() -> None:
     assert sum("tell again" in remark for remark in fio_output.read(text).remarks) == 2
 
 
-def test_what_fio_states_of_both_is_their_sum() -> None:
+def test_a_mixed_report_of_fio_is_the_sum_of_its_directions() -> None:
     (run,) = _golden("fio/both-3.33.log").runs
     assert _value(run, "throughput_per_s") == 9886 + 9876
     assert any("prints zeros" in remark for remark in _golden("fio/both-3.33.log").remarks)
@@ -353,7 +353,7 @@ def test_counts_of_json_plus_lie_between_the_smallest_and_the_largest() -> None:
     assert ends[-2] < _value(run, "completion_max_s")
 
 
-def test_two_jobs_and_what_fio_states_of_both_are_three_runs() -> None:
+def test_two_jobs_and_their_group_are_three_runs() -> None:
     reads, writes, both = _golden("fio/normal-two-jobs-3.33.log").runs
     assert (reads.labels["job"], writes.labels["job"]) == ("reads", "writes")
     assert both.workload == "all jobs of a group"
@@ -398,7 +398,7 @@ def test_levels_that_are_numbers_are_no_threads() -> None:
     assert turned["128", 8, "throughput_per_s"] == 1010.5
 
 
-def test_thousands_that_a_title_speaks_of_are_not_taken_for_ones() -> None:
+def test_thousands_named_in_a_title_are_not_read_as_units() -> None:
     (run,) = table.read("IOPS (k)\nthreads,noop\n8,24.25\n16,30.50\n").runs[:1]
     assert (run.readings[0].metric, run.readings[0].unit) == ("iops", "k")
     assert _cells("IOPS\nthreads,read,write\n8,24.2k,12.1k\n16,30.5k,15.2k\n")["", 8, "reads_per_s"] == 24200
@@ -410,7 +410,7 @@ def test_rows_of_decimal_commas_are_no_heads() -> None:
     assert cells["cfq", 16, "value"] == 23.75
 
 
-def test_columns_of_the_same_name_are_told() -> None:
+def test_columns_of_the_same_name_are_reported() -> None:
     log = table.read(
         "| level | IOPS | MB/s | MB/s |\n|--|--|--|--|\n| raid5 | 1000 | 16.4 | 16.4 |\n| raid0 | 2000 | 32.8 | 31 |\n"
     )

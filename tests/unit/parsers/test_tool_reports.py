@@ -1,4 +1,4 @@
-"""Real output of real tools, and what it means; reports of older versions in their form."""
+"""Reports of real tool output, and of reconstructed output of older versions."""
 
 import dataclasses
 import json
@@ -55,7 +55,7 @@ Test execution summary:
 
 
 @pytest.mark.parametrize("case", sorted(CASES), ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_real_output_means(case: Path) -> None:
+def test_real_output_has_the_recorded_report(case: Path) -> None:
     report = PARSERS[case.parent.name](case.read_text(encoding="utf-8"))
     assert json.loads(json.dumps(dataclasses.asdict(report))) == json.loads(CASES[case].read_text())
 
@@ -98,7 +98,7 @@ def test_errors_of_a_tool_are_counted() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "FATAL: no such test", "{", '{"jobs": 3}', '{"jobs": [{}]}', "[]", "{}"])
-def test_what_is_no_report_is_told(text: str) -> None:
+def test_a_text_that_is_no_report_is_refused(text: str) -> None:
     for parse in PARSERS.values():
         with pytest.raises(NotUnderstood):
             parse(text)

@@ -1,4 +1,4 @@
-"""Sets as people publish them, drawn at random without any error: the tests of laws plant theirs in these."""
+"""Random error-free sets as people publish them, in which tests plant errors."""
 
 import math
 import random
@@ -58,7 +58,7 @@ def table(rng: random.Random, name: str = "T01", kind: str = "", factor: str = "
 
 
 def log(rng: random.Random) -> StatedCell:
-    """One run of sysbench, as 1.0 tells it."""
+    """One run as reported by sysbench 1.0."""
     threads, duration = rng.choice(LOADS[:6]), rng.choice((10, 60, 180, 300, 3600)) + rng.uniform(0, 0.1)
     mean = rng.uniform(0.3e-3, 40e-3)
     sigma = rng.uniform(0.2, 1.2)  # of response times, log-normal
@@ -113,7 +113,7 @@ def with_figure(cell: StatedCell, metric: str, figure: StatedFigure | None) -> S
 
 
 def scaled(cell: StatedCell, metric: str, factor: float) -> StatedCell:
-    """The cell with a figure so many times what it was, written as finely."""
+    """The cell with a figure scaled by a factor, at the same precision."""
     old = cell.figures[metric]
     decimals = len(old.stated.partition(".")[2])
     unit = old.value / float(old.stated) if float(old.stated) else 1.0

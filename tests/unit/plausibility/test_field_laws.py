@@ -1,4 +1,4 @@
-"""What the laws find in tables and logs of published reports, each looked at by hand; and errors planted in these."""
+"""Findings in published tables and logs, each reviewed manually, and errors planted in them."""
 
 import csv
 import random
@@ -124,18 +124,18 @@ FOUND = {
 
 
 @pytest.mark.parametrize("article", FOUND)
-def test_each_finding_in_the_field_is_one_that_was_looked_at(article: str) -> None:
+def test_findings_in_published_tables_are_the_reviewed_ones(article: str) -> None:
     breaches = [(breach.law, breach.metric, breach.where) for breach in of_set(_cells(article))]
     assert breaches == FOUND[article]
 
 
-def test_a_digit_of_the_field_that_was_mistyped_is_put_right() -> None:
+def test_a_mistyped_digit_in_a_published_table_is_corrected() -> None:
     implied = {b.where.rsplit(", ", 1)[1]: b.implied for b in of_set(_cells("000")) if b.metric == "queries_per_s"}
     assert implied == {"64 threads": pytest.approx(104411.25), "512 threads": pytest.approx(105677.31)}
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
-def test_the_logs_of_the_field_break_no_law(path: Path) -> None:
+def test_published_logs_violate_no_law(path: Path) -> None:
     for run in formats.read(path.read_text(encoding="utf-8")).runs:
         figures: dict[str, StatedFigure] = {}
         for reading in run.readings:
@@ -145,7 +145,7 @@ def test_the_logs_of_the_field_break_no_law(path: Path) -> None:
         assert of_cell(StatedCell(figures=figures, source=path.name, load=load, closed=True, block_bytes=None)) == []
 
 
-def test_prose_of_the_field_is_held_against_its_table() -> None:
+def test_published_prose_is_compared_with_its_table() -> None:
     """RAID 0 over RAID 1 "at most about 9 %" and LVM on arrays "at most 2.723 times" are what the table gives."""
 
     def claim_of(start: str, end: str, percent: str) -> Claimed:
@@ -170,7 +170,7 @@ def test_prose_of_the_field_is_held_against_its_table() -> None:
 
 
 @pytest.mark.parametrize("metric", ["throughput_per_s", "queries_per_s", "bytes_per_s"])
-def test_an_error_planted_in_the_field_is_found_in_its_cell(metric: str) -> None:
+def test_an_error_planted_in_a_published_table_is_located(metric: str) -> None:
     cells = list(_cells("000"))
     laws = {"queries per transaction", "IOPS x block size"}
     ratios = {"throughput_per_s", "queries_per_s", "bytes_per_s"}

@@ -1,4 +1,4 @@
-"""Laws across the cells of a set, on sets that are drawn without error and with one planted."""
+"""Laws across the cells of a set, on random sets without errors and with one planted error."""
 
 import random
 from collections.abc import Callable
@@ -139,7 +139,7 @@ def test_one_planted_error_is_found_named_and_singled_out(
     assert others <= 0.02 * _SETS
 
 
-def test_a_column_that_is_a_copy_is_found_and_one_run_under_two_headings_is_told_from_it() -> None:
+def test_a_copied_column_differs_from_one_run_under_two_headings() -> None:
     copies = [
         [breach for breach in breaches if breach.law == "identical figures"] for breaches in _breaches_by_seed(_copied)
     ]
@@ -158,7 +158,7 @@ def test_one_run_with_two_figures_is_found() -> None:
     assert hits >= 0.95 * _SETS
 
 
-def test_a_limit_that_settings_share_is_told_with_its_value() -> None:
+def test_a_limit_shared_by_settings_is_reported_with_its_value() -> None:
     hits = 0
     for seed in range(_SETS):
         cells, cap = _capped(random.Random(seed))
@@ -167,7 +167,7 @@ def test_a_limit_that_settings_share_is_told_with_its_value() -> None:
     assert hits >= 0.95 * _SETS
 
 
-def test_a_limit_is_named_where_a_link_carries_so_much() -> None:
+def test_a_limit_near_the_capacity_of_a_link_names_the_link() -> None:
     def cell(level: str, load: int, rate: float) -> StatedCell:
         return StatedCell(figures={"bytes_per_s": printed(rate, 1e6)}, table="T", levels={"knob": level}, load=load)
 
@@ -190,7 +190,7 @@ def _oltp(level: str, load: int, tps: float, qps: float) -> StatedCell:
     return StatedCell(figures=figures, table="000-T15", levels={"OP": level}, load=load, workload="oltp")
 
 
-def test_of_two_cells_that_disagree_neither_is_singled_out() -> None:
+def test_two_disagreeing_cells_are_reported_together() -> None:
     (breach,) = of_set([_oltp("15%", 8, 1000, 18000), _oltp("15%", 16, 1000, 15000)])
     assert (breach.law, breach.cells, breach.metric) == ("queries per transaction", (0, 1), "")
     assert "the correct value cannot be determined" in breach.words
@@ -203,7 +203,7 @@ def _plain() -> list[StatedCell]:
     return [_oltp(name, n, t * factor, t * factor * 18) for name, factor in levels.items() for n, t in tps.items()]
 
 
-def test_the_curve_says_which_of_two_figures_fits() -> None:
+def test_the_curve_decides_which_of_two_figures_fits() -> None:
     cells = _plain()
     at = next(n for n, cell in enumerate(cells) if cell.levels["OP"] == "15%" and cell.load == 64)
     cells[at] = with_figure(cells[at], "throughput_per_s", printed(1200))
@@ -214,7 +214,7 @@ def test_the_curve_says_which_of_two_figures_fits() -> None:
     )
 
 
-def test_a_figure_in_one_table_is_held_against_that_in_another() -> None:
+def test_figures_of_two_tables_are_compared() -> None:
     cells = _plain()
     tps = [with_figure(replace(cell, table="T18"), "queries_per_s", None) for cell in cells]
     qps = [with_figure(replace(cell, table="T19"), "throughput_per_s", None) for cell in cells]
@@ -235,7 +235,7 @@ def test_retries_at_the_highest_loads_are_no_breach() -> None:
     assert [breach.words for breach in of_set(cells) if breach.law == "queries per transaction"] == []
 
 
-def test_a_mistake_of_a_whole_table_is_told_once() -> None:
+def test_a_mistake_of_a_whole_table_is_reported_once() -> None:
     cells = [
         scaled(replace(cell, block_bytes=16384), "bytes_per_s", 2**20 / 1e6) for cell in _capless(random.Random(5))
     ]
@@ -251,7 +251,7 @@ def _capless(rng: random.Random) -> list[StatedCell]:
     ]
 
 
-def test_a_level_without_figures_is_told() -> None:
+def test_a_level_without_figures_is_reported() -> None:
     rng = random.Random(3)
     cells = table(rng, kind="oltp")
     last = cells[-1].setting
@@ -261,12 +261,12 @@ def test_a_level_without_figures_is_told() -> None:
     assert breach.where.startswith("T01, knob")
 
 
-def test_ratios_to_a_best_that_is_not_there_are_told() -> None:
+def test_ratios_to_a_missing_best_are_reported() -> None:
     cells = [scaled(cell, "normalised", 0.93) for cell in normalised(random.Random(1))]
     assert [breach.law for breach in of_set(cells)] == ["ratio to the best"]
 
 
-def test_a_row_that_is_a_copy_of_another_is_told() -> None:
+def test_a_copied_row_is_reported() -> None:
     def sample(n: int, read: str, written: str) -> StatedCell:
         figures = {
             "read_bytes_per_s": StatedFigure(float(read) * 1e6, read),
@@ -283,7 +283,7 @@ def test_a_row_that_is_a_copy_of_another_is_told() -> None:
     ("percent", "extent", "fits"),
     [("+10", "each", True), ("+10", "mean", True), ("+13", "mean", False), ("+20", "most", True), ("+5", "some", True)],
 )
-def test_prose_is_held_against_the_table(percent: str, extent: str, fits: bool) -> None:
+def test_prose_is_compared_with_the_table(percent: str, extent: str, fits: bool) -> None:
     gains = {"each": (10, 10, 10), "mean": (5, 10, 15), "most": (0, 10, 20), "some": (5, 10, 15)}[extent]
     cells = [
         StatedCell(figures={"throughput_per_s": printed(value)}, table="T", levels={"knob": level}, load=load)
@@ -302,7 +302,7 @@ def test_prose_is_held_against_the_table(percent: str, extent: str, fits: bool) 
     assert (not breaches) is fits
 
 
-def test_prose_about_threads_and_about_nothing_that_is_there() -> None:
+def test_prose_about_threads_and_about_missing_cells() -> None:
     cells = [
         StatedCell(figures={"throughput_per_s": printed(v)}, table="T", levels={"knob": "on"}, load=n)
         for n, v in ((8, 1000), (32, 1371), (64, 1280))

@@ -1,4 +1,4 @@
-"""Laws of published tables: what their cells tell without a load, how their numbers are written, and their loops."""
+"""Laws of published tables: cells without a load, number notation, and closed loops."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ def cell(level: str, load: float | None, table: str = "T", **figures: tuple[floa
         (1234.0, "1,234", 0.5),
     ],
 )
-def test_a_figure_is_as_fine_as_it_is_written_whatever_the_style(value: float, stated: str, half: float) -> None:
+def test_precision_follows_every_number_notation(value: float, stated: str, half: float) -> None:
     assert StatedFigure(value, stated).half("bytes_per_s") == pytest.approx(half)
 
 
@@ -63,7 +63,7 @@ def test_kinds_of_load_under_one_heading_do_not_contradict_each_other() -> None:
     )
 
 
-def test_a_row_of_something_else_lacks_nothing_and_one_that_is_short_does() -> None:
+def test_an_unrelated_row_is_complete_and_a_short_one_is_not() -> None:
     whole = {"throughput_per_s": (100.5, "100.5"), "response_p95_s": (0.0105, "10.5")}
     alike = [cell(level, None, **whole) for level in "abc"]
     assert of_set([*alike, cell("other", None, capacity=(5.0, "5"))]) == []
@@ -71,7 +71,7 @@ def test_a_row_of_something_else_lacks_nothing_and_one_that_is_short_does() -> N
     assert (breach.law, breach.grave) == ("missing or zero cells", False)
 
 
-def test_a_cell_that_a_table_states_twice_is_told_and_repetitions_are_not() -> None:
+def test_a_cell_stated_twice_is_reported_and_repetitions_are_not() -> None:
     once = [cell(level, n, throughput_per_s=(n * 10.5, f"{n * 10.5}")) for level in "ab" for n in (8.0, 16.0, 32.0)]
     copies = [replace(stated_cell, levels={"knob": "c"}) for stated_cell in once[:3]] + [
         replace(stated_cell, levels={"knob": "d"}) for stated_cell in once
@@ -91,7 +91,7 @@ def test_a_cell_that_a_table_states_twice_is_told_and_repetitions_are_not() -> N
     ("stated", "share", "wrong"),
     [("-30%", -0.3, 0), ("43%", 0.43, 0), ("0.7x", -0.3, 0), ("1.43x", 0.43, 0), ("-20%", -0.2, 1), ("1.3x", 0.3, 1)],
 )
-def test_a_change_beside_two_levels_is_that_between_them(stated: str, share: float, wrong: int) -> None:
+def test_a_stated_change_equals_that_between_two_levels(stated: str, share: float, wrong: int) -> None:
     first = cell("a", 8.0, throughput_per_s=(13000.5, "13,000.5"))
     second = cell("b", 8.0, throughput_per_s=(9100.75, "9,100.75"))
     second = replace(second, figures={**second.figures, "throughput_per_s:change": StatedFigure(share, stated)})
@@ -107,7 +107,7 @@ def loop(level: str, load: float, rate: float, mean_s: float) -> StatedCell:
     return cell(level, load, **figures)
 
 
-def test_where_most_cells_obey_little_the_others_are_asked_to() -> None:
+def test_littles_law_applies_if_most_cells_obey_it() -> None:
     cells = [loop("a", n, n / 0.0103, 0.01) for n in (4.0, 8.0, 16.0, 32.0, 64.0, 128.0)]
     assert of_set(cells) == []
     (breach,) = of_set([*cells[:3], loop("a", 32.0, 32 / 0.0103, 0.1), *cells[4:]])
@@ -116,7 +116,7 @@ def test_where_most_cells_obey_little_the_others_are_asked_to() -> None:
     assert of_set(open_loops) == []
 
 
-def test_times_in_another_unit_are_told_as_such() -> None:
+def test_times_in_another_unit_are_reported_as_such() -> None:
     def of(load: float, unit: float) -> StatedCell:
         times = {"min": 2.0, "mean": 9.9, "p95": 15.0, "max": 90.0}
         figures = {f"response_{name}_s": (ms / unit, f"{ms}") for name, ms in times.items()}
@@ -128,7 +128,7 @@ def test_times_in_another_unit_are_told_as_such() -> None:
     assert all("as if ms and s" in breach.words for breach in of_set([of(n, 1e6) for n in (8.0, 16.0)]))
 
 
-def test_what_is_cut_off_is_no_contradiction() -> None:
+def test_truncated_digits_are_no_contradiction() -> None:
     def of(stated: str) -> StatedCell:
         figures = {
             "throughput_per_s": StatedFigure(13_044, "13,044"),
@@ -140,6 +140,6 @@ def test_what_is_cut_off_is_no_contradiction() -> None:
     assert [breach.law for breach in of_set([of("49")])] == ["IOPS x block size"]
 
 
-def test_a_curve_is_not_thought_on_to_loads_far_away() -> None:
+def test_a_curve_is_not_extrapolated_to_distant_loads() -> None:
     rates = {1.0: 43e3, 256.0: 1642e3, 512.0: 1600e3, 1024.0: 1581e3}
     assert of_set([cell("a", n, throughput_per_s=(rate, f"{rate:.0f}")) for n, rate in rates.items()]) == []
