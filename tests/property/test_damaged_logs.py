@@ -1,4 +1,4 @@
-"""Logs that were damaged: never an exception, never a number that the undamaged log does not have."""
+"""Damaged logs raise no exception and yield no number that the undamaged log lacks."""
 
 import math
 import re
@@ -38,8 +38,12 @@ WHOLE = {path: read(path, TEXTS[path]) for path in LOGS}
 
 
 def facts(log: Log) -> set[tuple[str, str, str, float]]:
-    """What it states, wherever it states it, and of what; the words of a statement are nobody's to check."""
-    return {(one.metric, _of(one.subject), one.unit, one.value) for run in log.runs for one in run.readings}
+    """Return the stated numbers with metric, unit and subject; the text of an SQL statement is ignored."""
+    return {
+        (reading.metric, _of(reading.subject), reading.unit, reading.value)
+        for run in log.runs
+        for reading in run.readings
+    }
 
 
 def _of(subject: str) -> str:
@@ -48,12 +52,12 @@ def _of(subject: str) -> str:
     script, colon, _ = subject.partition(": ")
     if script.startswith("script ") and colon:
         return f"{script}: a statement"
-    known = re.fullmatch(r"[a-z_0-9]*(?: [a-z0-9()]+)*", subject)
-    return subject if known else "a statement"
+    plain = re.fullmatch(r"[a-z_0-9]*(?: [a-z0-9()]+)*", subject)
+    return subject if plain else "a statement"
 
 
 def points(log: Log) -> set[tuple[str, str, float, float]]:
-    """What its courses are made of."""
+    """Return the points of its time series."""
     return {
         (course.metric, course.subject, 0.0 if course.at_s[0] == 0 else at_s, value)  # 0: told from the first line on
         for run in log.runs
@@ -63,16 +67,16 @@ def points(log: Log) -> set[tuple[str, str, float, float]]:
 
 
 def check(text: str, log: Log) -> None:
-    """Every number is finite, and stands where it is said to stand."""
+    """Check that every number is finite and has a valid line."""
     lines = lines_of(text) if log.format in OF_REPORTS else text.splitlines()
     assert all(1 <= number <= len(lines) for number, _ in log.not_understood)
     for run in log.runs:
         first, last = run.lines
         assert 1 <= first <= last <= len(lines)
-        for one in run.readings:
-            assert math.isfinite(one.value)
-            assert first <= one.line <= last or log.format not in OF_REPORTS
-            assert 1 <= one.line <= len(lines)
+        for reading in run.readings:
+            assert math.isfinite(reading.value)
+            assert first <= reading.line <= last or log.format not in OF_REPORTS
+            assert 1 <= reading.line <= len(lines)
         for course in run.courses:
             assert len(course.at_s) == len(course.values) > 0
             assert all(map(math.isfinite, (*course.at_s, *course.values)))
@@ -80,17 +84,17 @@ def check(text: str, log: Log) -> None:
 
 
 def check_stated(text: str, log: Log) -> None:
-    """No number is invented: it is in its line; of one that follows from two, one is, and the other in the same run."""
+    """Check that every number is in its line; of a derived one, one part is there and the other in its run."""
     lines = lines_of(text)
     for run in log.runs:
-        for one in run.readings:
-            parts = re.split(r" [+/] ", one.stated)
-            assert any(part in lines[one.line - 1] for part in parts)
+        for reading in run.readings:
+            parts = re.split(r" [+/] ", reading.stated)
+            assert any(part in lines[reading.line - 1] for part in parts)
             assert all(any(part in line for line in lines[run.lines[0] - 1 : run.lines[1]]) for part in parts)
 
 
 def nothing_new(path: Path, text: str) -> Log:
-    """Read a damaged log, which may say less."""
+    """Read a damaged log, which may yield fewer numbers."""
     log = read(path, text)
     check(text, log)
     check_stated(text, log)
@@ -142,8 +146,8 @@ def test_words_of_others_within_a_line_spoil_it_alone(path: Path, data: st.DataO
 def test_what_is_no_number_is_left_out(path: Path, data: st.DataObject) -> None:
     text = TEXTS[path]
     tokens = list(re.finditer(r"\d+\.\d+|\d+", text))
-    one = data.draw(st.sampled_from(tokens))
-    nothing_new(path, text[: one.start()] + data.draw(st.sampled_from(NO_NUMBERS)) + text[one.end() :])
+    token = data.draw(st.sampled_from(tokens))
+    nothing_new(path, text[: token.start()] + data.draw(st.sampled_from(NO_NUMBERS)) + text[token.end() :])
 
 
 @every_report
@@ -155,13 +159,15 @@ def test_lines_that_stand_twice_say_nothing_new(path: Path, data: st.DataObject)
     lines = TEXTS[path].split("\n")
     start = data.draw(st.integers(0, len(lines) - 1))
     block = lines[start : data.draw(st.integers(start, len(lines)))]
-    place = data.draw(st.integers(0, len(lines)))
-    text = "\n".join([*lines[:place], *block, *lines[place:]])
+    index = data.draw(st.integers(0, len(lines)))
+    text = "\n".join([*lines[:index], *block, *lines[index:]])
     log = read(path, text)
     check(text, log)
     check_stated(text, log)
-    stated = {(one.metric, one.value) for run in log.runs for one in run.readings if " / " not in one.stated}
-    assert stated <= {(one[0], one[3]) for one in facts(WHOLE[path])}
+    stated = {
+        (reading.metric, reading.value) for run in log.runs for reading in run.readings if " / " not in reading.stated
+    }
+    assert stated <= {(fact[0], fact[3]) for fact in facts(WHOLE[path])}
     assert points(log) <= points(WHOLE[path])
 
 
@@ -169,9 +175,9 @@ def test_lines_that_stand_twice_say_nothing_new(path: Path, data: st.DataObject)
 def test_a_log_that_stands_twice_is_one_run_each(path: Path) -> None:
     text = TEXTS[path].rstrip("\n") + "\n"
     log = read(path, text + text)
-    told = [run for run in log.runs if run.readings]
-    assert len(told) == len([run for run in WHOLE[path].runs if run.readings])
-    assert sum(" the same " in remark for remark in log.remarks) == len(told)
+    runs = [run for run in log.runs if run.readings]
+    assert len(runs) == len([run for run in WHOLE[path].runs if run.readings])
+    assert sum(" the same " in remark for remark in log.remarks) == len(runs)
 
 
 def _coloured(text: str) -> str:

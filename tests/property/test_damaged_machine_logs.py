@@ -1,4 +1,4 @@
-"""fio, Orion, iostat, vmstat, sar, mpstat and tables that were damaged: they say less, never something else."""
+"""Damaged fio, Orion, iostat, vmstat, sar, mpstat logs and tables yield fewer numbers, never others."""
 
 import re
 import time
@@ -33,9 +33,9 @@ def _read(path: Path, text: str) -> Log:
 
 
 def _facts(log: Log) -> set[tuple[str, float]]:
-    """Each number and its name, wherever it is of a course or stands by itself; what is since boot is no fact here."""
+    """Return numbers with their metrics, from readings and time series; averages since boot are excluded."""
     runs = [run for run in log.runs if run.workload != SINCE_BOOT]
-    alone = {(one.metric, one.value) for run in runs for one in run.readings}
+    alone = {(reading.metric, reading.value) for run in runs for reading in run.readings}
     return alone | {(course.metric, value) for run in runs for course in run.courses for value in course.values}
 
 
@@ -46,19 +46,23 @@ PARTS = ("status-interval-3.33", "status-interval-normal-3.33", "three-forms-3.3
 """Logs that say the same several times, in full and not: what is left of them may be what is not in full."""
 
 
-@pytest.mark.parametrize("path", [one for one in MACHINE if one.stem not in PARTS], ids=name_of)
+@pytest.mark.parametrize("path", [fact for fact in MACHINE if fact.stem not in PARTS], ids=name_of)
 @often
 @given(data=st.data())
 def test_what_was_cut_off_says_less(path: Path, data: st.DataObject) -> None:
     text = text_of(path)
-    said = _facts(_read(path, text[: data.draw(st.integers(0, len(text)))]))
-    assert {one for one in said if not _megabytes(path, *one)} <= WHOLE[path]
+    facts = _facts(_read(path, text[: data.draw(st.integers(0, len(text)))]))
+    assert {fact for fact in facts if not _megabytes(path, *fact)} <= WHOLE[path]
 
 
 def _megabytes(path: Path, metric: str, value: float) -> bool:
-    """Whether they are those of a table that all of it shows to be MiB, and a part of it does not."""
-    whole = [known for name, known in WHOLE[path] if name == metric == "bytes_per_s" and path.parent.name == "table"]
-    return any(value * 1.048576 == pytest.approx(known) for known in whole)
+    """Return whether the complete table shows that MB means MiB and a part of it does not."""
+    whole = [
+        whole_value
+        for name, whole_value in WHOLE[path]
+        if name == metric == "bytes_per_s" and path.parent.name == "table"
+    ]
+    return any(value * 1.048576 == pytest.approx(whole_value) for whole_value in whole)
 
 
 @every_tool
@@ -79,8 +83,8 @@ def test_lines_between_change_nothing(path: Path, data: st.DataObject) -> None:
 @given(data=st.data())
 def test_what_is_no_number_is_left_out(path: Path, data: st.DataObject) -> None:
     text = text_of(path)
-    one = data.draw(st.sampled_from(list(re.finditer(r"\d+\.\d+|\d+", text))))
-    log = _read(path, text[: one.start()] + data.draw(st.sampled_from(NO_NUMBERS)) + text[one.end() :])
+    token = data.draw(st.sampled_from(list(re.finditer(r"\d+\.\d+|\d+", text))))
+    log = _read(path, text[: token.start()] + data.draw(st.sampled_from(NO_NUMBERS)) + text[token.end() :])
     assert all(abs(value) < 1e300 for _metric, value in _facts(log))
 
 

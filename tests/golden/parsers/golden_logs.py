@@ -1,6 +1,6 @@
-"""What logs of other tools say, kept beside them: FORMAT/NAME.log, and FORMAT/NAME.json as it is read.
+"""Golden logs of other tools: FORMAT/NAME.log, and its readings in FORMAT/NAME.json.
 
-`PYTHONPATH=src python tests/golden/parsers/golden_logs.py` writes the latter anew; then look at what has changed.
+`PYTHONPATH=src python tests/golden/parsers/golden_logs.py` rewrites the latter; then review the differences.
 """
 
 import dataclasses
@@ -18,7 +18,7 @@ _MARK = "on one line: "
 
 
 def text_of(path: Path) -> str:
-    """The log as it is imported: bytes that are no UTF-8 are replaced, ends of lines are as they are."""
+    """Return the log as imported: invalid UTF-8 is replaced, line ends are unchanged."""
     return path.read_bytes().decode("utf-8", "replace")
 
 
@@ -28,28 +28,28 @@ def name_of(path: Path) -> str:
 
 
 def golden_text(name: str) -> str:
-    """The log of that name, FORMAT/NAME."""
+    """Return the log with the name FORMAT/NAME."""
     return text_of(HERE / f"{name}.log")
 
 
 def courses_of(log: Log) -> list[LogSeries]:
-    """The courses of all its runs."""
+    """Return the time series of all runs."""
     return [course for run in log.runs for course in run.courses]
 
 
 def as_json(log: Log) -> str:
-    """A line for each reading, course and line that was not understood."""
+    """Return JSON with one line per reading, time series and line that was not understood."""
     whole = dataclasses.asdict(log)
     for run in whole["runs"]:
-        run |= {name: [_line(one) for one in run[name]] for name in ("readings", "courses")}
+        run |= {name: [_line(item) for item in run[name]] for name in ("readings", "courses")}
         run |= {name: _line(run[name]) for name in ("options", "labels", "histogram", "lines")}
-    whole["not_understood"] = [_line(one) for one in whole["not_understood"]]
+    whole["not_understood"] = [_line(item) for item in whole["not_understood"]]
     text = json.dumps(whole, indent=1, ensure_ascii=False)
-    return re.sub(f'"{_MARK}.*"', lambda found: json.loads(found[0]).removeprefix(_MARK), text) + "\n"
+    return re.sub(f'"{_MARK}.*"', lambda match: json.loads(match[0]).removeprefix(_MARK), text) + "\n"
 
 
-def _line(one: object) -> str:
-    return _MARK + json.dumps(one, ensure_ascii=False)
+def _line(item: object) -> str:
+    return _MARK + json.dumps(item, ensure_ascii=False)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Logs as sysbench writes them, with the figures that a test wants."""
+"""sysbench logs with figures chosen by a test."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -49,16 +49,16 @@ LINE = (
 
 
 def sysbench(tps: float, threads: int = 8, seconds: float = 100.0, lines: Sequence[float] = ()) -> str:
-    """A report of sysbench 1.0.20 oltp_read_write; `lines` are the transactions of each second."""
+    """A report of sysbench 1.0.20 oltp_read_write; `lines` are the transactions per second of each interval."""
     events = round(tps * seconds)
     mean = threads / tps * 1000
-    told = "".join(
+    interval_lines = "".join(
         LINE.format(at=at, threads=threads, tps=x, qps=20 * x, r=14 * x, w=4 * x, o=2 * x, p95=mean * 1.5)
         for at, x in enumerate(lines, 1)
     )
     return REPORT.format(
         threads=threads,
-        lines=told,
+        lines=interval_lines,
         read=14 * events,
         write=4 * events,
         other=2 * events,
@@ -76,7 +76,7 @@ def sysbench(tps: float, threads: int = 8, seconds: float = 100.0, lines: Sequen
 
 
 def write(path: Path, tps: float, threads: int = 8, seconds: float = 100.0, lines: Sequence[float] = ()) -> Path:
-    """A file of one."""
+    """Write such a report to a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(sysbench(tps, threads, seconds, lines))
     return path

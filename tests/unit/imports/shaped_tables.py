@@ -1,4 +1,4 @@
-"""Published tables made up: measurements that obey every law, in the shapes in which people publish them."""
+"""Synthetic tables whose measurements obey every law, in the layouts of published tables."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ _LONG_UNITS = {"events": "count", "normalised_throughput": "ratio"}
 
 @dataclass
 class Study:
-    """What a table is of: by level and load each measure, as it is written with a point and without thousands."""
+    """Contents of a table: measures by level and load, written with a decimal point and no thousands separator."""
 
     factor: str
     workload: str
@@ -50,8 +50,8 @@ class Study:
         return list(next(iter(self.cells.values())))
 
     def get(self, level: str, load: int, measure: str, number: Number, absent: str = "") -> str:
-        said = self.cells[level, load][measure]
-        return number(said) if said else absent
+        text = self.cells[level, load][measure]
+        return number(text) if text else absent
 
 
 def oltp(rng: random.Random) -> Study:
@@ -93,7 +93,7 @@ def ratios(rng: random.Random) -> Study:
 
 
 def reports(rng: random.Random) -> Study:
-    """All that a report of sysbench has, at one load."""
+    """All metrics of a sysbench report, at one load."""
     cells = {}
     for level in ("O_DIRECT", "fsync", "O_DSYNC"):
         events, time = rng.randint(300_000, 500_000), round(rng.uniform(299.9, 300.2), 4)
@@ -113,8 +113,8 @@ def plain(number: str) -> str:
 
 
 def english(number: str) -> str:
-    whole, point, rest = number.partition(".")
-    return f"{int(whole):,}{point}{rest}"
+    whole, point, fraction = number.partition(".")
+    return f"{int(whole):,}{point}{fraction}"
 
 
 def german(number: str) -> str:
@@ -150,10 +150,10 @@ def separated(rows: Rows, mark: str = ",") -> str:
 def long(study: Study, mark: str = ",", number: Number = plain, name: str = "T1") -> str:
     rows = [["table", "factor", "level", "workload", "threads", "sample", "metric", "unit", "value"]]
     for (level, load), cell in study.cells.items():
-        for measure, said in cell.items():
+        for measure, text in cell.items():
             kind = "count" if measure.startswith("queries_") else "1/s"
             unit = HEADS[measure][1] or _LONG_UNITS.get(measure, kind)
-            value = number(said) if said else ""
+            value = number(text) if text else ""
             rows.append([name, study.factor, level, study.workload, str(load), "", measure, unit, value])
     return separated(rows, mark)
 
@@ -166,7 +166,7 @@ def _wide(study: Study, measure: str, number: Number) -> Rows:
 
 
 def wide(study: Study, number: Number = english) -> str:
-    tables = (f"### {head(one)}\n\n{markdown(_wide(study, one, number))}\n" for one in study.measures)
+    tables = (f"### {head(measure)}\n\n{markdown(_wide(study, measure, number))}\n" for measure in study.measures)
     return f"# {study.title}\n\n" + "".join(tables)
 
 
@@ -182,16 +182,16 @@ def blanks(study: Study, number: Number = plain) -> str:
 
 def transposed(study: Study, number: Number = spaced) -> str:
     tables = []
-    for one in study.measures:
-        down = [[level, *(study.get(level, n, one, number, "–") for n in study.loads)] for level in study.levels]
-        tables.append(f"**{head(one)}**\n\n{markdown([[study.factor, *map(str, study.loads)], *down])}\n")
+    for measure in study.measures:
+        down = [[level, *(study.get(level, n, measure, number, "–") for n in study.loads)] for level in study.levels]
+        tables.append(f"**{head(measure)}**\n\n{markdown([[study.factor, *map(str, study.loads)], *down])}\n")
     return f"# {study.title}\n\n" + "".join(tables)
 
 
 def records(study: Study, number: Number, brackets: str = "()", absent: str = "n/a") -> Rows:
-    heads = [study.factor, "threads", *(head(one, brackets) for one in study.measures)]
+    heads = [study.factor, "threads", *(head(measure, brackets) for measure in study.measures)]
     return [heads] + [
-        [level, str(load), *(study.get(level, load, one, number, absent) for one in study.measures)]
+        [level, str(load), *(study.get(level, load, measure, number, absent) for measure in study.measures)]
         for level, load in study.cells
     ]
 
@@ -208,8 +208,8 @@ def in_cells(study: Study, number: Number = english) -> str:
     rows = records(study, number, absent="")
     for row in rows[1:]:
         row[1] += " threads"
-        row[2:] = [f"{cell} {HEADS[one][1]}".strip() for cell, one in zip(row[2:], study.measures, strict=True)]
-    rows[0] = [study.factor, "threads", *(HEADS[one][0] for one in study.measures)]
+        row[2:] = [f"{cell} {HEADS[measure][1]}".strip() for cell, measure in zip(row[2:], study.measures, strict=True)]
+    rows[0] = [study.factor, "threads", *(HEADS[measure][0] for measure in study.measures)]
     return f"## {study.title}\n\n{markdown(rows)}"
 
 
@@ -217,9 +217,9 @@ def two_heads(study: Study, number: Number = plain) -> str:
     above, below = [""], ["threads"]
     for level in study.levels:
         above += [level, *[""] * (len(study.measures) - 1)]
-        below += [head(one) for one in study.measures]
+        below += [head(measure) for measure in study.measures]
     down = [
-        [str(n), *(study.get(level, n, one, number) for level in study.levels for one in study.measures)]
+        [str(n), *(study.get(level, n, measure, number) for level in study.levels for measure in study.measures)]
         for n in study.loads
     ]
     return separated([[study.title, *[""] * (len(below) - 1)], above, below, *down])
@@ -227,27 +227,30 @@ def two_heads(study: Study, number: Number = plain) -> str:
 
 def measures_over_levels(study: Study, number: Number = english) -> str:
     above, below = [""], ["threads"]
-    for one in study.measures:
-        above += [head(one), *[""] * (len(study.levels) - 1)]
+    for measure in study.measures:
+        above += [head(measure), *[""] * (len(study.levels) - 1)]
         below += study.levels
     down = [
-        [str(n), *(study.get(level, n, one, number) for one in study.measures for level in study.levels)]
+        [str(n), *(study.get(level, n, measure, number) for measure in study.measures for level in study.levels)]
         for n in study.loads
     ]
     return f"{study.title}\n\n" + separated([above, below, *down], "\t")
 
 
 def levels_in_heads(study: Study, number: Number = english) -> str:
-    pairs = [(level, one) for one in study.measures for level in study.levels]
-    rows = [["Threads", *(f"{level} {head(one)}" for level, one in pairs)]]
-    rows += [[str(n), *(study.get(level, n, one, number) for level, one in pairs)] for n in study.loads]
+    pairs = [(level, measure) for measure in study.measures for level in study.levels]
+    rows = [["Threads", *(f"{level} {head(measure)}" for level, measure in pairs)]]
+    rows += [[str(n), *(study.get(level, n, measure, number) for level, measure in pairs)] for n in study.loads]
     return f"## {study.title}\n\n{markdown(rows)}"
 
 
 def measures_down(study: Study, number: Number = english) -> str:
     tables = []
     for n in study.loads:
-        down = [[head(one), *(study.get(level, n, one, number) for level in study.levels)] for one in study.measures]
+        down = [
+            [head(measure), *(study.get(level, n, measure, number) for level in study.levels)]
+            for measure in study.measures
+        ]
         tables.append(f"### {n} threads\n\n{markdown([['metric', *study.levels], *down])}\n")
     return f"## {study.title}\n\n" + "".join(tables)
 

@@ -1,4 +1,4 @@
-"""Files are walked in natural order, unpacked, put into text, and rid of passwords, whatever is in them."""
+"""Files: natural order, decompression, decoding, and removal of passwords."""
 
 import bz2
 import gzip
@@ -11,17 +11,17 @@ from paribus.errors import UsageError
 from paribus.imports import files
 
 
-def test_folders_are_walked_in_natural_order_without_what_is_hidden(tmp_path: Path) -> None:
+def test_folders_are_walked_in_natural_order_without_hidden_files(tmp_path: Path) -> None:
     for name in ("t16.log", "t8.log", "sub/t2.log", ".hidden", ".git/config"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
-    found = files.listed([str(tmp_path), str(tmp_path / "t8.log")])
-    assert [Path(one.path).name for one in found] == ["t2.log", "t8.log", "t16.log"]
-    assert all(one.walked for one in found)
+    listed = files.listed([str(tmp_path), str(tmp_path / "t8.log")])
+    assert [Path(file.path).name for file in listed] == ["t2.log", "t8.log", "t16.log"]
+    assert all(file.walked for file in listed)
     assert not files.listed([str(tmp_path / "t8.log")])[0].walked
 
 
-def test_what_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     for names in ([str(tmp_path / "no")], [str(tmp_path)], ["a\0b"]):
         with pytest.raises(UsageError):
             files.listed(names)
@@ -35,7 +35,7 @@ def test_packed_files_are_the_same_text(tmp_path: Path, pack: object) -> None:
     assert files.open_file(str(path)).text == "tps: 5 µs\n"
 
 
-def test_an_archive_that_is_cut_off_gives_what_it_has(tmp_path: Path) -> None:
+def test_a_truncated_archive_yields_its_readable_part(tmp_path: Path) -> None:
     path = tmp_path / "a.gz"
     whole = gzip.compress("".join(f"{n} {n * n % 977}\n" for n in range(100_000)).encode())
     path.write_bytes(whole[: len(whole) // 2])

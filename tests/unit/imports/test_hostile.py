@@ -1,4 +1,4 @@
-"""Whatever is done to logs, a set of them is kept and reported: never an exception, and JSON stays JSON."""
+"""Sets of damaged logs are stored and reported without an exception, as valid JSON."""
 
 import io
 import json
@@ -21,17 +21,17 @@ NUMBER = re.compile(rb"[0-9]+(?:\.[0-9]+)?")
 ODD = [b"NaN", b"inf", b"-5", b"0", b"1e400", b"99999999999999999999999", b"1,234.5", b"", b"\x00", b"\xff\xfe"]
 
 
-def mutated(rng: random.Random, found: bytes) -> bytes:
-    """Cut off, with numbers that are none, or with bytes that are no text."""
+def mutated(rng: random.Random, content: bytes) -> bytes:
+    """Return the content truncated, with invalid numbers, shuffled, or with non-text bytes."""
     way = rng.randrange(4)
     if way == 0:
-        return found[: rng.randrange(len(found))]
+        return content[: rng.randrange(len(content))]
     if way == 1:
-        return NUMBER.sub(lambda m: rng.choice(ODD) if rng.random() < 0.1 else m[0], found)
+        return NUMBER.sub(lambda m: rng.choice(ODD) if rng.random() < 0.1 else m[0], content)
     if way == 2:
-        lines = found.splitlines(keepends=True)
+        lines = content.splitlines(keepends=True)
         return b"".join(rng.choice(lines) if rng.random() < 0.2 else line for line in lines)
-    return b"".join(rng.choice(ODD) + found[at : at + 97] for at in range(0, len(found), 97))
+    return b"".join(rng.choice(ODD) + content[at : at + 97] for at in range(0, len(content), 97))
 
 
 @pytest.fixture
@@ -50,18 +50,18 @@ def test_damaged_logs_are_reported(store: Engine, tmp_path: Path, format: str) -
                 (folder / f"{level}-{number}-{version}").write_bytes(mutated(rng, path.read_bytes()))
     rules = tmp_path / "rules.toml"
     rules.write_text("[[rule]]\npath = '/(?P<x>[ab])-'\n")
-    wanted = importing.import_request([str(folder)], "", "", rules, name="hostile", baseline="", form="")
-    heard: list[pipeline.ImportOutcome] = []
-    found, kept = pipeline.carry_out(wanted, store, None, "0", heard.append)
+    request = importing.import_request([str(folder)], "", "", rules, name="hostile", baseline="", form="")
+    outcomes: list[pipeline.ImportOutcome] = []
+    contents, experiment = pipeline.carry_out(request, store, None, "0", outcomes.append)
     tally = importing.ImportTally()
-    for outcome in heard:
+    for outcome in outcomes:
         tally.add(outcome)
-    json.loads(importing.document(found, kept, tally).model_dump_json())
-    assert kept is not None
-    document = reporting.report_document(store, kept).model_dump_json()
+    json.loads(importing.document(contents, experiment, tally).model_dump_json())
+    assert experiment is not None
+    document = reporting.report_document(store, experiment).model_dump_json()
     json.loads(document, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
-    seen = reporting.report_view(store, kept)
-    text.render(seen, Console(file=io.StringIO(), width=100))
-    markdown.render(seen)
+    view = reporting.report_view(store, experiment)
+    text.render(view, Console(file=io.StringIO(), width=100))
+    markdown.render(view)
     if format == "table":  # charts take seconds
-        html.render(seen)
+        html.render(view)

@@ -1,4 +1,4 @@
-"""What is imported is kept once, in order, without passwords, and can be added to."""
+"""Imports are stored once, in order, without passwords, and can be extended."""
 
 import gzip
 import zlib
@@ -31,16 +31,18 @@ def bring(
     store: Engine, names: Sequence[Path], level: str, *, into: Experiment | None = None, **options: str
 ) -> tuple[Experiment | None, list[pipeline.ImportOutcome]]:
     """Import files as a level of `x`."""
-    heard: list[pipeline.ImportOutcome] = []
+    outcomes: list[pipeline.ImportOutcome] = []
     plain = {"name": "", "baseline": "", "form": ""} | options
-    wanted = importing.import_request([str(one) for one in names], "x", level, None, **plain)
-    _, kept = pipeline.carry_out(wanted, store, into or pipeline.set_named(store, wanted.name), "0", heard.append)
-    return kept, heard
+    request = importing.import_request([str(path) for path in names], "x", level, None, **plain)
+    _, experiment = pipeline.carry_out(
+        request, store, into or pipeline.set_named(store, request.name), "0", outcomes.append
+    )
+    return experiment, outcomes
 
 
-def trials(store: Engine, kept: Experiment | None) -> list[Trial]:
-    assert kept is not None
-    return read.trials(store, kept.id)
+def trials(store: Engine, experiment: Experiment | None) -> list[Trial]:
+    assert experiment is not None
+    return read.trials(store, experiment.id)
 
 
 def test_each_call_adds_a_level_to_the_set_of_its_name(store: Engine, tmp_path: Path) -> None:
@@ -58,71 +60,73 @@ def test_each_call_adds_a_level_to_the_set_of_its_name(store: Engine, tmp_path: 
     ]
 
 
-def test_only_of_what_nobody_repeated_the_course_is_read(
+def test_time_series_are_read_only_for_unrepeated_trials(
     store: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bring(store, [write(tmp_path / f"a{n}.log", 100 + n) for n in range(3)], "noop")
-    kept, _ = bring(store, [write(tmp_path / "b.log", 110)], "cfq")
-    assert kept is not None
-    asked: list[Sequence[int]] = []
-    known = read.each_series
+    experiment, _ = bring(store, [write(tmp_path / "b.log", 110)], "cfq")
+    assert experiment is not None
+    requested: list[Sequence[int]] = []
+    original = read.each_series
 
-    def each_series(opened: Engine, own: str, metric: str, orders: Sequence[int]) -> Iterator[tuple[int, Measurement]]:
-        asked.append(list(orders))
-        return known(opened, own, metric, orders)
+    def each_series(
+        opened: Engine, experiment_id: str, metric: str, orders: Sequence[int]
+    ) -> Iterator[tuple[int, Measurement]]:
+        requested.append(list(orders))
+        return original(opened, experiment_id, metric, orders)
 
-    monkeypatch.setattr(read, "series", lambda *of: dict(each_series(*of)))
-    found = evidence(store, kept.id)
-    imported_reporting.judgement(store, kept, found)
-    assert [one for one in asked if one] == [[found.done_orders[-1]]] * len(asked)
-    asked.clear()
-    imported_reporting.breaches(store, kept, ())
-    assert not any(asked), "logs are no published table"
+    monkeypatch.setattr(read, "series", lambda *arguments: dict(each_series(*arguments)))
+    stored_evidence = evidence(store, experiment.id)
+    imported_reporting.judgement(store, experiment, stored_evidence)
+    assert [orders for orders in requested if orders] == [[stored_evidence.done_orders[-1]]] * len(requested)
+    requested.clear()
+    imported_reporting.breaches(store, experiment, ())
+    assert not any(requested), "logs are no published table"
 
 
 def test_the_same_bytes_count_once_under_whatever_name(store: Engine, tmp_path: Path) -> None:
     path = write(tmp_path / "a.log", 100)
-    kept, _ = bring(store, [path], "noop")
+    experiment, _ = bring(store, [path], "noop")
     copy = tmp_path / "copy.log"
     copy.write_bytes(path.read_bytes())
-    again, heard = bring(store, [path, copy], "cfq")
-    assert [outcome.duplicate_path for outcome in heard] == [str(path), str(path)]
-    assert len(trials(store, again)) == 1
-    assert kept is not None
-    assert len(sources.sources(store, kept.id)) == 1
+    repeated, outcomes = bring(store, [path, copy], "cfq")
+    assert [outcome.duplicate_path for outcome in outcomes] == [str(path), str(path)]
+    assert len(trials(store, repeated)) == 1
+    assert experiment is not None
+    assert len(sources.sources(store, experiment.id)) == 1
 
 
-def test_one_run_that_is_told_in_two_files_counts_once(store: Engine, tmp_path: Path) -> None:
+def test_one_run_in_two_files_counts_once(store: Engine, tmp_path: Path) -> None:
     path = write(tmp_path / "a.log", 100)
     (tmp_path / "b.log").write_text("# another copy\n" + path.read_text())
-    kept, _ = bring(store, [path, tmp_path / "b.log"], "noop")
-    states = [(trial.state, trial.round, trial.invalid_because) for trial in trials(store, kept)]
+    experiment, _ = bring(store, [path, tmp_path / "b.log"], "noop")
+    states = [(trial.state, trial.round, trial.invalid_because) for trial in trials(store, experiment)]
     assert states[0] == (TrialState.DONE, 1, ())
     assert states[1][0] is TrialState.INVALID
     assert "same figures as trial 1" in states[1][2][0]
 
 
-def test_repetitions_are_rounds_and_go_on_where_they_were(store: Engine, tmp_path: Path) -> None:
+def test_repetitions_are_rounds_that_continue(store: Engine, tmp_path: Path) -> None:
     bring(store, [write(tmp_path / f"{n}.log", 100 + n) for n in range(3)], "noop")
-    kept, _ = bring(store, [write(tmp_path / f"{n}.log", 100 + n) for n in range(3, 5)], "noop")
-    assert [(t.order, t.round) for t in trials(store, kept)] == [(n, n) for n in range(1, 6)]
+    experiment, _ = bring(store, [write(tmp_path / f"{n}.log", 100 + n) for n in range(3, 5)], "noop")
+    assert [(t.order, t.round) for t in trials(store, experiment)] == [(n, n) for n in range(1, 6)]
 
 
-def test_another_baseline_turns_the_comparison_round(store: Engine, tmp_path: Path) -> None:
+def test_another_baseline_reverses_the_comparison(store: Engine, tmp_path: Path) -> None:
     bring(store, [write(tmp_path / "a.log", 100)], "noop")
-    kept, _ = bring(store, [write(tmp_path / "b.log", 110)], "cfq", baseline="cfq")
-    assert kept is not None
-    assert read.plan(store, kept.id).factors[0].labels == ("cfq", "noop")
-    assert {t.arm: t.baseline for t in trials(store, kept)} == {"noop": False, "cfq": True}
+    experiment, _ = bring(store, [write(tmp_path / "b.log", 110)], "cfq", baseline="cfq")
+    assert experiment is not None
+    assert read.plan(store, experiment.id).factors[0].labels == ("cfq", "noop")
+    assert {t.arm: t.baseline for t in trials(store, experiment)} == {"noop": False, "cfq": True}
 
 
-def test_no_password_is_kept(store: Engine, tmp_path: Path) -> None:
+def test_no_password_is_stored(store: Engine, tmp_path: Path) -> None:
     text = "sysbench --mysql-password=s3cr3t --threads=8 oltp_read_write run\n" + sysbench(100)
     (tmp_path / "a.log").write_text(text)
-    kept, _ = bring(store, [tmp_path / "a.log"], "noop")
-    assert kept is not None
-    assert b"--mysql-password=***" in sources.content(store, kept.id, 1)
-    for origin in sources.origins(store, kept.id).values():
+    experiment, _ = bring(store, [tmp_path / "a.log"], "noop")
+    assert experiment is not None
+    assert b"--mysql-password=***" in sources.content(store, experiment.id, 1)
+    for origin in sources.origins(store, experiment.id).values():
         assert "s3cr3t" not in str(origin)
     store.dispose()
     files = b"".join(path.read_bytes() for path in tmp_path.glob("s.db*"))
@@ -133,51 +137,53 @@ def test_no_password_is_kept(store: Engine, tmp_path: Path) -> None:
 def test_a_packed_file_and_its_content_are_two_files_of_one_run(store: Engine, tmp_path: Path) -> None:
     path = write(tmp_path / "a.log", 100)
     (tmp_path / "a.log.gz").write_bytes(gzip.compress(path.read_bytes()))
-    kept, _ = bring(store, [path, tmp_path / "a.log.gz"], "noop")
-    assert [trial.state for trial in trials(store, kept)] == [TrialState.DONE, TrialState.INVALID]
+    experiment, _ = bring(store, [path, tmp_path / "a.log.gz"], "noop")
+    assert [trial.state for trial in trials(store, experiment)] == [TrialState.DONE, TrialState.INVALID]
 
 
 def test_many_files_are_read_by_several_processes_in_their_order(store: Engine, tmp_path: Path) -> None:
     names = [write(tmp_path / f"{n}.log", 100 + n) for n in range(120)]
-    kept, heard = bring(store, names, "noop")
-    assert [outcome.file.source.path for outcome in heard] == [str(name) for name in names]
-    assert kept is not None
-    rates = {order: found["throughput_per_s"].mean for order, found in read.summaries(store, kept.id).items()}
+    experiment, outcomes = bring(store, names, "noop")
+    assert [outcome.file.source.path for outcome in outcomes] == [str(name) for name in names]
+    assert experiment is not None
+    rates = {
+        order: summaries["throughput_per_s"].mean for order, summaries in read.summaries(store, experiment.id).items()
+    }
     assert rates == {n + 1: pytest.approx(100 + n) for n in range(120)}
 
 
-def test_what_is_no_log_is_told_and_the_rest_is_kept(store: Engine, tmp_path: Path) -> None:
+def test_a_file_that_is_no_log_is_refused_and_others_are_stored(store: Engine, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing of interest\n")
-    kept, heard = bring(store, [tmp_path / "notes.txt", write(tmp_path / "a.log", 100)], "noop")
-    assert [bool(outcome.file.refused) for outcome in heard] == [True, False]
-    assert len(trials(store, kept)) == 1
+    experiment, outcomes = bring(store, [tmp_path / "notes.txt", write(tmp_path / "a.log", 100)], "noop")
+    assert [bool(outcome.file.refused) for outcome in outcomes] == [True, False]
+    assert len(trials(store, experiment)) == 1
 
 
-def test_nothing_is_kept_without_a_store(tmp_path: Path) -> None:
-    wanted = importing.import_request(
+def test_nothing_is_stored_without_a_store(tmp_path: Path) -> None:
+    request = importing.import_request(
         [str(write(tmp_path / "a.log", 100))], "x", "a", None, name="", baseline="", form=""
     )
-    heard: list[pipeline.ImportOutcome] = []
-    found, kept = pipeline.carry_out(wanted, None, None, "0", heard.append)
-    assert kept is None
-    assert found.levels == {"x": ["a"]}
+    outcomes: list[pipeline.ImportOutcome] = []
+    contents, experiment = pipeline.carry_out(request, None, None, "0", outcomes.append)
+    assert experiment is None
+    assert contents.levels == {"x": ["a"]}
     tally = importing.ImportTally(every=False)
-    tally.add(heard[0])
-    document = importing.document(found, kept, tally)
+    tally.add(outcomes[0])
+    document = importing.document(contents, experiment, tally)
     assert (document.experiment, document.kept, document.files) == (None, 1, [])
 
 
 def test_a_set_is_no_experiment_and_the_other_way_round(store: Engine, tmp_path: Path) -> None:
-    kept, _ = bring(store, [write(tmp_path / "a.log", 100)], "noop")
-    assert kept is not None
-    assert pipeline.find_set(store, "x").id == kept.id
+    experiment, _ = bring(store, [write(tmp_path / "a.log", 100)], "noop")
+    assert experiment is not None
+    assert pipeline.find_set(store, "x").id == experiment.id
     with pytest.raises(UsageError, match="belong together"):
         importing.import_request([str(tmp_path)], "x", "", None, name="", baseline="", form="")
     with pytest.raises(UsageError, match="did you mean 'sysbench'"):
         importing.import_request([str(tmp_path)], "", "", None, name="", baseline="", form="sysbensh")
 
 
-def test_rules_say_what_each_file_of_a_folder_is_a_run_of(store: Engine, tmp_path: Path) -> None:
+def test_rules_place_each_file_of_a_folder(store: Engine, tmp_path: Path) -> None:
     for level in ("noop", "cfq"):
         for load in (16, 8):
             write(tmp_path / "logs" / f"{level}-t{load}.log", 100 + load + len(level), load)
@@ -188,10 +194,10 @@ def test_rules_say_what_each_file_of_a_folder_is_a_run_of(store: Engine, tmp_pat
         "[[rule]]\npath = '(?P<scheduler>noop|cfq)-t(?P<load>[0-9]+)'\nworkload = 'rw'\n"
         "[[rule]]\npath = 'warmup'\nskip = true\n"
     )
-    wanted = importing.import_request([str(tmp_path / "logs")], "", "", rules, name="", baseline="", form="")
-    assert wanted.name == "ours"
-    _, kept = pipeline.carry_out(wanted, store, None, "0", lambda _: None)
-    assert {(t.arm, t.load.n, t.workload, t.baseline) for t in trials(store, kept)} == {
+    request = importing.import_request([str(tmp_path / "logs")], "", "", rules, name="", baseline="", form="")
+    assert request.name == "ours"
+    _, experiment = pipeline.carry_out(request, store, None, "0", lambda _: None)
+    assert {(t.arm, t.load.n, t.workload, t.baseline) for t in trials(store, experiment)} == {
         ("cfq", 8, "rw", True),
         ("cfq", 16, "rw", True),
         ("noop", 8, "rw", False),
@@ -199,21 +205,21 @@ def test_rules_say_what_each_file_of_a_folder_is_a_run_of(store: Engine, tmp_pat
     }
 
 
-def test_a_load_that_nobody_can_have_run_with_is_not_stated(store: Engine, tmp_path: Path) -> None:
+def test_an_impossible_load_is_not_stated(store: Engine, tmp_path: Path) -> None:
     rules = tmp_path / "rules.toml"
     rules.write_text("[[rule]]\npath = 'a'\nlabels = { x = 'y' }\n")
     table = tmp_path / "a.csv"
     table.write_text("factor,level,workload,threads,metric,unit,value\nx,y,w,99999999999999999999,tps,1/s,5\n")
-    wanted = importing.import_request([str(table)], "", "", rules, name="", baseline="", form="")
-    _, kept = pipeline.carry_out(wanted, store, None, "0", lambda _: None)
-    assert all(t.load.unit is LoadUnit.NOT_STATED for t in (trials(store, kept) if kept else []))
+    request = importing.import_request([str(table)], "", "", rules, name="", baseline="", form="")
+    _, experiment = pipeline.carry_out(request, store, None, "0", lambda _: None)
+    assert all(t.load.unit is LoadUnit.NOT_STATED for t in (trials(store, experiment) if experiment else []))
 
 
 def _reading(metric: str, value: float, subject: str = "") -> LogReading:
     return LogReading(metric=metric, value=value, unit="1/s", line=1, stated=str(value), subject=subject)
 
 
-def test_a_metric_counts_as_first_stated_with_its_course_and_subject() -> None:
+def test_a_metric_takes_its_first_value_with_series_and_subject() -> None:
     run = LogRun(
         tool="t",
         readings=(
@@ -224,14 +230,14 @@ def test_a_metric_counts_as_first_stated_with_its_course_and_subject() -> None:
         courses=(LogSeries(metric="throughput_per_s", unit="1/s", at_s=(1.0, 2.0, 3.0), values=(4.0, 5.0, 7.0)),),
         lines=(1, 2),
     )
-    found = {one.metric: one for one in measurements(run)}
-    assert found["throughput_per_s"].mean == 5.0
-    assert found["throughput_per_s"].points == (4.0, 5.0, 7.0)
-    assert (found["throughput_per_s"].start_s, found["throughput_per_s"].step_s) == (0.0, 1.0)
-    assert found["reads_per_s:sda"].mean == 1
+    by_metric = {measurement.metric: measurement for measurement in measurements(run)}
+    assert by_metric["throughput_per_s"].mean == 5.0
+    assert by_metric["throughput_per_s"].points == (4.0, 5.0, 7.0)
+    assert (by_metric["throughput_per_s"].start_s, by_metric["throughput_per_s"].step_s) == (0.0, 1.0)
+    assert by_metric["reads_per_s:sda"].mean == 1
 
 
-def test_a_run_comes_back_as_it_was_said() -> None:
+def test_a_run_survives_its_stored_record() -> None:
     run = LogRun(
         tool="t", options={"a": "1"}, labels={"x": "y"}, readings=(_reading("qps", 1.5),), lines=(3, 4), missing="m"
     )

@@ -1,4 +1,4 @@
-"""Rules give levels, workloads, loads and repetitions; what is wrong with them is told at its place."""
+"""Rules yield levels, workloads, loads and repetitions; mistakes are reported with their location."""
 
 import re
 from pathlib import Path
@@ -26,8 +26,8 @@ def test_groups_are_levels_and_reserved_names_are_not(tmp_path: Path) -> None:
         path = '(?P<scheduler>noop|cfq)/(?P<workload>\w+)-t(?P<load>\d+)-r(?P<repetition>\d+)'
     """,
     )
-    found = place(RUN, "logs/cfq/rw-t32-r2.log", rules.rule, {})
-    assert found == RunPlacement(labels={"scheduler": "cfq"}, workload="rw", load=32, repetition=2)
+    placement = place(RUN, "logs/cfq/rw-t32-r2.log", rules.rule, {})
+    assert placement == RunPlacement(labels={"scheduler": "cfq"}, workload="rw", load=32, repetition=2)
     assert place(RUN, "logs/other.log", rules.rule, {}) == RunPlacement(workload="oltp", load=8)
 
 
@@ -41,11 +41,11 @@ def test_texts_are_filled_and_a_group_within_one_is_no_factor(tmp_path: Path) ->
         labels = { "block.scheduler" = "{s}", platform = "machine {host}" }
     """,
     )
-    found = place(RUN, "a-noop.log", rules.rule, {})
-    assert found.labels == {"block.scheduler": "noop", "platform": "machine 2"}
+    placement = place(RUN, "a-noop.log", rules.rule, {})
+    assert placement.labels == {"block.scheduler": "noop", "platform": "machine 2"}
 
 
-def test_a_later_rule_counts_and_what_is_given_for_all_counts_most(tmp_path: Path) -> None:
+def test_later_rules_override_and_common_labels_override_all(tmp_path: Path) -> None:
     rules = _rules(
         tmp_path,
         """
@@ -72,7 +72,7 @@ def test_runs_are_left_out_and_formats_forced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[[rule]]\npath = '('\nload = 1", r"rule\.1\.path: is no regular expression"),
         ("[[rule]]\npath = 'a'", "says nothing"),
@@ -82,8 +82,8 @@ def test_runs_are_left_out_and_formats_forced(tmp_path: Path) -> None:
         ("[[rule]", "is not TOML"),
     ],
 )
-def test_what_is_wrong_is_told_at_its_place(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(PlanError, match=said):
+def test_a_mistake_is_reported_with_its_location(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(PlanError, match=message):
         _rules(tmp_path, text)
 
 
@@ -93,7 +93,7 @@ def test_a_count_that_is_none_is_refused(tmp_path: Path) -> None:
         place(RUN, "a.log", rules.rule, {})
 
 
-def test_names_have_nothing_that_no_picture_can_show() -> None:
+def test_names_contain_no_unprintable_characters() -> None:
     run = LogRun(tool="t", workload="a\x00b", labels={"x\x1b": "noop\x00", "y": "\x00"}, lines=(1, 1))
     placed = place(run, "path", (), {})
     assert (dict(placed.labels), placed.workload) == ({"x": "noop"}, "a b")

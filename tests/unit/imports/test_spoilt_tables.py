@@ -1,4 +1,4 @@
-"""Errors planted in published tables of every shape are named where they are; tables without one give no alarm."""
+"""Errors planted in tables of every layout are located; tables without errors raise no alarm."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -26,23 +26,23 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 
 
 def look(store: Engine, folder: Path, *tables: str | bytes, claims: str = "") -> tuple[int, list[Breach]]:
-    """How many figures were read, and what does not fit."""
+    """Return the number of figures read, and the violations."""
     for number, table in enumerate(tables):
         (folder / f"{number}.txt").write_bytes(table if isinstance(table, bytes) else table.encode())
-    asked = []
+    stated_claims = []
     if claims:
         (folder / "claims.toml").write_text(claims)
-        asked = read_claims(folder / "claims.toml")
+        stated_claims = read_claims(folder / "claims.toml")
         (folder / "claims.toml").unlink()
-    wanted = importing.import_request([str(folder)], "", "", None, name=str(folder), baseline="", form="")
-    _, kept = pipeline.carry_out(wanted, store, None, "0", lambda _: None)
-    assert kept is not None
-    said: list[Any] = [origin.said["readings"] for origin in sources.origins(store, kept.id).values()]
-    return sum(map(len, said)), imported_reporting.breaches(store, kept, asked)
+    request = importing.import_request([str(folder)], "", "", None, name=str(folder), baseline="", form="")
+    _, experiment = pipeline.carry_out(request, store, None, "0", lambda _: None)
+    assert experiment is not None
+    readings: list[Any] = [origin.said["readings"] for origin in sources.origins(store, experiment.id).values()]
+    return sum(map(len, readings)), imported_reporting.breaches(store, experiment, stated_claims)
 
 
 def _digit(number: str, at: int) -> str:
-    """Another digit at a place."""
+    """Return the number with another digit at a position."""
     digits = [place for place, sign in enumerate(number) if sign.isdigit()]
     spot = digits[at]
     return number[:spot] + str((int(number[spot]) + 5) % 10) + number[spot + 1 :]
@@ -90,10 +90,10 @@ ERRORS: dict[str, tuple[Callable[[random.Random], Study], Callable[[random.Rando
 def test_a_table_of_any_shape_is_read_whole_and_gives_no_alarm(
     store: Engine, tmp_path: Path, study: Callable[[random.Random], Study], shape: str
 ) -> None:
-    made = study(random.Random(shape))
-    figures, found = look(store, tmp_path, SHAPES[shape](made))
-    assert figures == len(made.cells) * len(made.measures)
-    assert [one.words for one in found if one.law != CEILING] == []
+    sample = study(random.Random(shape))
+    figures, breaches = look(store, tmp_path, SHAPES[shape](sample))
+    assert figures == len(sample.cells) * len(sample.measures)
+    assert [breach.words for breach in breaches if breach.law != CEILING] == []
 
 
 def _cases() -> list[tuple[str, str]]:
@@ -106,57 +106,63 @@ def _cases() -> list[tuple[str, str]]:
 def test_an_error_is_named_at_its_cell(store: Engine, tmp_path: Path, name: str, shape: str) -> None:
     study, plant, laws = ERRORS[name]
     rng = random.Random(f"{name} {shape}")
-    made = study(rng)
-    level, load = plant(rng, made)
-    _, found = look(store, tmp_path, SHAPES[shape](made))
-    where = f"{level}, {load} thread" if load and len(made.loads) > 1 else level
-    assert [one.law for one in found if one.law in laws and where in one.words], [one.words for one in found]
+    sample = study(rng)
+    level, load = plant(rng, sample)
+    _, breaches = look(store, tmp_path, SHAPES[shape](sample))
+    where = f"{level}, {load} thread" if load and len(sample.loads) > 1 else level
+    assert [breach.law for breach in breaches if breach.law in laws and where in breach.words], [
+        breach.words for breach in breaches
+    ]
 
 
 def _capped(rng: random.Random) -> Study:
-    made = fileio(rng)
-    for (_, load), cell in made.cells.items():
+    sample = fileio(rng)
+    for (_, load), cell in sample.cells.items():
         iops = min(float(cell["iops"]), 17_000 * rng.uniform(0.998, 1.002))
         reads = round(iops * 0.6, 2)
         parts = {"iops": iops, "throughput": iops / 64, "reads": reads, "writes": iops - reads}
         cell |= {name: f"{value:.2f}" for name, value in parts.items()}
         cell["latency_avg"] = f"{load / iops * 990:.2f}"
-    return made
+    return sample
 
 
 @pytest.mark.parametrize("shape", ["long", "records, Markdown", "Markdown", "two heads"])
-def test_a_limit_that_levels_share_is_told(store: Engine, tmp_path: Path, shape: str) -> None:
-    _, found = look(store, tmp_path, SHAPES[shape](_capped(random.Random(shape))))
-    assert [one.law for one in found] == [CEILING]
+def test_a_limit_shared_by_levels_is_reported(store: Engine, tmp_path: Path, shape: str) -> None:
+    _, breaches = look(store, tmp_path, SHAPES[shape](_capped(random.Random(shape))))
+    assert [breach.law for breach in breaches] == [CEILING]
 
 
 @pytest.mark.parametrize("shape", ["records, Markdown", "box", "Markdown", "levels in heads"])
 @pytest.mark.parametrize("files", [1, 2])
-def test_a_summary_that_says_otherwise_is_told(store: Engine, tmp_path: Path, shape: str, files: int) -> None:
-    made = oltp(random.Random(shape))
-    said = SHAPES[shape](made)
-    for cell in made.cells.values():
+def test_a_contradicting_summary_is_reported(store: Engine, tmp_path: Path, shape: str, files: int) -> None:
+    sample = oltp(random.Random(shape))
+    original = SHAPES[shape](sample)
+    for cell in sample.cells.values():
         del cell["latency_avg"], cell["latency_p95"], cell["latency_max"], cell["latency_min"]
-    cell = made.cells["deadline", 64]
+    cell = sample.cells["deadline", 64]
     cell |= {name: _times(1.2)(cell[name]) for name in ("tps", "qps")}
-    tables = [said, SHAPES[shape](made)]
-    assert all(isinstance(one, str) for one in tables)
-    _, found = look(store, tmp_path, *(tables if files == 2 else ["\n\nAs said:\n\n".join(map(str, tables))]))
-    assert [one.where for one in found if one.law == "one run with two values" and "deadline, 64 threads" in one.where]
+    tables = [original, SHAPES[shape](sample)]
+    assert all(isinstance(table, str) for table in tables)
+    _, breaches = look(store, tmp_path, *(tables if files == 2 else ["\n\nAs said:\n\n".join(map(str, tables))]))
+    assert [
+        breach.where
+        for breach in breaches
+        if breach.law == "one run with two values" and "deadline, 64 threads" in breach.where
+    ]
 
 
 @pytest.mark.parametrize("shape", ["records, Markdown", "transposed", "levels in heads", "measures down", "long"])
-def test_a_percentage_is_held_against_the_table(store: Engine, tmp_path: Path, shape: str) -> None:
-    made = oltp(random.Random(shape))
-    rates = [[float(made.cells[level, load]["tps"]) for level in ("noop", "cfq")] for load in LOADS]
+def test_a_percentage_is_compared_with_the_table(store: Engine, tmp_path: Path, shape: str) -> None:
+    sample = oltp(random.Random(shape))
+    rates = [[float(sample.cells[level, load]["tps"]) for level in ("noop", "cfq")] for load in LOADS]
     most = max(noop / cfq - 1 for noop, cfq in rates) * 100
     claim = '[[claim]]\nfactor = "IO scheduler"\nclaim = "better"\n[[claim.changes]]\nfrom = "cfq"\nto = "noop"\n'
-    for number, (percent, wrong) in enumerate([(most, 0), (most + 20, 1)]):
+    for number, (percent, errors) in enumerate([(most, 0), (most + 20, 1)]):
         folder = tmp_path / str(number)
         folder.mkdir()
         claims = f'{claim}over = "most"\npercent = "+{percent:.1f}"\n'
-        _, found = look(store, folder, SHAPES[shape](made), claims=claims)
-        assert len([one for one in found if one.law == "percentages in prose"]) == wrong
+        _, breaches = look(store, folder, SHAPES[shape](sample), claims=claims)
+        assert len([breach for breach in breaches if breach.law == "percentages in prose"]) == errors
 
 
 @pytest.mark.parametrize(
@@ -167,7 +173,7 @@ def test_a_percentage_is_held_against_the_table(store: Engine, tmp_path: Path, s
     ],
 )
 @pytest.mark.parametrize("shape", ["records, Markdown", "Markdown", "long"])
-def test_a_column_in_another_unit_is_told_with_the_mistake(
+def test_a_column_in_another_unit_is_reported_with_the_mistake(
     store: Engine,
     tmp_path: Path,
     study: Callable[[random.Random], Study],
@@ -177,25 +183,29 @@ def test_a_column_in_another_unit_is_told_with_the_mistake(
     hint: str,
     shape: str,
 ) -> None:
-    made = study(random.Random(shape))
-    for cell in made.cells.values():
+    sample = study(random.Random(shape))
+    for cell in sample.cells.values():
         cell |= {name: f"{float(cell[name]) * factor:.5f}" for name in measures}
-    _, found = look(store, tmp_path, SHAPES[shape](made))
-    assert [one for one in found if one.law == law and hint in one.words], [one.words for one in found]
+    _, breaches = look(store, tmp_path, SHAPES[shape](sample))
+    assert [breach for breach in breaches if breach.law == law and hint in breach.words], [
+        breach.words for breach in breaches
+    ]
 
 
 @pytest.mark.parametrize("draw", [two_heads, long], ids=["two heads", "long"])
-def test_one_measurement_under_two_headings_is_told(
+def test_one_measurement_under_two_headings_is_reported(
     store: Engine, tmp_path: Path, draw: Callable[[Study], str]
 ) -> None:
-    made = oltp(random.Random(1))
+    sample = oltp(random.Random(1))
     levels = {"0": 1.0, "128": 1.01}
     cells = {
-        (level, load): {name: f"{float(said) * of:.2f}" for name, said in made.cells["noop", load].items()}
-        for level, of in levels.items()
+        (level, load): {name: f"{float(text) * factor:.2f}" for name, text in sample.cells["noop", load].items()}
+        for level, factor in levels.items()
         for load in LOADS
     }
-    other = Study("read_ahead_kb", made.workload, list(levels), LOADS, cells)
-    tables = [draw(made), draw(other) if draw is two_heads else long(other, name="T2")]
-    _, found = look(store, tmp_path, *tables)
-    assert [one.where for one in found if one.law == "identical figures" and "read_ahead_kb 0" in one.where]
+    other = Study("read_ahead_kb", sample.workload, list(levels), LOADS, cells)
+    tables = [draw(sample), draw(other) if draw is two_heads else long(other, name="T2")]
+    _, breaches = look(store, tmp_path, *tables)
+    assert [
+        breach.where for breach in breaches if breach.law == "identical figures" and "read_ahead_kb 0" in breach.where
+    ]

@@ -1,4 +1,4 @@
-"""Logs of other tools, one by one: what they say, in which format they are, and whether their numbers fit together."""
+"""Golden logs of other tools: their readings, their format, and the consistency of their numbers."""
 
 import json
 import math
@@ -18,9 +18,9 @@ RUNS = [(name_of(path), run) for path, log in READ.items() if path.parent.name i
 
 
 @pytest.mark.parametrize("path", LOGS, ids=name_of)
-def test_a_log_says(path: Path) -> None:
-    found = golden_logs.as_json(formats.read(text_of(path), path.parent.name))
-    assert json.loads(found) == json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+def test_a_log_reads_as_its_golden_json(path: Path) -> None:
+    text = golden_logs.as_json(formats.read(text_of(path), path.parent.name))
+    assert json.loads(text) == json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("path", LOGS, ids=name_of)
@@ -31,60 +31,62 @@ def test_a_log_is_recognised(path: Path) -> None:
 @pytest.mark.parametrize("path", LOGS, ids=name_of)
 def test_metrics_have_their_units(path: Path) -> None:
     for run in READ[path].runs:
-        for one in (*run.readings, *run.courses):
-            assert METRICS.get(one.metric, one.unit) == one.unit
+        for item in (*run.readings, *run.courses):
+            assert METRICS.get(item.metric, item.unit) == item.unit
 
 
-def _near(one: float, other: float, share: float) -> bool:
-    return math.isclose(one, other, rel_tol=share, abs_tol=0.011)
+def _near(first: float, second: float, share: float) -> bool:
+    return math.isclose(first, second, rel_tol=share, abs_tol=0.011)
 
 
-def _told(run: LogRun, subject: str = "") -> dict[str, float]:
-    return {one.metric: one.value for one in run.readings if one.subject == subject}
+def _values(run: LogRun, subject: str = "") -> dict[str, float]:
+    return {reading.metric: reading.value for reading in run.readings if reading.subject == subject}
 
 
 def _subjects(run: LogRun) -> Iterator[dict[str, float]]:
-    for subject in {one.subject for one in run.readings}:
-        yield _told(run, subject)
+    for subject in {reading.subject for reading in run.readings}:
+        yield _values(run, subject)
 
 
 @pytest.mark.parametrize(("name", "run"), RUNS, ids=[f"{name}:{run.lines[0]}" for name, run in RUNS])
 def test_numbers_of_a_log_fit_together(name: str, run: LogRun) -> None:
-    """Read wrongly, in another unit or for another thing, they would not."""
-    told = _told(run)
+    """Numbers read in a wrong unit or with a wrong meaning would be inconsistent."""
+    values = _values(run)
     checks = []
-    if "operations" in told and "duration_s" in told and not run.workload.startswith("fileio"):
-        rate = told["throughput_per_s"]
-        checks.append(_near(told["operations"] / told["duration_s"], rate, 0.05 if run.tool == "pgbench" else 0.01))
-    if "queries_read" in told:
-        checks.append(told["queries_read"] + told["queries_write"] + told["queries_other"] == told["queries"])
+    if "operations" in values and "duration_s" in values and not run.workload.startswith("fileio"):
+        rate = values["throughput_per_s"]
+        checks.append(_near(values["operations"] / values["duration_s"], rate, 0.05 if run.tool == "pgbench" else 0.01))
+    if "queries_read" in values:
+        checks.append(values["queries_read"] + values["queries_write"] + values["queries_other"] == values["queries"])
         checks.append(
-            _near(told["queries"] / told["operations"], told["queries_per_s"] / told["throughput_per_s"], 0.01)
+            _near(values["queries"] / values["operations"], values["queries_per_s"] / values["throughput_per_s"], 0.01)
         )
     block = int(run.options.get("file-block-size", 0)) or int(run.options.get("memory-block-size", 0))
-    if "bytes_per_s" in told:
-        checks.append(_near(told["bytes_per_s"], block * told["throughput_per_s"], 0.001))
-    if "thread_events_mean" in told:
-        checks.append(_near(told["thread_events_mean"] * (run.load or 0), told["operations"], 1e-6))
-    for one in _subjects(run):
-        if "response_sum_s" in one and "operations" in one:
-            mean = one["response_sum_s"] / one["operations"]
-            checks.append(abs(mean - one["response_mean_s"]) < 0.0000051 + (0.0005 if run.tool == "hammerdb" else 0))
-        times = [one.get(f"response_{part}_s") for part in ("min", "p25", "p50", "p75", "p95", "p99", "max")]
-        known = [time for time in times if time is not None]
-        checks.append(known == sorted(known))
+    if "bytes_per_s" in values:
+        checks.append(_near(values["bytes_per_s"], block * values["throughput_per_s"], 0.001))
+    if "thread_events_mean" in values:
+        checks.append(_near(values["thread_events_mean"] * (run.load or 0), values["operations"], 1e-6))
+    for by_metric in _subjects(run):
+        if "response_sum_s" in by_metric and "operations" in by_metric:
+            mean = by_metric["response_sum_s"] / by_metric["operations"]
+            checks.append(
+                abs(mean - by_metric["response_mean_s"]) < 0.0000051 + (0.0005 if run.tool == "hammerdb" else 0)
+            )
+        times = [by_metric.get(f"response_{part}_s") for part in ("min", "p25", "p50", "p75", "p95", "p99", "max")]
+        stated_times = [time for time in times if time is not None]
+        checks.append(stated_times == sorted(stated_times))
     if run.histogram:
-        percentile = next(name for name in told if name.startswith("response_p"))
-        checks.append(sum(count for _, count in run.histogram) == told["operations"])
-        checks.append(any(math.isclose(upper_s, told[percentile], abs_tol=5e-6) for upper_s, _ in run.histogram))
-    if run.tool == "pgbench" and "schedule_lag_mean_s" not in told:
-        checks.append(_near(told["response_mean_s"] * told["throughput_per_s"], run.load or 0, 0.05))
+        percentile = next(name for name in values if name.startswith("response_p"))
+        checks.append(sum(count for _, count in run.histogram) == values["operations"])
+        checks.append(any(math.isclose(upper_s, values[percentile], abs_tol=5e-6) for upper_s, _ in run.histogram))
+    if run.tool == "pgbench" and "schedule_lag_mean_s" not in values:
+        checks.append(_near(values["response_mean_s"] * values["throughput_per_s"], run.load or 0, 0.05))
     if run.tool == "tpcc-mysql":
-        orders = _told(run, "new_order")
-        checks.append(told["throughput_per_s"] == (orders["operations"] + orders["late"]) / told["duration_s"])
+        orders = _values(run, "new_order")
+        checks.append(values["throughput_per_s"] == (orders["operations"] + orders["late"]) / values["duration_s"])
     for course in run.courses:
         if not course.subject and course.metric in ("throughput_per_s", "bytes_per_s", "queries_per_s"):
-            checks.append(_near(sum(course.values) / len(course.values), told[course.metric], 0.25))
+            checks.append(_near(sum(course.values) / len(course.values), values[course.metric], 0.25))
     assert run.missing or checks
     assert all(checks), f"{name}: {checks}"
 
@@ -104,7 +106,7 @@ def test_no_password_comes_out_of_a_log() -> None:
         assert "=geheim" not in str(log)
 
 
-def test_how_many_threads_is_taken_from_wherever_it_is_told() -> None:
+def test_thread_count_comes_from_any_statement_of_it() -> None:
     lines = text_of(golden_logs.HERE / "sysbench" / "oltp.log").split("\n")
     intervals = [line for line in lines if line.startswith("[")]
     report = lines[lines.index("SQL statistics:") :]
@@ -115,12 +117,12 @@ def test_how_many_threads_is_taken_from_wherever_it_is_told() -> None:
 
 def test_a_report_after_a_checkpoint_has_no_duration_of_its_own() -> None:
     first, second = formats.read(text_of(golden_logs.HERE / "sysbench" / "checkpoints.log")).runs
-    assert {one.subject for one in first.readings if one.metric == "duration_s"} == {""}
-    assert {one.subject for one in second.readings if one.metric == "duration_s"} == {"since the start"}
+    assert {reading.subject for reading in first.readings if reading.metric == "duration_s"} == {""}
+    assert {reading.subject for reading in second.readings if reading.metric == "duration_s"} == {"since the start"}
     assert (second.load, second.options) == (first.load, first.options)
 
 
-def test_a_number_that_may_go_on_in_the_next_line_is_left_out() -> None:
+def test_a_number_that_may_continue_on_the_next_line_is_omitted() -> None:
     wrapped = (
         "  10, trx: 493, 95%: 764.362, 99%: 1011.230, max_rt: 3165.036, 460|1.000, 48|1.000, 51|1.000, 49|5\n178.482\n"
     )
@@ -144,10 +146,10 @@ Latency (ms):
 """
 
 
-def test_what_forks_of_sysbench_print_is_read_where_it_is_certain() -> None:
+def test_only_certain_output_of_sysbench_forks_is_read() -> None:
     log = formats.read(FORK)
-    told = {one.metric: one.value for one in log.runs[0].readings if not one.subject}
-    assert told == {
+    values = {reading.metric: reading.value for reading in log.runs[0].readings if not reading.subject}
+    assert values == {
         "throughput_per_s": 373.8742,
         "duration_s": 80.051,
         "operations": 29929,

@@ -1,4 +1,4 @@
-"""fio, Orion, iostat, vmstat, sar, mpstat and tables: numbers that were checked by hand, and what must not be read."""
+"""fio, Orion, iostat, vmstat, sar, mpstat and tables: manually verified numbers, and text that must not be read."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ from paribus.parsers.tables import table
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "parsers"
 EVERY = (fio_output, orion, iostat, vmstat, sar, mpstat, table)
 MIB = 2**20
-LOGS = sorted(path for one in EVERY for path in GOLDEN.glob(f"{one.FORMAT}/*.log"))
+LOGS = sorted(path for reading in EVERY for path in GOLDEN.glob(f"{reading.FORMAT}/*.log"))
 
 
 def _golden(name: str) -> Log:
@@ -25,17 +25,17 @@ def _golden(name: str) -> Log:
 
 
 def _value(run: LogRun, metric: str, subject: str = "") -> float:
-    (found,) = [one.value for one in run.readings if (one.metric, one.subject) == (metric, subject)]
-    return found
+    (value,) = [reading.value for reading in run.readings if (reading.metric, reading.subject) == (metric, subject)]
+    return value
 
 
 def _course(run: LogRun, metric: str, subject: str = "") -> tuple[float, ...]:
-    (found,) = [one.values for one in run.courses if (one.metric, one.subject) == (metric, subject)]
-    return found
+    (values,) = [series.values for series in run.courses if (series.metric, series.subject) == (metric, subject)]
+    return values
 
 
 def _has(run: LogRun, metric: str, subject: str = "") -> bool:
-    return any((one.metric, one.subject) == (metric, subject) for one in run.readings)
+    return any((reading.metric, reading.subject) == (metric, subject) for reading in run.readings)
 
 
 def test_fio_2_counts_in_kib_and_microseconds() -> None:
@@ -51,7 +51,7 @@ def test_fio_2_counts_in_kib_and_microseconds() -> None:
     assert [line for line, _text in log.not_understood] == [1]
 
 
-def test_json_that_breaks_off_gives_what_it_has() -> None:
+def test_truncated_json_keeps_its_complete_values() -> None:
     whole, cut = _golden("fio/json-2.1.11-cut.log").runs
     assert not whole.missing
     assert cut.missing == "the report breaks off in line 157"
@@ -60,7 +60,7 @@ def test_json_that_breaks_off_gives_what_it_has() -> None:
     assert _value(cut, "completion_mean_s", "read") == pytest.approx(290.75e-6)
 
 
-def test_fio_for_people_says_its_units() -> None:
+def test_normal_reports_of_fio_state_their_units() -> None:
     new, old = _golden("fio/normal-3.28.log").runs[0], _golden("fio/normal-2.1.11.log").runs[0]
     assert (new.load, old.load) == (4 * 32, 16)
     assert _value(new, "read_bytes_per_s") == pytest.approx(80.1 * MIB)
@@ -91,7 +91,7 @@ def test_sizes_of_fio(word: str, value: float | None) -> None:
     assert fio_shapes.size(word) == value
 
 
-def test_terse_versions_have_their_fields_where_they_are() -> None:
+def test_terse_versions_have_their_own_field_positions() -> None:
     log = _golden("fio/terse.log")
     assert [dict(run.options)["terse-version"] for run in log.runs] == ["3", "3", "4", "5", "2", "3"]
     for run in (log.runs[0], log.runs[2], log.runs[3], log.runs[4]):
@@ -104,7 +104,7 @@ def test_terse_versions_have_their_fields_where_they_are() -> None:
     assert log.not_understood == ((7, "fio: terminating on signal 2"),)
 
 
-def test_terse_that_breaks_off_has_no_sum() -> None:
+def test_a_truncated_terse_line_has_no_sum() -> None:
     line = (GOLDEN / "fio" / "terse.log").read_text().splitlines()[0]
     (run,) = fio_output.read(line[:600]).runs
     assert run.missing == "line 1 breaks off"
@@ -117,12 +117,12 @@ def test_the_report_since_boot_is_no_sample() -> None:
     (run,) = log.runs
     assert _course(run, "device_reads_per_s", "sda") == (1500.2, 1510.2)
     assert _course(run, "device_read_bytes_per_s", "sda") == (24003.2 * 1024, 24163.2 * 1024)
-    assert next(one.at_s for one in run.courses) == (5, 10), "midnight lies between"
+    assert next(series.at_s for series in run.courses) == (5, 10), "midnight lies between"
     assert any("line 4" in remark and "boot" in remark for remark in log.remarks)
     assert any("sda1 is a partition of sda; dm-0 is made" in remark for remark in log.remarks)
     skipped = _golden("iostat/extended-9-megabytes.log").runs[0]
     assert _course(skipped, "device_read_bytes_per_s", "sdb") == (6.25 * MIB, 6.56 * MIB)
-    assert next(one.at_s for one in skipped.courses) == (10, 20)
+    assert next(series.at_s for series in skipped.courses) == (10, 20)
 
 
 def test_no_device_is_added_to_another() -> None:
@@ -132,7 +132,7 @@ def test_no_device_is_added_to_another() -> None:
     assert not _has(run, "device_read_bytes_per_s")
 
 
-def test_iostat_in_other_locales_and_for_people() -> None:
+def test_iostat_in_other_locales_and_human_readable() -> None:
     comma = _golden("iostat/extended-12.0-commas.log").runs[0]
     assert comma.version == "11.5.7 to 12.1"
     assert _value(comma, "device_queue", "nvme0n1") == 2.55
@@ -145,7 +145,7 @@ def test_iostat_in_other_locales_and_for_people() -> None:
 def test_vmstat_counts_blocks_of_1024() -> None:
     stamped, wide = _golden("vmstat/timestamps.log").runs[0], _golden("vmstat/wide-interval.log").runs[0]
     assert _course(stamped, "device_read_bytes_per_s") == (20480 * 1024, 30720 * 1024)
-    assert next(one.at_s for one in wide.courses) == (2, 4, 6)
+    assert next(series.at_s for series in wide.courses) == (2, 4, 6)
     assert _course(wide, "iowait_share") == (0.25, 0.24, 0.25)
     assert len(_golden("vmstat/plain-repeated-heads.log").runs) == 1
 
@@ -159,7 +159,7 @@ def test_averages_of_sar_and_restarts() -> None:
     old = _golden("sar/devices-10-24h.log").runs[0]
     assert _value(old, "device_read_bytes_per_s", "dev8-0") == 4800 * 512
     assert _value(old, "network_received_bytes_per_s", "eth0") == 1536 * 1024
-    assert next(one.at_s for one in old.courses) == (600, 1200)
+    assert next(series.at_s for series in old.courses) == (600, 1200)
 
 
 def test_each_processor_of_mpstat_by_itself() -> None:
@@ -184,7 +184,7 @@ def test_orion_obeys_littles_law_in_milliseconds() -> None:
     assert printed.histogram == ((128e-6, 0), (256e-6, 100), (512e-6, 9900))
 
 
-def test_a_matrix_that_does_not_say_what_it_is_of_is_left_out() -> None:
+def test_a_matrix_of_an_unknown_metric_is_omitted() -> None:
     log = orion.read("Large/Small,      5\n          1,  12.50\n")
     assert not log.runs
     assert "does not tell whether" in log.remarks[0]
@@ -192,23 +192,23 @@ def test_a_matrix_that_does_not_say_what_it_is_of_is_left_out() -> None:
 
 def test_levels_across_and_threads_down() -> None:
     log = _golden("table/markdown-wide.log")
-    found = {
-        (one.labels["I/O scheduler"], one.load, reading.metric): reading.value
-        for one in log.runs
-        for reading in one.readings
+    cells = {
+        (run.labels["I/O scheduler"], run.load, reading.metric): reading.value
+        for run in log.runs
+        for reading in run.readings
     }
-    assert found["noop", 8, "throughput_per_s"] == 1555.47
-    assert found["noop", 32, "throughput_per_s"] == 3100
-    assert found["cfq", 16, "throughput_per_s"] == 1900
-    assert found["cfq", 32, "ratio"] == 0.9
-    assert found["deadline", 8, "queries_per_s"] == 28801.8
-    assert ("cfq", 8, "throughput_per_s") not in found
+    assert cells["noop", 8, "throughput_per_s"] == 1555.47
+    assert cells["noop", 32, "throughput_per_s"] == 3100
+    assert cells["cfq", 16, "throughput_per_s"] == 1900
+    assert cells["cfq", 32, "ratio"] == 0.9
+    assert cells["deadline", 8, "queries_per_s"] == 28801.8
+    assert ("cfq", 8, "throughput_per_s") not in cells
     assert [line for line, _text in log.not_understood] == [9]
 
 
-def test_mb_are_what_the_operations_beside_them_show() -> None:
+def test_operations_show_whether_mb_means_mib() -> None:
     log = _golden("table/two-heads.log")
-    off = next(one for one in log.runs if (one.labels, one.load) == ({"NUMA": "off"}, 8))
+    off = next(run for run in log.runs if (run.labels, run.load) == ({"NUMA": "off"}, 8))
     assert _value(off, "bytes_per_s") == pytest.approx(378.54 * MIB)
     assert _value(off, "iowait_share") == 0.065
     decimal = table.read("threads,noop MB/s,cfq MB/s\n8,100.5,90.5\n16,200.5,190.5\n")
@@ -216,7 +216,7 @@ def test_mb_are_what_the_operations_beside_them_show() -> None:
     assert "nothing in the text shows which is meant" in decimal.remarks[0]
 
 
-def test_a_decimal_comma_is_known_by_the_whole_table() -> None:
+def test_a_decimal_comma_is_inferred_from_the_whole_table() -> None:
     comma = {
         (run.labels["scheduler"], run.load): run.readings[0].value
         for run in _golden("table/semicolons-across.log").runs
@@ -242,7 +242,7 @@ def test_a_line_with_more_cells_than_heads_is_not_read() -> None:
     assert log.not_understood == ((2, "8,1,555,1,600"),)
 
 
-def test_a_number_that_may_be_cut_is_left_out() -> None:
+def test_a_number_that_may_be_cut_is_omitted() -> None:
     log = table.read("threads,noop,cfq\n8,1555,1600\n16,2100,22")
     assert [(run.load, run.labels["level"]) for run in log.runs] == [(8, "noop"), (8, "cfq"), (16, "noop")]
     assert "may be cut" in log.remarks[0]
@@ -260,15 +260,15 @@ def test_long_tables_keep_factor_level_workload_and_threads() -> None:
 def test_every_number_of_a_long_table_is_read() -> None:
     path = GOLDEN / "table" / "long.log"
     rows = path.read_text(encoding="utf-8").splitlines()[1:]
-    read = [one.stated.split()[0] for run in _golden("table/long.log").runs for one in run.readings]
+    read = [reading.stated.split()[0] for run in _golden("table/long.log").runs for reading in run.readings]
     assert sorted(read) == sorted(row.rsplit(",", 1)[1] for row in rows)
 
 
-@pytest.mark.parametrize("module", EVERY, ids=lambda one: one.FORMAT)
+@pytest.mark.parametrize("module", EVERY, ids=lambda reading: reading.FORMAT)
 @pytest.mark.parametrize(
-    "path", sorted(path for one in EVERY for path in GOLDEN.glob(f"{one.FORMAT}/*.log")), ids=name_of
+    "path", sorted(path for reading in EVERY for path in GOLDEN.glob(f"{reading.FORMAT}/*.log")), ids=name_of
 )
-def test_any_reader_stands_any_text(module: formats.Format, path: Path) -> None:
+def test_every_reader_accepts_any_text(module: formats.Format, path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for broken in (
         text,
@@ -279,7 +279,7 @@ def test_any_reader_stands_any_text(module: formats.Format, path: Path) -> None:
     ):
         log = module.read(broken)
         lines = plain_lines(broken)
-        assert all(lines[line - 1] == words for line, words in log.not_understood)
+        assert all(lines[line - 1] == content for line, content in log.not_understood)
         assert 0 <= module.recognises(broken) <= 1
 
 
@@ -303,8 +303,8 @@ def test_json_in_one_line_is_read_alike() -> None:
     text = (GOLDEN / "fio" / "mixed.txt").read_text(encoding="utf-8")
     flat = json.dumps(json.loads(text[text.index("{") : text.rindex("}") + 1]))
     runs = [fio_output.read(each).runs[0] for each in (flat, text)]
-    said = [{(one.metric, one.subject, one.value) for one in run.readings} for run in runs]
-    assert said[0] == said[1]
+    facts = [{(reading.metric, reading.subject, reading.value) for reading in run.readings} for run in runs]
+    assert facts[0] == facts[1]
 
 
 def test_three_forms_of_one_run_of_fio_agree() -> None:
@@ -335,7 +335,7 @@ def test_three_forms_of_one_run_of_fio_agree() -> None:
     assert sum("tell again" in remark for remark in fio_output.read(text).remarks) == 2
 
 
-def test_what_fio_states_of_both_is_their_sum() -> None:
+def test_a_mixed_report_of_fio_is_the_sum_of_its_directions() -> None:
     (run,) = _golden("fio/both-3.33.log").runs
     assert _value(run, "throughput_per_s") == 9886 + 9876
     assert any("prints zeros" in remark for remark in _golden("fio/both-3.33.log").remarks)
@@ -353,7 +353,7 @@ def test_counts_of_json_plus_lie_between_the_smallest_and_the_largest() -> None:
     assert ends[-2] < _value(run, "completion_max_s")
 
 
-def test_two_jobs_and_what_fio_states_of_both_are_three_runs() -> None:
+def test_two_jobs_and_their_group_are_three_runs() -> None:
     reads, writes, both = _golden("fio/normal-two-jobs-3.33.log").runs
     assert (reads.labels["job"], writes.labels["job"]) == ("reads", "writes")
     assert both.workload == "all jobs of a group"
@@ -364,7 +364,7 @@ def test_two_jobs_and_what_fio_states_of_both_are_three_runs() -> None:
 def test_a_second_blank_line_shows_that_the_report_since_boot_was_skipped() -> None:
     log = _golden("iostat/iso-12.6-skipping.log")
     assert not log.remarks
-    assert all(len(one.values) == 2 for one in log.runs[0].courses)
+    assert all(len(series.values) == 2 for series in log.runs[0].courses)
     text = (GOLDEN / "iostat" / "extended-12.6.log").read_text(encoding="utf-8")
     assert "\n\n\n" not in text.split("avg-cpu", 1)[0]
 
@@ -373,7 +373,9 @@ def test_a_second_blank_line_shows_that_the_report_since_boot_was_skipped() -> N
 def test_every_device_row_of_iostat_counts(name: str) -> None:
     text = (GOLDEN / "iostat" / f"{name}.log").read_text(encoding="utf-8")
     (run,) = iostat.read(text).runs
-    values = [one.value for one in run.readings] + [value for one in run.courses for value in one.values]
+    values = [reading.value for reading in run.readings] + [
+        value for reading in run.courses for value in reading.values
+    ]
     tables = text.split("avg-cpu:")[2:]  # the first is of the time since boot
     words = [word for part in tables for line in part.splitlines()[1:] for word in line.split()]
     numbers = [word for word in words if word[0].isdigit() and ":" not in word and "/" not in word]
@@ -382,33 +384,33 @@ def test_every_device_row_of_iostat_counts(name: str) -> None:
 
 def _cells(text: str) -> dict[tuple[str, int | None, str], float]:
     return {
-        (next(iter(run.labels.values()), ""), run.load, one.metric): one.value
+        (next(iter(run.labels.values()), ""), run.load, reading.metric): reading.value
         for run in table.read(text).runs
-        for one in run.readings
+        for reading in run.readings
     }
 
 
 def test_levels_that_are_numbers_are_no_threads() -> None:
-    found = _cells("QPS\nthreads\\read_ahead_kb,0,128\n8,1000.5,1010.5\n16,2000.5,2020.5\n")
-    assert found["128", 8, "queries_per_s"] == 1010.5
-    assert found["0", 16, "queries_per_s"] == 2000.5
+    cells = _cells("QPS\nthreads\\read_ahead_kb,0,128\n8,1000.5,1010.5\n16,2000.5,2020.5\n")
+    assert cells["128", 8, "queries_per_s"] == 1010.5
+    assert cells["0", 16, "queries_per_s"] == 2000.5
     turned = _cells("TPS\nread_ahead_kb,8,16\n0,1000.5,2000.5\n128,1010.5,2020.5\n")
     assert turned["128", 8, "throughput_per_s"] == 1010.5
 
 
-def test_thousands_that_a_title_speaks_of_are_not_taken_for_ones() -> None:
+def test_thousands_named_in_a_title_are_not_read_as_units() -> None:
     (run,) = table.read("IOPS (k)\nthreads,noop\n8,24.25\n16,30.50\n").runs[:1]
     assert (run.readings[0].metric, run.readings[0].unit) == ("iops", "k")
     assert _cells("IOPS\nthreads,read,write\n8,24.2k,12.1k\n16,30.5k,15.2k\n")["", 8, "reads_per_s"] == 24200
 
 
 def test_rows_of_decimal_commas_are_no_heads() -> None:
-    found = _cells("threads;noop;cfq\n8;12,5;13,75\n16;22,5;23,75\n")
-    assert found["noop", 8, "value"] == 12.5
-    assert found["cfq", 16, "value"] == 23.75
+    cells = _cells("threads;noop;cfq\n8;12,5;13,75\n16;22,5;23,75\n")
+    assert cells["noop", 8, "value"] == 12.5
+    assert cells["cfq", 16, "value"] == 23.75
 
 
-def test_columns_of_the_same_name_are_told() -> None:
+def test_columns_of_the_same_name_are_reported() -> None:
     log = table.read(
         "| level | IOPS | MB/s | MB/s |\n|--|--|--|--|\n| raid5 | 1000 | 16.4 | 16.4 |\n| raid0 | 2000 | 32.8 | 31 |\n"
     )

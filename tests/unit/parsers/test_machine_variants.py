@@ -1,4 +1,4 @@
-"""What other people's iostat, vmstat, sar and mpstat print, and what of other systems only looks like theirs."""
+"""Variants of iostat, vmstat, sar and mpstat output, and similar output of other systems."""
 
 import re
 
@@ -70,7 +70,7 @@ thot;10;2021-03-04 10:20:40 UTC;-1;2.20;0.00;1.30;0.20;0.00;96.30
 
 
 @pytest.mark.parametrize("whose", FOREIGN)
-def test_what_other_systems_print_is_named_and_not_misread(whose: str) -> None:
+def test_output_of_other_systems_is_named_and_not_read(whose: str) -> None:
     log = formats.read(FOREIGN[whose])
     assert log.runs == ()
     assert log.remarks[0].startswith(f"it is {whose}")
@@ -78,11 +78,11 @@ def test_what_other_systems_print_is_named_and_not_misread(whose: str) -> None:
     assert len(log.not_understood) == sum(1 for line in FOREIGN[whose].splitlines() if line.strip())
 
 
-def test_a_table_of_processes_among_those_of_a_machine_tells_of_no_processor() -> None:
+def test_a_table_of_processes_yields_no_processor() -> None:
     pidstat = FOREIGN["pidstat"].split("\n\n")[1]
     text = golden_text("sar/processors-12.6")
     alone, mixed = formats.read(text, "sar"), formats.read(f"{text}\n{pidstat}", "sar")
-    assert [one.readings for one in mixed.runs] == [one.readings for one in alone.runs]
+    assert [run.readings for run in mixed.runs] == [run.readings for run in alone.runs]
     assert len(mixed.not_understood) == len(alone.not_understood) + 3
 
 
@@ -101,7 +101,7 @@ def test_lines_of_several_machines_that_are_mixed_are_no_run() -> None:
     assert formats.read(mixed, "iostat").runs == ()
 
 
-def test_the_report_since_boot_is_left_out_also_where_the_text_is_indented() -> None:
+def test_the_report_since_boot_is_omitted_in_indented_text() -> None:
     text = golden_text("iostat/extended-12.6")
     quoted = "What I saw:\n" + "".join(f"    {line}" for line in text.splitlines(keepends=True))
     assert [course.values for course in courses_of(formats.read(quoted))] == [
@@ -127,7 +127,7 @@ def test_extremes_of_sar_are_no_average() -> None:
     (cut,) = formats.read(EXTREMES).runs
     (whole,) = formats.read(EXTREMES + average).runs
     assert cut.readings == ()
-    assert {one.metric: one.value for one in whole.readings}["cpu_user_share"] == pytest.approx(0.03)
+    assert {reading.metric: reading.value for reading in whole.readings}["cpu_user_share"] == pytest.approx(0.03)
 
 
 def test_times_of_day_of_other_languages_and_options() -> None:
@@ -149,12 +149,12 @@ def test_times_of_day_of_other_languages_and_options() -> None:
 def test_gigabytes_of_iostat_are_binary_as_its_megabytes() -> None:
     text = golden_text("iostat/extended-9-megabytes")
     log = formats.read(text.replace("rMB/s", "rGB/s").replace("wMB/s", "wGB/s"))
-    for one, other in zip(courses_of(formats.read(text)), courses_of(log), strict=True):
-        times = 1024 if "bytes_per_s" in one.metric else 1
-        assert other.values == pytest.approx([value * times for value in one.values])
+    for megabytes, gigabytes in zip(courses_of(formats.read(text)), courses_of(log), strict=True):
+        times = 1024 if "bytes_per_s" in megabytes.metric else 1
+        assert gigabytes.values == pytest.approx([value * times for value in megabytes.values])
 
 
-def test_mpstat_without_an_interval_tells_of_the_time_since_boot() -> None:
+def test_mpstat_without_an_interval_covers_the_time_since_boot() -> None:
     head, row = golden_text("mpstat/every-12.6").splitlines()[2:4]
     at_once = f"{head}\n{row.replace('16:25:29', '16:25:28')}\n"
     (alone,), (sampled,) = formats.read(at_once).runs, formats.read(f"{head}\n{row}\n").runs
@@ -167,40 +167,40 @@ def test_a_blank_line_after_every_line_changes_nothing(name: str) -> None:
     text = golden_text(name)
     log, plain = formats.read(text.replace("\n", "\n\n")), formats.read(text)
     assert courses_of(log) == courses_of(plain)
-    assert [[one.value for one in run.readings] for run in log.runs] == [
-        [one.value for one in run.readings] for run in plain.runs
+    assert [[reading.value for reading in run.readings] for run in log.runs] == [
+        [reading.value for reading in run.readings] for run in plain.runs
     ]
 
 
-def test_no_processor_is_used_for_more_than_all_of_the_time() -> None:
+def test_utilisation_above_100_percent_is_not_read() -> None:
     text = golden_text("mpstat/every-12.6")
     row = next(line for line in text.splitlines() if " all " in line and "Average" not in line)
     broken = text.replace(row, f"{row[: row.rindex(' ')]} 300")
     assert broken != text
     log = formats.read(broken)
     assert len(log.not_understood) == 1
-    assert max(value for one in courses_of(log) for value in one.values) <= 1
+    assert max(value for series in courses_of(log) for value in series.values) <= 1
 
 
 @pytest.mark.parametrize(
     ("part", "disk"),
     [("nvme1n1p2", "nvme1n1"), ("cciss/c0d1p3", "cciss/c0d1"), ("dasdb1", "dasdb"), ("mmcblk0p1", "mmcblk0")],
 )
-def test_a_partition_is_told_by_its_name(part: str, disk: str) -> None:
+def test_a_partition_is_recognised_by_its_name(part: str, disk: str) -> None:
     text = golden_text("iostat/extended-9-megabytes")
     name = next(course.subject for course in courses_of(formats.read(text)) if course.subject)
     log = formats.read(re.sub(rf"^{name} ", f"{part} ", text, flags=re.MULTILINE))
     assert any(f"{part} is a partition of {disk}" in remark for remark in log.remarks)
 
 
-def test_a_table_of_somebodys_own_beside_output_of_another_tool_is_a_table() -> None:
+def test_a_users_table_next_to_tool_output_is_a_table() -> None:
     table = "| threads | tps |\n|---|---|\n" + "".join(f"| {n} | {n * 12.5} |\n" for n in range(1, 400))
     log = formats.read(f"{table}\nAnd this on the Mac:\n\n{FOREIGN['iostat of macOS']}")
     assert log.format == "table"
     assert len(log.runs) == 399
 
 
-def test_a_device_that_comes_again_without_a_head_is_of_the_next_report() -> None:
+def test_a_repeated_device_without_a_head_starts_the_next_report() -> None:
     lines = golden_text("iostat/extended-9-megabytes").splitlines()
     head = next(line for line in lines if line.startswith("Device"))
     name = lines[lines.index(head) + 1].split()[0]

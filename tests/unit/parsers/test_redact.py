@@ -1,4 +1,4 @@
-"""Passwords go, whatever their spelling; everything else stays."""
+"""Removal of passwords in every notation; all other text is unchanged."""
 
 import pytest
 from hypothesis import given
@@ -97,16 +97,16 @@ _LINES = [line.replace("\0", "\n") for line in SECRETS.replace("\\\\\n", "\\\\\0
 
 
 @pytest.mark.parametrize("text", _LINES)
-def test_a_password_goes(text: str) -> None:
-    found = redact(text)
-    assert "h3im" not in found
-    assert "***" in found
-    assert found.count("\n") == text.count("\n")
-    assert redact(found) == found
+def test_a_password_is_removed(text: str) -> None:
+    redacted = redact(text)
+    assert "h3im" not in redacted
+    assert "***" in redacted
+    assert redacted.count("\n") == text.count("\n")
+    assert redact(redacted) == redacted
 
 
 @pytest.mark.parametrize("text", FINE.split("\n"))
-def test_what_is_none_stays(text: str) -> None:
+def test_text_that_is_no_password_stays(text: str) -> None:
     assert redact(text) == text
 
 
@@ -127,17 +127,17 @@ def test_what_is_none_stays(text: str) -> None:
         ("mysql password={geheim", "mysql password=***"),
     ],
 )
-def test_nothing_but_the_password_goes(text: str, left: str) -> None:
+def test_only_the_password_is_removed(text: str, left: str) -> None:
     assert redact(text) == left
 
 
-def test_no_letter_of_a_value_stays_whose_quotes_do_not_close() -> None:
+def test_a_value_with_unclosed_quotes_is_removed_whole() -> None:
     assert redact("mysql password={{:}\n") == "mysql password=***}\n"
     assert redact("mysql --password='abcd\n") == "mysql --password=***\n"
 
 
 @given(st.text(alphabet="abc -p=:/@'\"{}\\\n*$", max_size=60) | st.text())
-def test_lines_stay_where_they_are(text: str) -> None:
-    found = redact(f"mysql {text} password={text}\n")
-    assert found.count("\n") == 2 * text.count("\n") + 1
-    assert redact(found) == found
+def test_line_numbers_do_not_change(text: str) -> None:
+    redacted = redact(f"mysql {text} password={text}\n")
+    assert redacted.count("\n") == 2 * text.count("\n") + 1
+    assert redact(redacted) == redacted

@@ -1,4 +1,4 @@
-"""Rules by which tables are read, one by one; whole tables are among the goldens."""
+"""Individual rules for reading tables; complete tables are golden files."""
 
 import pytest
 
@@ -11,7 +11,7 @@ def read(*lines: str) -> Log:
 
 
 def figures(run: LogRun) -> dict[str, float]:
-    return {one.metric: one.value for one in run.readings}
+    return {reading.metric: reading.value for reading in run.readings}
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def figures(run: LogRun) -> dict[str, float]:
         (("**5,119**", "`787,094`"), (5119, 787094)),
     ],
 )
-def test_numbers_of_whatever_style(cells: tuple[str, str], values: tuple[float, float]) -> None:
+def test_numbers_in_every_notation(cells: tuple[str, str], values: tuple[float, float]) -> None:
     log = read("| threads | noop IOPS | cfq IOPS |", "|---|---|---|", f"| 8 | {cells[0]} | {cells[1]} |")
     assert [figures(run)["throughput_per_s"] for run in log.runs] == list(values)
 
@@ -40,10 +40,10 @@ def test_numbers_of_whatever_style(cells: tuple[str, str], values: tuple[float, 
     ],
     ids=["nothing said", "semicolons", "points beside whole hundreds"],
 )
-def test_what_may_be_a_thousand_or_a_decimal_is_left_out(lines: tuple[str, ...]) -> None:
+def test_an_ambiguous_separator_omits_the_number(lines: tuple[str, ...]) -> None:
     log = read(*lines)
     assert any("are left out" in remark for remark in log.remarks)
-    assert all(one.value > 900 for run in log.runs for one in run.readings)
+    assert all(reading.value > 900 for run in log.runs for reading in run.readings)
     assert len(log.not_understood) > 1
 
 
@@ -67,7 +67,7 @@ def test_kinds_of_load_are_workloads_and_not_levels_of_a_factor() -> None:
     ]
 
 
-def test_the_title_of_each_table_tells_its_workload() -> None:
+def test_the_title_of_each_table_names_its_workload() -> None:
     table = ["| threads | v1 TPS | v2 TPS |", "|---|---|---|", "| 8 | 100.5 | 110.5 |"]
     log = read("## Results", "### Point select performance", *table, "", "### Update index performance", *table)
     assert [run.workload for run in log.runs] == [
@@ -86,7 +86,7 @@ def test_a_unit_behind_every_number_is_no_second_line_of_heads() -> None:
     ]
 
 
-def test_levels_that_are_numbers_stand_over_their_measures() -> None:
+def test_numeric_levels_are_heads_above_their_metrics() -> None:
     log = read(",0,,128,", "threads,TPS,QPS,TPS,QPS", "8,100.5,2010,101.5,2030", "16,190.5,3810,191.5,3830")
     assert [(run.load, *run.labels.values(), *figures(run).values()) for run in log.runs] == [
         (8, "0", 100.5, 2010),
@@ -97,7 +97,7 @@ def test_levels_that_are_numbers_stand_over_their_measures() -> None:
 
 
 @pytest.mark.parametrize("head", ["change", "TPS improvement (%)", "提升", "ratio", "vs noop"])
-def test_a_column_that_follows_from_two_levels_is_held_against_them(head: str) -> None:
+def test_a_change_column_is_read_as_the_change_of_two_levels(head: str) -> None:
     rows = ["| 8 | 100.5 | 110.5 | 10% |", "| 16 | 190.5 | 210.5 | 10% |"]
     log = read(f"| threads | noop TPS | cfq TPS | {head} |", "|---|---|---|---|", *rows)
     assert [set(run.labels.values()) for run in log.runs] == [{"noop"}, {"cfq"}] * 2
@@ -105,14 +105,14 @@ def test_a_column_that_follows_from_two_levels_is_held_against_them(head: str) -
     assert log.remarks == ()
 
 
-def test_a_column_that_follows_from_more_is_no_level_and_is_told() -> None:
+def test_a_column_derived_from_several_levels_is_reported_unread() -> None:
     rows = ["| 8 | 100.5 | 110.5 | 99.5 | 10% |", "| 16 | 190.5 | 210.5 | 189.5 | 10% |"]
     log = read("| threads | noop TPS | cfq TPS | none TPS | gain |", "|---|---|---|---|---|", *rows)
     assert {level for run in log.runs for level in run.labels.values()} == {"noop", "cfq", "none"}
     assert log.remarks == ("the column gain is not read: it follows from others",)
 
 
-def test_two_lines_of_a_long_table_that_say_the_same_thing_are_repetitions() -> None:
+def test_equal_conditions_in_a_long_table_are_repetitions() -> None:
     rows = [f"x,{level},tps,1/s,{value}" for level in "ab" for value in (100.5, 101.5, 99.5)]
     log = read("factor,level,metric,unit,value", *rows)
     assert [(run.labels["x"], figures(run)["throughput_per_s"]) for run in log.runs] == [
@@ -120,20 +120,20 @@ def test_two_lines_of_a_long_table_that_say_the_same_thing_are_repetitions() -> 
     ]
 
 
-def test_what_another_format_makes_nothing_of_is_read_as_a_table() -> None:
+def test_a_text_without_runs_in_its_format_is_read_as_a_table() -> None:
     words = ["**queries read**", "**total number of events**", "**General statistics**", "Threads fairness"]
     log = read(*words, "", "| threads | noop TPS | cfq TPS |", "|---|---|---|", "| 8 | 100.5 | 110.5 |")
     assert log.format == "table"
     assert len(log.runs) == 2
 
 
-def test_what_a_later_table_says_otherwise_is_told_apart_by_its_title() -> None:
+def test_conflicting_values_of_two_tables_are_distinguished_by_title() -> None:
     heads = ["| scheduler | threads | TPS |", "|---|---|---|"]
     log = read("## OLTP", *heads, "| noop | 8 | 100.5 |", "", *heads, "| noop | 8 | 200.5 |")
     assert [run.options["title"] for run in log.runs] == ["OLTP", "OLTP, from line 6"]
 
 
-def test_everyday_words_are_measures_behind_a_level_that_others_have() -> None:
+def test_everyday_words_after_a_known_level_are_metrics() -> None:
     heads = "| threads | noop TPS | cfq TPS | noop events | cfq events |"
     log = read(heads, "|---|---|---|---|---|", "| 8 | 10.5 | 11.5 | 3150 | 3450 |")
     assert [(run.labels["level"], figures(run)) for run in log.runs] == [

@@ -1,4 +1,4 @@
-"""Real output of real tools, and what it means; reports of older versions in their form."""
+"""Reports of real tool output, and of reconstructed output of older versions."""
 
 import dataclasses
 import json
@@ -55,22 +55,22 @@ Test execution summary:
 
 
 @pytest.mark.parametrize("case", sorted(CASES), ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_real_output_means(case: Path) -> None:
-    found = PARSERS[case.parent.name](case.read_text(encoding="utf-8"))
-    assert json.loads(json.dumps(dataclasses.asdict(found))) == json.loads(CASES[case].read_text())
+def test_real_output_has_the_recorded_report(case: Path) -> None:
+    report = PARSERS[case.parent.name](case.read_text(encoding="utf-8"))
+    assert json.loads(json.dumps(dataclasses.asdict(report))) == json.loads(CASES[case].read_text())
 
 
 def test_an_old_report_of_transactions_is_read() -> None:
-    found = sysbench_output.parse(OLD_OLTP)
-    assert (found.operations_per_s, found.queries_per_s, found.ignored_per_s) == (50, 1050, 2)
-    assert found.responses_s == pytest.approx({"mean": 0.01744, "max": 1.05, "p95": 0.03264})
-    assert found.bytes_per_s is None
+    report = sysbench_output.parse(OLD_OLTP)
+    assert (report.operations_per_s, report.queries_per_s, report.ignored_per_s) == (50, 1050, 2)
+    assert report.responses_s == pytest.approx({"mean": 0.01744, "max": 1.05, "p95": 0.03264})
+    assert report.bytes_per_s is None
 
 
 def test_an_old_report_of_files_is_read() -> None:
-    found = sysbench_output.parse(OLD_FILEIO)
-    assert (found.operations_per_s, found.bytes_per_s) == (100, 1.5 * 2**20)
-    assert found.responses_s == pytest.approx({"mean": 0.002, "max": 0.09, "p95": 0.007})
+    report = sysbench_output.parse(OLD_FILEIO)
+    assert (report.operations_per_s, report.bytes_per_s) == (100, 1.5 * 2**20)
+    assert report.responses_s == pytest.approx({"mean": 0.002, "max": 0.09, "p95": 0.007})
 
 
 def test_old_interval_lines_are_read() -> None:
@@ -81,10 +81,10 @@ def test_old_interval_lines_are_read() -> None:
 
 def test_only_the_seconds_after_settling_count() -> None:
     whole = sysbench_output.parse((GOLDEN / "sysbench" / "oltp.log").read_text())
-    found = sysbench_output.within(whole, 1, 3)
-    assert [one.at_s for one in found.seconds] == [2, 3]
-    assert found.operations_per_s == pytest.approx((1258.20 + 1304.98) / 2)
-    assert found.responses_s == pytest.approx({"p95": (0.00349 + 0.00214) / 2})
+    report = sysbench_output.within(whole, 1, 3)
+    assert [second.at_s for second in report.seconds] == [2, 3]
+    assert report.operations_per_s == pytest.approx((1258.20 + 1304.98) / 2)
+    assert report.responses_s == pytest.approx({"p95": (0.00349 + 0.00214) / 2})
     with pytest.raises(NotUnderstood, match=r"tells of 3 s of the 9 s"):
         sysbench_output.within(whole, 1, 10)
 
@@ -98,7 +98,7 @@ def test_errors_of_a_tool_are_counted() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "FATAL: no such test", "{", '{"jobs": 3}', '{"jobs": [{}]}', "[]", "{}"])
-def test_what_is_no_report_is_told(text: str) -> None:
+def test_a_text_that_is_no_report_is_refused(text: str) -> None:
     for parse in PARSERS.values():
         with pytest.raises(NotUnderstood):
             parse(text)

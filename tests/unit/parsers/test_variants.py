@@ -1,4 +1,4 @@
-"""What logs of other people have, and goldens of the tools have not: builds of their own, prefixes, notes, mixtures."""
+"""Variants in users' logs that golden files lack: custom builds, prefixes, notes, mixtures."""
 
 import re
 
@@ -8,14 +8,18 @@ from golden_logs import HERE, courses_of, golden_text, text_of
 from paribus.parsers import formats
 
 
-def test_a_build_of_sysbench_that_tells_response_times_in_microseconds() -> None:
+def test_a_build_of_sysbench_with_response_times_in_microseconds() -> None:
     text = golden_text("sysbench/oltp-0.5")
-    other = re.sub(r"time: ([0-9.]+)ms \(", lambda found: f"time: {float(found[1]) * 1000:.2f}us (", text)
+    other = re.sub(r"time: ([0-9.]+)ms \(", lambda match: f"time: {float(match[1]) * 1000:.2f}us (", text)
     assert "us (95%)" in other
     log = formats.read(other)
     assert not log.not_understood
-    for own, same in zip(courses_of(log), courses_of(formats.read(text)), strict=True):
-        assert (own.metric, own.at_s, own.values) == (same.metric, same.at_s, pytest.approx(same.values))
+    for microseconds, milliseconds in zip(courses_of(log), courses_of(formats.read(text)), strict=True):
+        assert (microseconds.metric, microseconds.at_s, microseconds.values) == (
+            milliseconds.metric,
+            milliseconds.at_s,
+            pytest.approx(milliseconds.values),
+        )
 
 
 MARKED = (
@@ -35,7 +39,7 @@ MARKS = {
 
 @pytest.mark.parametrize("how", MARKS)
 @pytest.mark.parametrize("name", MARKED)
-def test_what_stands_before_every_line_is_no_part_of_it(name: str, how: str) -> None:
+def test_a_prefix_of_every_line_is_removed(name: str, how: str) -> None:
     text = golden_text(name)
     marked = "".join(MARKS[how](number) + line for number, line in enumerate(text.splitlines(keepends=True)))
     log, plain = formats.read(marked), formats.read(text)
@@ -44,12 +48,14 @@ def test_what_stands_before_every_line_is_no_part_of_it(name: str, how: str) -> 
     assert len(log.not_understood) == len(plain.not_understood)
 
 
-def test_a_report_of_fio_that_somebody_indented_in_notes_is_read() -> None:
+def test_a_report_of_fio_indented_in_notes_is_read() -> None:
     text = golden_text("fio/normal-3.28")
     deeper = re.sub("^(?: {4,}| +(?=lat|\\|))", "\t\t", text, flags=re.MULTILINE)
     notes = "1. Random reads\n" + "".join(f"\t{line}" for line in deeper.splitlines(keepends=True))
     (run,), (plain,) = formats.read(notes).runs, formats.read(text).runs
-    assert [(one.metric, one.value) for one in run.readings] == [(one.metric, one.value) for one in plain.readings]
+    assert [(reading.metric, reading.value) for reading in run.readings] == [
+        (reading.metric, reading.value) for reading in plain.readings
+    ]
     assert not run.missing
 
 
@@ -66,7 +72,7 @@ def test_words_after_a_whole_report_that_end_without_an_end_of_line_cut_nothing_
     assert formats.read(f"{text}Thr").runs[0].missing
 
 
-def test_a_log_of_two_tools_says_where_the_other_one_begins() -> None:
+def test_a_remark_locates_the_output_of_a_second_tool() -> None:
     sysbench, iostat = golden_text("sysbench/oltp-0.5"), golden_text("iostat/extended-12.6")
     log = formats.read(f"{sysbench}\n{iostat}")
     assert log.format == "sysbench"
@@ -76,7 +82,7 @@ def test_a_log_of_two_tools_says_where_the_other_one_begins() -> None:
     assert not formats.read(f"{sysbench}\nI saw this on db1, and 12 more.\n").remarks
 
 
-def test_a_line_of_fio_that_somebody_quoted_alone_is_of_no_job_before_it() -> None:
+def test_a_single_quoted_line_of_fio_belongs_to_no_job() -> None:
     text = golden_text("fio/normal-1.59")
     quoted = [
         "  read: IOPS=357, BW=44.7MiB/s (46.9MB/s)(896MiB/20044msec)",
@@ -89,7 +95,7 @@ def test_a_line_of_fio_that_somebody_quoted_alone_is_of_no_job_before_it() -> No
 
 
 @pytest.mark.parametrize("name", ["sysbench/oltp-0.5", "iostat/extended-12.6", "fio/normal-3.28"])
-def test_a_report_between_much_that_a_script_says_is_found(name: str) -> None:
+def test_a_report_within_verbose_script_output_is_recognised(name: str) -> None:
     much = "".join(f"+ apt-get install package-of-number-{number}\n" for number in range(2000))
     assert formats.recognise(much) is None
     log = formats.read(much + golden_text(name) + much)
@@ -100,7 +106,7 @@ def test_a_report_between_much_that_a_script_says_is_found(name: str) -> None:
     assert formats.recognise(table + much + golden_text(name) + much) == log.format
 
 
-def test_what_somebody_explains_behind_a_line_is_no_part_of_it() -> None:
+def test_a_trailing_comment_is_removed() -> None:
     text = golden_text("sysbench/oltp-0.5")
     explained = re.sub("^( +(?:transactions|total time|avg):.*)$", "\\1      # what it means", text, flags=re.MULTILINE)
     assert explained.count("# what it means") == 3
@@ -108,10 +114,10 @@ def test_what_somebody_explains_behind_a_line_is_no_part_of_it() -> None:
 
 
 @pytest.mark.parametrize("name", ["iostat/human-12.6-pretty", "pgbench/tpcb-9.4"])
-def test_a_name_at_the_very_end_of_a_text_that_breaks_off_may_be_longer(name: str) -> None:
+def test_a_name_at_a_truncated_end_is_not_read(name: str) -> None:
     text = golden_text(name).rstrip()
     whole, cut = formats.read(f"{text}\n"), formats.read(text[:-1])
-    subjects = [{one.subject for run in log.runs for one in (*run.readings, *run.courses)} for log in (whole, cut)]
+    subjects = [{item.subject for run in log.runs for item in (*run.readings, *run.courses)} for log in (whole, cut)]
     assert subjects[1] <= subjects[0]
 
 
@@ -133,11 +139,11 @@ Vuser 2:FINISHED SUCCESS
 """
 
 
-def test_users_that_run_their_queries_at_once_are_one_run_and_no_repetitions() -> None:
+def test_concurrent_query_users_are_one_run() -> None:
     log = formats.read(STREAMS)
     (run,) = log.runs
     assert (run.workload, run.load) == ("tpch", 2)
-    assert {one.subject: one.value for one in run.readings if one.metric == "duration_s"} == {
+    assert {reading.subject: reading.value for reading in run.readings if reading.metric == "duration_s"} == {
         "query 14 of user 1": 1.25,
         "query 2 of user 2": 0.751,
         "query 2 of user 1": 0.802,
@@ -148,54 +154,58 @@ def test_users_that_run_their_queries_at_once_are_one_run_and_no_repetitions() -
     }
     assert not log.not_understood
     cut = STREAMS[: STREAMS.index("1.00125") + 4]
-    assert not [one for one in formats.read(cut).runs[0].readings if one.metric == "query_geometric_mean_s"]
+    assert not [reading for reading in formats.read(cut).runs[0].readings if reading.metric == "query_geometric_mean_s"]
     alone = "".join(line for line in STREAMS.splitlines(keepends=True) if not line.startswith("Vuser 2"))
     first, second = formats.read(alone).runs
-    assert [one.subject for one in first.readings] == ["query 14", "query 2", "1 query sets", ""]
-    assert [one.subject for one in second.readings] == ["query 14"]
+    assert [reading.subject for reading in first.readings] == ["query 14", "query 2", "1 query sets", ""]
+    assert [reading.subject for reading in second.readings] == ["query 14"]
 
 
-def test_interval_lines_of_two_sysbench_that_wrote_at_once_are_no_course() -> None:
+def test_interleaved_interval_lines_yield_no_time_series() -> None:
     lines = golden_text("sysbench/oltp-0.5").splitlines(keepends=True)
     mixed = "".join(line if "tps:" not in line else line + line.replace("tps: 4", "tps: 3") for line in lines)
     log, alone = formats.read(mixed), formats.read("".join(lines))
     assert [run.courses for run in log.runs] == [()]
-    told, same = ([(one.metric, one.value) for one in each.runs[0].readings] for each in (log, alone))
-    assert told == same
+    mixed_readings, expected = (
+        [(reading.metric, reading.value) for reading in each_log.runs[0].readings] for each_log in (log, alone)
+    )
+    assert mixed_readings == expected
     assert len(log.not_understood) == 12
     assert "several sysbench wrote their interval lines at once" in log.remarks[0]
 
 
-def test_marks_are_taken_off_also_where_lines_stand_around_them() -> None:
+def test_prefixes_are_removed_if_most_lines_have_them() -> None:
     text = golden_text("iostat/extended-12.6")
     marked = "".join(f"2024-05-06 07:08:09.123456\t{line}" for line in text.splitlines(keepends=True))
     for around in (f"```\n{marked}```\n", "".join(f"    {line}" for line in marked.splitlines(keepends=True))):
         assert courses_of(formats.read(around)) == courses_of(formats.read(text))
 
 
-def test_a_tools_own_word_before_every_line_is_no_name_of_a_machine() -> None:
+def test_a_word_printed_by_the_tool_is_no_machine_name() -> None:
     progress = "".join(line for line in golden_text("pgbench/tpcb-15").splitlines(keepends=True) if "progress:" in line)
     log = formats.read(progress)
     assert (len(courses_of(log)), log.not_understood) == (4, ())
 
 
-def test_where_sysbench_begins_no_transaction_its_rate_is_that_of_events() -> None:
+def test_without_transactions_the_rate_counts_events() -> None:
     text = golden_text("sysbench/select-0.5")
     (run,) = formats.read(text).runs
-    rates = {one.subject: one.value for one in run.readings if one.metric == "throughput_per_s"}
+    rates = {reading.subject: reading.value for reading in run.readings if reading.metric == "throughput_per_s"}
     assert rates == {"transactions": 0.0, "": pytest.approx(197980 / 20.0008)}
-    courses = {one.subject: one.values for one in run.courses if one.metric == "throughput_per_s"}
+    courses = {series.subject: series.values for series in run.courses if series.metric == "throughput_per_s"}
     assert courses == {"transactions": (0.0, 0.0), "": (9876.4, 9920.8)}
     killed = text[: text.index("OLTP test statistics")]
-    assert [one.subject for one in formats.read(killed).runs[0].courses if one.metric == "throughput_per_s"] == [
-        "transactions"
-    ]
+    assert [
+        series.subject for series in formats.read(killed).runs[0].courses if series.metric == "throughput_per_s"
+    ] == ["transactions"]
     failed = text.replace("ignored errors:                      0 ", "ignored errors:                      7 ")
     (run,) = formats.read(failed).runs
-    assert [one.value for one in run.readings if (one.metric, one.subject) == ("throughput_per_s", "")] == [0.0]
+    assert [
+        reading.value for reading in run.readings if (reading.metric, reading.subject) == ("throughput_per_s", "")
+    ] == [0.0]
 
 
-def test_a_sign_that_stands_for_numbers_is_none() -> None:
+def test_a_hash_sign_is_no_number() -> None:
     for name in ("sysbench/tpcc-csv", "sysbench/select-0.5"):
         text = golden_text(name).replace("max:", "max: #\n  max:", 1)
         assert [line for _, line in formats.read(text).not_understood] == [
@@ -203,9 +213,9 @@ def test_a_sign_that_stands_for_numbers_is_none() -> None:
         ]
 
 
-def test_a_rate_of_no_transactions_is_none_of_events_even_where_the_report_is_in_pieces() -> None:
+def test_a_rate_of_zero_transactions_is_no_event_rate_in_a_torn_report() -> None:
     lines = golden_text("sysbench/select-0.5").split("\n")
     torn = formats.read("\n".join([*lines[:12], *lines[24:28], *lines[12:]]))
-    zeros = {(one.metric, one.subject) for one in courses_of(torn) if not any(one.values)}
+    zeros = {(series.metric, series.subject) for series in courses_of(torn) if not any(series.values)}
     assert ("throughput_per_s", "transactions") in zeros
     assert ("throughput_per_s", "") not in zeros

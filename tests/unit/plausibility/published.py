@@ -1,4 +1,4 @@
-"""Sets as people publish them, drawn at random without any error: the tests of laws plant theirs in these."""
+"""Random error-free sets as people publish them, in which tests plant errors."""
 
 import math
 import random
@@ -26,20 +26,20 @@ def table(rng: random.Random, name: str = "T01", kind: str = "", factor: str = "
     kind = kind or rng.choice(("oltp", "fileio"))
     loads = LOADS[: rng.randint(5, 8)]
     peak, half, noise = rng.uniform(800, 60_000), rng.uniform(4, 60), rng.uniform(0.003, 0.03)
-    each, block, decimals = rng.choice(EACH), rng.choice(BLOCKS), rng.choice((1, 2, 2, 2))
-    told, blocks_known = rng.random() < 0.5, rng.random() < 0.5
+    queries_each, block, decimals = rng.choice(EACH), rng.choice(BLOCKS), rng.choice((1, 2, 2, 2))
+    response_stated, blocks_known = rng.random() < 0.5, rng.random() < 0.5
     cells = []
     for level in range(rng.randint(2, 6)):
-        mine = peak * math.exp(rng.gauss(0, 0.08)) * (1 + 0.035 * level)
-        own_half = half * math.exp(rng.gauss(0, 0.1))
+        level_peak = peak * math.exp(rng.gauss(0, 0.08)) * (1 + 0.035 * level)
+        level_half = half * math.exp(rng.gauss(0, 0.1))
         for load in loads:
-            rate = _rate(rng, mine, own_half, load, noise)
+            rate = _rate(rng, level_peak, level_half, load, noise)
             figures = {"throughput_per_s": printed(rate, 1, decimals)}
             if kind == "oltp":
-                figures["queries_per_s"] = printed(rate * each, 1, decimals)
+                figures["queries_per_s"] = printed(rate * queries_each, 1, decimals)
             else:
                 figures["bytes_per_s"] = printed(rate * block, 2**20, decimals)
-            if told:
+            if response_stated:
                 figures["response_mean_s"] = printed(load / rate * rng.uniform(0.97, 1), 1e-3)
                 figures["load_average"] = printed(load * rng.uniform(1, 2), 1, 0)
                 figures["iowait_share"] = printed(rng.uniform(0.01, 0.7), 0.01, 1)
@@ -50,7 +50,7 @@ def table(rng: random.Random, name: str = "T01", kind: str = "", factor: str = "
                     workload=kind,
                     levels={factor: str(level)},
                     load=load,
-                    closed=told,
+                    closed=response_stated,
                     block_bytes=block if kind == "fileio" and blocks_known else None,
                 )
             )
@@ -58,7 +58,7 @@ def table(rng: random.Random, name: str = "T01", kind: str = "", factor: str = "
 
 
 def log(rng: random.Random) -> StatedCell:
-    """One run of sysbench, as 1.0 tells it."""
+    """One run as reported by sysbench 1.0."""
     threads, duration = rng.choice(LOADS[:6]), rng.choice((10, 60, 180, 300, 3600)) + rng.uniform(0, 0.1)
     mean = rng.uniform(0.3e-3, 40e-3)
     sigma = rng.uniform(0.2, 1.2)  # of response times, log-normal
@@ -113,7 +113,7 @@ def with_figure(cell: StatedCell, metric: str, figure: StatedFigure | None) -> S
 
 
 def scaled(cell: StatedCell, metric: str, factor: float) -> StatedCell:
-    """The cell with a figure so many times what it was, written as finely."""
+    """The cell with a figure scaled by a factor, at the same precision."""
     old = cell.figures[metric]
     decimals = len(old.stated.partition(".")[2])
     unit = old.value / float(old.stated) if float(old.stated) else 1.0

@@ -1,4 +1,4 @@
-"""Laws within a cell: each example breaks one, or keeps it by a hair."""
+"""Laws within a cell: each example violates one, or just satisfies it."""
 
 import random
 from dataclasses import replace
@@ -61,7 +61,7 @@ def test_the_figure_that_alone_would_explain_it_is_singled_out(
     assert breach.grave
 
 
-def test_threads_that_cannot_have_been_are_a_breach_of_little() -> None:
+def test_an_impossible_thread_count_violates_littles_law() -> None:
     (breach,) = of_cell(replace(_RUN, load=16))
     assert (breach.law, breach.metric) == ("Little's law", "load")
     assert breach.implied == pytest.approx(8, rel=0.01)
@@ -74,7 +74,7 @@ def test_clients_that_think_keep_fewer_threads_busy_and_never_more() -> None:
 
 
 def test_an_operation_that_a_short_window_cuts_is_no_breach() -> None:
-    """Four outstanding, of which one of 44 ms was under way when 50 ms began."""
+    """Four operations outstanding; one of 44 ms was in flight at the start of the 50 ms window."""
     figures = {"throughput_per_s": 200.0, "response_mean_s": 0.027, "response_max_s": 0.044, "duration_s": 0.05}
     cut = StatedCell(figures={name: StatedFigure(value) for name, value in figures.items()}, load=4, closed=True)
     assert of_cell(cut) == []
@@ -82,7 +82,7 @@ def test_an_operation_that_a_short_window_cuts_is_no_breach() -> None:
     assert _laws(with_figure(replace(cut, load=2), "response_max_s", StatedFigure(0.03))) == {"Little's law"}
 
 
-def test_figures_that_may_each_be_wrong_are_told_together() -> None:
+def test_figures_that_may_each_be_wrong_are_reported_together() -> None:
     cell = replace(_stated(throughput_per_s="1200", queries_per_s="18000"), queries_each=18)
     cell = replace(cell, table="000-T15", levels={"OP": "15%"}, load=64)
     (breach,) = of_cell(cell)
@@ -93,7 +93,7 @@ def test_figures_that_may_each_be_wrong_are_told_together() -> None:
     assert (breach.metric, breach.implied) == ("", None)
 
 
-def test_a_figure_is_as_fine_as_it_is_written() -> None:
+def test_the_precision_of_a_figure_is_that_of_its_text() -> None:
     within = replace(_stated(throughput_per_s="34", bytes_per_s="557056"), block_bytes=16384)
     assert of_cell(within) == []
     assert of_cell(with_figure(within, "throughput_per_s", StatedFigure(33.6, "34"))) == []
@@ -136,7 +136,7 @@ def test_a_mistaken_unit_is_named_and_singles_out_the_throughput(factor: float, 
         ),
     ],
 )
-def test_what_cannot_be_is_named(figures: dict[str, str], law: str) -> None:
+def test_impossible_figures_are_reported(figures: dict[str, str], law: str) -> None:
     assert _laws(_stated(**figures)) == {law}
 
 
@@ -151,7 +151,7 @@ def test_what_cannot_be_is_named(figures: dict[str, str], law: str) -> None:
         {"response_p95_s": "0.00", "response_min_s": "0.10"},  # percentiles turned off
     ],
 )
-def test_what_may_be_is_left_alone(figures: dict[str, str]) -> None:
+def test_possible_figures_are_not_reported(figures: dict[str, str]) -> None:
     assert of_cell(_stated(**figures)) == []
 
 
@@ -160,52 +160,54 @@ def test_runs_without_an_error_give_no_alarm() -> None:
     assert len(alarms) < _SETS / 100, alarms[:5]
 
 
-def test_one_wrong_figure_of_a_run_is_found_and_never_another_blamed() -> None:
+def test_one_wrong_figure_is_found_and_no_other_is_blamed() -> None:
     metrics = ("throughput_per_s", "operations", "queries", "duration_s", "response_mean_s", "response_sum_s")
     singled = 0
     for seed in range(_SETS):
         rng = random.Random(seed)
         metric = rng.choice(metrics)
         wrong = scaled(log(rng), metric, rng.choice((rng.uniform(1.1, 2), rng.uniform(0.5, 0.9), 10, 0.1)))
-        found = of_cell(wrong)
-        assert found, (seed, metric)
-        assert {breach.metric for breach in found} <= {metric, ""}, (seed, metric, found)
-        singled += any(breach.metric == metric for breach in found)
+        breaches = of_cell(wrong)
+        assert breaches, (seed, metric)
+        assert {breach.metric for breach in breaches} <= {metric, ""}, (seed, metric, breaches)
+        singled += any(breach.metric == metric for breach in breaches)
     assert singled >= 0.95 * _SETS
 
 
 def test_every_breach_has_a_name_that_is_listed() -> None:
-    found: list[Breach] = [
+    breaches: list[Breach] = [
         breach for metric in _PUBLISHED for breach in of_cell(scaled(_RUN, metric, 7)) if _PUBLISHED[metric].value
     ]
-    assert {breach.law for breach in found} <= set(NAMES)
-    assert all(breach.words.startswith(breach.law) and breach.where in breach.words for breach in found)
+    assert {breach.law for breach in breaches} <= set(NAMES)
+    assert all(breach.words.startswith(breach.law) and breach.where in breach.words for breach in breaches)
 
 
 def _report(**figures: tuple[float, str]) -> StatedCell:
-    told = {name.replace("_again", ":again"): StatedFigure(*said) for name, said in figures.items()}
-    return StatedCell(figures=told, source="log", load=8)
+    stated = {
+        name.replace("_again", ":again"): StatedFigure(*value_and_text) for name, value_and_text in figures.items()
+    }
+    return StatedCell(figures=stated, source="log", load=8)
 
 
-def test_what_threads_did_on_average_makes_the_total() -> None:
+def test_means_per_thread_give_the_total() -> None:
     fits = {"operations": (147483, "147483"), "thread_events_mean": (18435.375, "18435.3750")}
     times = {"response_sum_s": (2399.41558, "2399415.58"), "thread_time_mean_s": (299.9269, "299.9269")}
     assert of_cell(_report(**fits, **times)) == []
-    (found,) = of_cell(_report(**{**fits, "thread_events_mean": (18935.375, "18935.3750")}))
-    assert (found.law, "18,435.375" in found.words) == ("mean of threads x threads = total", True)
-    (found,) = of_cell(_report(**{**times, "response_sum_s": (2899.41558, "2899415.58")}))
-    assert found.law == "mean of threads x threads = total"
+    (breach,) = of_cell(_report(**{**fits, "thread_events_mean": (18935.375, "18935.3750")}))
+    assert (breach.law, "18,435.375" in breach.words) == ("mean of threads x threads = total", True)
+    (breach,) = of_cell(_report(**{**times, "response_sum_s": (2899.41558, "2899415.58")}))
+    assert breach.law == "mean of threads x threads = total"
 
 
 def test_a_count_under_two_names_is_one_number() -> None:
-    told = {"operations": (1000002.0, "1000002"), "operations_again": (1000002.0, "1000002")}
-    assert of_cell(_report(**told)) == []
-    (found,) = of_cell(_report(**{**told, "operations_again": (1300002.0, "1300002")}))
-    assert (found.law, "1,300,002 in another" in found.words) == ("one count with two values", True)
+    counts = {"operations": (1000002.0, "1000002"), "operations_again": (1000002.0, "1000002")}
+    assert of_cell(_report(**counts)) == []
+    (breach,) = of_cell(_report(**{**counts, "operations_again": (1300002.0, "1300002")}))
+    assert (breach.law, "1,300,002 in another" in breach.words) == ("one count with two values", True)
 
 
-def test_bytes_that_were_written_in_a_time_make_the_throughput() -> None:
-    told = {"written_bytes_per_s": (427.24 * 2**20, "427.24 MiB/s"), "duration_s": (47.94, "47.94")}
-    assert of_cell(_report(bytes_written=(21474836480.0, "21474836480"), **told)) == []
-    (found,) = of_cell(_report(bytes_written=(21874836480.0, "21874836480"), **told))
-    assert found.law == "rate = events / time"
+def test_bytes_and_duration_give_the_throughput() -> None:
+    figures = {"written_bytes_per_s": (427.24 * 2**20, "427.24 MiB/s"), "duration_s": (47.94, "47.94")}
+    assert of_cell(_report(bytes_written=(21474836480.0, "21474836480"), **figures)) == []
+    (breach,) = of_cell(_report(bytes_written=(21874836480.0, "21874836480"), **figures))
+    assert breach.law == "rate = events / time"

@@ -1,4 +1,4 @@
-"""What the laws find in tables and logs of published reports, each looked at by hand; and errors planted in these."""
+"""Findings in published tables and logs, each reviewed manually, and errors planted in them."""
 
 import csv
 import random
@@ -53,16 +53,16 @@ _BLOCK = re.compile(r"\b(\d+)(?:K| KiB)\b")
 
 @cache
 def _cells(article: str) -> tuple[StatedCell, ...]:
-    found: dict[tuple[str, ...], dict[str, StatedFigure]] = defaultdict(dict)
+    figures_by_cell: dict[tuple[str, ...], dict[str, StatedFigure]] = defaultdict(dict)
     for path in (path for path in TABLES if path.name.startswith(article)):
         with path.open(encoding="utf-8") as lines:
             for row in csv.DictReader(lines):
                 key = tuple(row[name] for name in ("table", "factor", "level", "workload", "threads", "sample"))
-                figures = found[key]
+                figures = figures_by_cell[key]
                 if row["metric"] in _METRICS:
                     metric, unit = _METRICS[row["metric"]]
                     figures[metric] = StatedFigure(float(row["value"]) * unit, row["value"])
-    return tuple(_stated(key, figures) for key, figures in found.items() if figures)
+    return tuple(_stated(key, figures) for key, figures in figures_by_cell.items() if figures)
 
 
 def _stated(key: tuple[str, ...], figures: dict[str, StatedFigure]) -> StatedCell:
@@ -124,38 +124,38 @@ FOUND = {
 
 
 @pytest.mark.parametrize("article", FOUND)
-def test_each_finding_in_the_field_is_one_that_was_looked_at(article: str) -> None:
-    found = [(breach.law, breach.metric, breach.where) for breach in of_set(_cells(article))]
-    assert found == FOUND[article]
+def test_findings_in_published_tables_are_the_reviewed_ones(article: str) -> None:
+    breaches = [(breach.law, breach.metric, breach.where) for breach in of_set(_cells(article))]
+    assert breaches == FOUND[article]
 
 
-def test_a_digit_of_the_field_that_was_mistyped_is_put_right() -> None:
+def test_a_mistyped_digit_in_a_published_table_is_corrected() -> None:
     implied = {b.where.rsplit(", ", 1)[1]: b.implied for b in of_set(_cells("000")) if b.metric == "queries_per_s"}
     assert implied == {"64 threads": pytest.approx(104411.25), "512 threads": pytest.approx(105677.31)}
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
-def test_the_logs_of_the_field_break_no_law(path: Path) -> None:
+def test_published_logs_violate_no_law(path: Path) -> None:
     for run in formats.read(path.read_text(encoding="utf-8")).runs:
         figures: dict[str, StatedFigure] = {}
-        for one in run.readings:
-            figures.setdefault(one.metric, StatedFigure(one.value, one.stated))
+        for reading in run.readings:
+            figures.setdefault(reading.metric, StatedFigure(reading.value, reading.stated))
         load = float(run.load) if run.load else None
         assert len(figures) > 5
         assert of_cell(StatedCell(figures=figures, source=path.name, load=load, closed=True, block_bytes=None)) == []
 
 
-def test_prose_of_the_field_is_held_against_its_table() -> None:
+def test_published_prose_is_compared_with_its_table() -> None:
     """RAID 0 over RAID 1 "at most about 9 %" and LVM on arrays "at most 2.723 times" are what the table gives."""
 
-    def said(start: str, end: str, percent: str) -> Claimed:
+    def claim_of(start: str, end: str, percent: str) -> Claimed:
         levels = {cell.levels["storage combination"] for cell in _cells("003")}
-        places = [next(one for one in levels if one.startswith(f"combo {n}:")) for n in (start, end)]
+        named_levels = [next(level for level in levels if level.startswith(f"combo {n}:")) for n in (start, end)]
         return Claimed(
             where="003",
             factor="storage combination",
-            start=places[0],
-            end=places[1],
+            start=named_levels[0],
+            end=named_levels[1],
             percent=StatedFigure(float(percent), percent),
             extent="most",
             about=True,
@@ -164,33 +164,33 @@ def test_prose_of_the_field_is_held_against_its_table() -> None:
     def held(claim: Claimed) -> bool:
         return "percentages in prose" not in {breach.law for breach in of_set(_cells("003"), [claim])}
 
-    assert held(said("5", "2", "9"))
-    assert held(said("3", "4", "172.3"))
-    assert not held(said("5", "2", "19"))
+    assert held(claim_of("5", "2", "9"))
+    assert held(claim_of("3", "4", "172.3"))
+    assert not held(claim_of("5", "2", "19"))
 
 
 @pytest.mark.parametrize("metric", ["throughput_per_s", "queries_per_s", "bytes_per_s"])
-def test_an_error_planted_in_the_field_is_found_in_its_cell(metric: str) -> None:
+def test_an_error_planted_in_a_published_table_is_located(metric: str) -> None:
     cells = list(_cells("000"))
     laws = {"queries per transaction", "IOPS x block size"}
     ratios = {"throughput_per_s", "queries_per_s", "bytes_per_s"}
-    known = {breach.cells for breach in of_set(cells) if breach.law in laws}
-    places = [
-        at
-        for at, cell in enumerate(cells)
-        if metric in cell.figures and len(cell.figures.keys() & ratios) > 1 and (at,) not in known
+    reported = {breach.cells for breach in of_set(cells) if breach.law in laws}
+    positions = [
+        position
+        for position, cell in enumerate(cells)
+        if metric in cell.figures and len(cell.figures.keys() & ratios) > 1 and (position,) not in reported
     ]
     rng = random.Random(7)
     hits = singled = 0
-    for at in (tried := rng.sample(places, 30)):
+    for position in (tried := rng.sample(positions, 30)):
         wrong = [
-            *cells[:at],
-            scaled(cells[at], metric, rng.choice((rng.uniform(1.1, 2), rng.uniform(0.5, 0.9)))),
-            *cells[at + 1 :],
+            *cells[:position],
+            scaled(cells[position], metric, rng.choice((rng.uniform(1.1, 2), rng.uniform(0.5, 0.9)))),
+            *cells[position + 1 :],
         ]
-        mine = [breach for breach in of_set(wrong) if breach.law in laws and breach.cells == (at,)]
-        hits += bool(mine)
-        singled += any(breach.metric == metric for breach in mine)
-        assert all(breach.metric in (metric, "") for breach in mine)
+        breaches = [breach for breach in of_set(wrong) if breach.law in laws and breach.cells == (position,)]
+        hits += bool(breaches)
+        singled += any(breach.metric == metric for breach in breaches)
+        assert all(breach.metric in (metric, "") for breach in breaches)
     assert hits == len(tried)
     assert singled >= 0.6 * len(tried)  # where the curve is rough it bears out neither

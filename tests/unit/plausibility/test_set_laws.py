@@ -1,4 +1,4 @@
-"""Laws across the cells of a set, on sets that are drawn without error and with one planted."""
+"""Laws across the cells of a set, on random sets without errors and with one planted error."""
 
 import random
 from collections.abc import Callable
@@ -62,33 +62,33 @@ def _above_the_best(rng: random.Random) -> Planted:
 
 def _copied(rng: random.Random) -> list[StatedCell]:
     cells = table(rng)
-    one, other = rng.sample(sorted({cell.setting for cell in cells}), 2)
-    figures = {cell.load: cell.figures for cell in cells if cell.setting == one}
-    return [replace(cell, figures=figures[cell.load]) if cell.setting == other else cell for cell in cells]
+    source, copy = rng.sample(sorted({cell.setting for cell in cells}), 2)
+    figures = {cell.load: cell.figures for cell in cells if cell.setting == source}
+    return [replace(cell, figures=figures[cell.load]) if cell.setting == copy else cell for cell in cells]
 
 
 def _under_two_headings(rng: random.Random, wrong: bool) -> tuple[list[StatedCell], int]:
     cells = table(rng)
-    one = rng.choice(sorted({cell.setting for cell in cells}))
-    again = [replace(cell, table="T02", levels={"other": "yes"}) for cell in cells if cell.setting == one]
-    at = rng.randrange(len(again))
-    for metric in again[at].figures if wrong else ():
-        again[at] = scaled(again[at], metric, _factor(rng))
-    return cells + again, len(cells) + at
+    setting = rng.choice(sorted({cell.setting for cell in cells}))
+    copies = [replace(cell, table="T02", levels={"other": "yes"}) for cell in cells if cell.setting == setting]
+    index = rng.randrange(len(copies))
+    for metric in copies[index].figures if wrong else ():
+        copies[index] = scaled(copies[index], metric, _factor(rng))
+    return cells + copies, len(cells) + index
 
 
 def _capped(rng: random.Random) -> tuple[list[StatedCell], float]:
-    kept = ("throughput_per_s", "bytes_per_s")
-    cells = [replace(c, figures={m: c.figures[m] for m in kept}) for c in table(rng, kind="fileio")]
+    metrics = ("throughput_per_s", "bytes_per_s")
+    cells = [replace(c, figures={m: c.figures[m] for m in metrics}) for c in table(rng, kind="fileio")]
     cap = sorted(cell.figures["bytes_per_s"].value for cell in cells)[len(cells) // 3]
-    for at, cell in enumerate(cells):
+    for index, cell in enumerate(cells):
         factor = cap * rng.uniform(0.998, 1.002) / cell.figures["bytes_per_s"].value
         if factor < 1:
-            cells[at] = scaled(scaled(cell, "bytes_per_s", factor), "throughput_per_s", factor)
+            cells[index] = scaled(scaled(cell, "bytes_per_s", factor), "throughput_per_s", factor)
     return cells, cap
 
 
-def _found(plant: Callable[[random.Random], list[StatedCell]]) -> list[list[Breach]]:
+def _breaches_by_seed(plant: Callable[[random.Random], list[StatedCell]]) -> list[list[Breach]]:
     return [of_set(plant(random.Random(seed))) for seed in range(_SETS)]
 
 
@@ -104,7 +104,7 @@ def _found(plant: Callable[[random.Random], list[StatedCell]]) -> list[list[Brea
     ids=["table", "normalised", "two tables", "logs", "two cells"],
 )
 def test_sets_without_an_error_give_no_alarm(draw: Callable[[random.Random], list[StatedCell]]) -> None:
-    alarms = [found for found in _found(draw) if found]
+    alarms = [breaches for breaches in _breaches_by_seed(draw) if breaches]
     assert len(alarms) < _SETS / 100, [breach.words for breach in alarms[0]]
 
 
@@ -126,24 +126,28 @@ def test_one_planted_error_is_found_named_and_singled_out(
 ) -> None:
     named, singled, blamed, others = 0, 0, 0, 0
     for seed in range(_SETS):
-        cells, at, metric = plant(random.Random(seed))
-        found = of_set(cells)
-        mine = [breach for breach in found if breach.law in laws and breach.cells == (at,)]
-        named += bool(mine)
-        singled += any(breach.metric == metric for breach in mine)
-        blamed += any(breach.metric not in (metric, "") for breach in mine)
-        others += any(at not in breach.cells for breach in found)
+        cells, position, metric = plant(random.Random(seed))
+        breaches = of_set(cells)
+        expected = [breach for breach in breaches if breach.law in laws and breach.cells == (position,)]
+        named += bool(expected)
+        singled += any(breach.metric == metric for breach in expected)
+        blamed += any(breach.metric not in (metric, "") for breach in expected)
+        others += any(position not in breach.cells for breach in breaches)
     assert named >= 0.99 * _SETS
     assert singled >= 0.95 * _SETS
     assert blamed <= 0.01 * _SETS
     assert others <= 0.02 * _SETS
 
 
-def test_a_column_that_is_a_copy_is_found_and_one_run_under_two_headings_is_told_from_it() -> None:
-    copies = [[b for b in found if b.law == "identical figures"] for found in _found(_copied)]
-    assert all(len(found) == 1 and found[0].grave for found in copies)
+def test_a_copied_column_differs_from_one_run_under_two_headings() -> None:
+    copies = [
+        [breach for breach in breaches if breach.law == "identical figures"] for breaches in _breaches_by_seed(_copied)
+    ]
+    assert all(len(breaches) == 1 and breaches[0].grave for breaches in copies)
     reused = [of_set(_under_two_headings(random.Random(seed), wrong=False)[0]) for seed in range(_SETS)]
-    assert all([b.law for b in found] == ["identical figures"] and not found[0].grave for found in reused)
+    assert all(
+        [breach.law for breach in breaches] == ["identical figures"] and not breaches[0].grave for breaches in reused
+    )
 
 
 def test_one_run_with_two_figures_is_found() -> None:
@@ -154,31 +158,31 @@ def test_one_run_with_two_figures_is_found() -> None:
     assert hits >= 0.95 * _SETS
 
 
-def test_a_limit_that_settings_share_is_told_with_its_value() -> None:
+def test_a_limit_shared_by_settings_is_reported_with_its_value() -> None:
     hits = 0
     for seed in range(_SETS):
         cells, cap = _capped(random.Random(seed))
-        told = [breach for breach in of_set(cells) if breach.law == "physical ceiling"]
-        hits += any(breach.stated == pytest.approx(cap, rel=0.01) and not breach.grave for breach in told)
+        ceilings = [breach for breach in of_set(cells) if breach.law == "physical ceiling"]
+        hits += any(breach.stated == pytest.approx(cap, rel=0.01) and not breach.grave for breach in ceilings)
     assert hits >= 0.95 * _SETS
 
 
-def test_a_limit_is_named_where_a_link_carries_so_much() -> None:
+def test_a_limit_near_the_capacity_of_a_link_names_the_link() -> None:
     def cell(level: str, load: int, rate: float) -> StatedCell:
         return StatedCell(figures={"bytes_per_s": printed(rate, 1e6)}, table="T", levels={"knob": level}, load=load)
 
-    def at(cap: float) -> str:
+    def message_at(cap: float) -> str:
         rates = [0.5, 0.8, 0.999, 1.0, 1.0]
         cells = [
-            cell(level, load, cap * rate * more)
-            for level, more in (("a", 1.0), ("b", 1.0007))
+            cell(level, load, cap * rate * factor)
+            for level, factor in (("a", 1.0), ("b", 1.0007))
             for load, rate in zip(LOADS, rates, strict=False)
         ]
         return next(breach.words for breach in of_set(cells) if breach.law == "physical ceiling")
 
-    assert "near the capacity of SATA / SAS 6 Gb/s" in at(556e6)
-    assert "near the capacity of 1 Gb/s Ethernet" in at(117e6)
-    assert "near" not in at(700e6)
+    assert "near the capacity of SATA / SAS 6 Gb/s" in message_at(556e6)
+    assert "near the capacity of 1 Gb/s Ethernet" in message_at(117e6)
+    assert "near" not in message_at(700e6)
 
 
 def _oltp(level: str, load: int, tps: float, qps: float) -> StatedCell:
@@ -186,7 +190,7 @@ def _oltp(level: str, load: int, tps: float, qps: float) -> StatedCell:
     return StatedCell(figures=figures, table="000-T15", levels={"OP": level}, load=load, workload="oltp")
 
 
-def test_of_two_cells_that_disagree_neither_is_singled_out() -> None:
+def test_two_disagreeing_cells_are_reported_together() -> None:
     (breach,) = of_set([_oltp("15%", 8, 1000, 18000), _oltp("15%", 16, 1000, 15000)])
     assert (breach.law, breach.cells, breach.metric) == ("queries per transaction", (0, 1), "")
     assert "the correct value cannot be determined" in breach.words
@@ -196,10 +200,10 @@ def _plain() -> list[StatedCell]:
     """Two levels without an error."""
     tps = {8: 600.0, 16: 800.0, 32: 950.0, 64: 1000.0, 128: 1010.0, 256: 1005.0}
     levels = {"0%": 1.0, "15%": 1.03}
-    return [_oltp(name, n, t * more, t * more * 18) for name, more in levels.items() for n, t in tps.items()]
+    return [_oltp(name, n, t * factor, t * factor * 18) for name, factor in levels.items() for n, t in tps.items()]
 
 
-def test_the_curve_says_which_of_two_figures_fits() -> None:
+def test_the_curve_decides_which_of_two_figures_fits() -> None:
     cells = _plain()
     at = next(n for n, cell in enumerate(cells) if cell.levels["OP"] == "15%" and cell.load == 64)
     cells[at] = with_figure(cells[at], "throughput_per_s", printed(1200))
@@ -210,28 +214,28 @@ def test_the_curve_says_which_of_two_figures_fits() -> None:
     )
 
 
-def test_a_figure_in_one_table_is_held_against_that_in_another() -> None:
+def test_figures_of_two_tables_are_compared() -> None:
     cells = _plain()
     tps = [with_figure(replace(cell, table="T18"), "queries_per_s", None) for cell in cells]
     qps = [with_figure(replace(cell, table="T19"), "throughput_per_s", None) for cell in cells]
     assert of_set(tps + qps) == []
-    at = next(n for n, cell in enumerate(cells) if cell.levels["OP"] == "15%" and cell.load == 64)
-    tps[at] = with_figure(tps[at], "throughput_per_s", printed(1200))
-    told = [breach for breach in of_set(tps + qps) if breach.law == "queries per transaction"]
-    assert [(b.where, b.cells, b.metric) for b in told] == [
-        ("T18 + T19, OP 15%, 64 threads", (at, len(cells) + at), "throughput_per_s")
+    position = next(n for n, cell in enumerate(cells) if cell.levels["OP"] == "15%" and cell.load == 64)
+    tps[position] = with_figure(tps[position], "throughput_per_s", printed(1200))
+    breaches = [breach for breach in of_set(tps + qps) if breach.law == "queries per transaction"]
+    assert [(b.where, b.cells, b.metric) for b in breaches] == [
+        ("T18 + T19, OP 15%, 64 threads", (position, len(cells) + position), "throughput_per_s")
     ]
 
 
 def test_retries_at_the_highest_loads_are_no_breach() -> None:
     shares = {8: 1.0, 16: 1.0, 32: 1.0, 64: 1.0, 128: 1.002, 256: 1.008, 512: 1.02}
     cells = [
-        _oltp(level, load, 900 + load, (900 + load) * 18 * more) for level in "ab" for load, more in shares.items()
+        _oltp(level, load, 900 + load, (900 + load) * 18 * factor) for level in "ab" for load, factor in shares.items()
     ]
     assert [breach.words for breach in of_set(cells) if breach.law == "queries per transaction"] == []
 
 
-def test_a_mistake_of_a_whole_table_is_told_once() -> None:
+def test_a_mistake_of_a_whole_table_is_reported_once() -> None:
     cells = [
         scaled(replace(cell, block_bytes=16384), "bytes_per_s", 2**20 / 1e6) for cell in _capless(random.Random(5))
     ]
@@ -247,7 +251,7 @@ def _capless(rng: random.Random) -> list[StatedCell]:
     ]
 
 
-def test_a_level_without_figures_is_told() -> None:
+def test_a_level_without_figures_is_reported() -> None:
     rng = random.Random(3)
     cells = table(rng, kind="oltp")
     last = cells[-1].setting
@@ -257,12 +261,12 @@ def test_a_level_without_figures_is_told() -> None:
     assert breach.where.startswith("T01, knob")
 
 
-def test_ratios_to_a_best_that_is_not_there_are_told() -> None:
+def test_ratios_to_a_missing_best_are_reported() -> None:
     cells = [scaled(cell, "normalised", 0.93) for cell in normalised(random.Random(1))]
     assert [breach.law for breach in of_set(cells)] == ["ratio to the best"]
 
 
-def test_a_row_that_is_a_copy_of_another_is_told() -> None:
+def test_a_copied_row_is_reported() -> None:
     def sample(n: int, read: str, written: str) -> StatedCell:
         figures = {
             "read_bytes_per_s": StatedFigure(float(read) * 1e6, read),
@@ -276,10 +280,10 @@ def test_a_row_that_is_a_copy_of_another_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "extent", "fits"),
+    ("percent", "extent", "fits"),
     [("+10", "each", True), ("+10", "mean", True), ("+13", "mean", False), ("+20", "most", True), ("+5", "some", True)],
 )
-def test_prose_is_held_against_the_table(said: str, extent: str, fits: bool) -> None:
+def test_prose_is_compared_with_the_table(percent: str, extent: str, fits: bool) -> None:
     gains = {"each": (10, 10, 10), "mean": (5, 10, 15), "most": (0, 10, 20), "some": (5, 10, 15)}[extent]
     cells = [
         StatedCell(figures={"throughput_per_s": printed(value)}, table="T", levels={"knob": level}, load=load)
@@ -287,13 +291,18 @@ def test_prose_is_held_against_the_table(said: str, extent: str, fits: bool) -> 
         for level, value in (("off", 1000.0), ("on", 1000.0 + 10 * gain))
     ]
     claim = Claimed(
-        where="prose", factor="knob", start="off", end="on", percent=StatedFigure(float(said), said), extent=extent
+        where="prose",
+        factor="knob",
+        start="off",
+        end="on",
+        percent=StatedFigure(float(percent), percent),
+        extent=extent,
     )
-    found = [breach for breach in of_set(cells, [claim]) if breach.law == "percentages in prose"]
-    assert (not found) is fits
+    breaches = [breach for breach in of_set(cells, [claim]) if breach.law == "percentages in prose"]
+    assert (not breaches) is fits
 
 
-def test_prose_about_threads_and_about_nothing_that_is_there() -> None:
+def test_prose_about_threads_and_about_missing_cells() -> None:
     cells = [
         StatedCell(figures={"throughput_per_s": printed(v)}, table="T", levels={"knob": "on"}, load=n)
         for n, v in ((8, 1000), (32, 1371), (64, 1280))

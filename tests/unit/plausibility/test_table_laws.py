@@ -1,4 +1,4 @@
-"""Laws of published tables: what their cells tell without a load, how their numbers are written, and their loops."""
+"""Laws of published tables: cells without a load, number notation, and closed loops."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from paribus.plausibility import StatedCell, StatedFigure, of_set
 
 def cell(level: str, load: float | None, table: str = "T", **figures: tuple[float, str]) -> StatedCell:
     return StatedCell(
-        figures={name: StatedFigure(*said) for name, said in figures.items()},
+        figures={name: StatedFigure(*value_and_text) for name, value_and_text in figures.items()},
         table=table,
         levels={"knob": level},
         load=load,
@@ -29,7 +29,7 @@ def cell(level: str, load: float | None, table: str = "T", **figures: tuple[floa
         (1234.0, "1,234", 0.5),
     ],
 )
-def test_a_figure_is_as_fine_as_it_is_written_whatever_the_style(value: float, stated: str, half: float) -> None:
+def test_precision_follows_every_number_notation(value: float, stated: str, half: float) -> None:
     assert StatedFigure(value, stated).half("bytes_per_s") == pytest.approx(half)
 
 
@@ -39,9 +39,9 @@ def test_a_table_without_loads_obeys_the_laws_of_tables() -> None:
         cell(level, None, throughput_per_s=(tps, f"{tps:.1f}"), queries_per_s=(qps, f"{qps:.1f}"))
         for level, (tps, qps) in rows.items()
     ]
-    (found,) = of_set(cells)
-    assert (found.law, found.where) == ("queries per transaction", "T, knob c")
-    assert "TPS 1,000" in found.words or "QPS 21,600" in found.words
+    (breach,) = of_set(cells)
+    assert (breach.law, breach.where) == ("queries per transaction", "T, knob c")
+    assert "TPS 1,000" in breach.words or "QPS 21,600" in breach.words
 
 
 def test_kinds_of_load_under_one_heading_do_not_contradict_each_other() -> None:
@@ -63,39 +63,43 @@ def test_kinds_of_load_under_one_heading_do_not_contradict_each_other() -> None:
     )
 
 
-def test_a_row_of_something_else_lacks_nothing_and_one_that_is_short_does() -> None:
+def test_an_unrelated_row_is_complete_and_a_short_one_is_not() -> None:
     whole = {"throughput_per_s": (100.5, "100.5"), "response_p95_s": (0.0105, "10.5")}
     alike = [cell(level, None, **whole) for level in "abc"]
     assert of_set([*alike, cell("other", None, capacity=(5.0, "5"))]) == []
-    (found,) = of_set([*alike, cell("short", None, response_p95_s=(0.0105, "10.5"))])
-    assert (found.law, found.grave) == ("missing or zero cells", False)
+    (breach,) = of_set([*alike, cell("short", None, response_p95_s=(0.0105, "10.5"))])
+    assert (breach.law, breach.grave) == ("missing or zero cells", False)
 
 
-def test_a_cell_that_a_table_states_twice_is_told_and_repetitions_are_not() -> None:
+def test_a_cell_stated_twice_is_reported_and_repetitions_are_not() -> None:
     once = [cell(level, n, throughput_per_s=(n * 10.5, f"{n * 10.5}")) for level in "ab" for n in (8.0, 16.0, 32.0)]
-    more = [replace(one, levels={"knob": "c"}) for one in once[:3]] + [
-        replace(one, levels={"knob": "d"}) for one in once
+    copies = [replace(stated_cell, levels={"knob": "c"}) for stated_cell in once[:3]] + [
+        replace(stated_cell, levels={"knob": "d"}) for stated_cell in once
     ]
-    again = replace(cell("a", 16.0, throughput_per_s=(191.0, "191.0")), line=14)
-    found = [one for one in of_set([*once, *more[:6], again]) if one.law == "one run with two values"]
-    assert [(one.where, one.grave) for one in found] == [("T, knob a, 16 threads, lines 0 and 14", False)]
+    repeated = replace(cell("a", 16.0, throughput_per_s=(191.0, "191.0")), line=14)
+    breaches = [breach for breach in of_set([*once, *copies[:6], repeated]) if breach.law == "one run with two values"]
+    assert [(breach.where, breach.grave) for breach in breaches] == [("T, knob a, 16 threads, lines 0 and 14", False)]
     rounds = [
-        replace(one, figures={"throughput_per_s": StatedFigure(n, str(n))}) for n in (100.5, 101.5) for one in once
+        replace(stated_cell, figures={"throughput_per_s": StatedFigure(n, str(n))})
+        for n in (100.5, 101.5)
+        for stated_cell in once
     ]
-    assert [one for one in of_set(rounds) if one.law == "one run with two values"] == []
+    assert [breach for breach in of_set(rounds) if breach.law == "one run with two values"] == []
 
 
 @pytest.mark.parametrize(
     ("stated", "share", "wrong"),
     [("-30%", -0.3, 0), ("43%", 0.43, 0), ("0.7x", -0.3, 0), ("1.43x", 0.43, 0), ("-20%", -0.2, 1), ("1.3x", 0.3, 1)],
 )
-def test_a_change_beside_two_levels_is_that_between_them(stated: str, share: float, wrong: int) -> None:
+def test_a_stated_change_equals_that_between_two_levels(stated: str, share: float, wrong: int) -> None:
     first = cell("a", 8.0, throughput_per_s=(13000.5, "13,000.5"))
     second = cell("b", 8.0, throughput_per_s=(9100.75, "9,100.75"))
     second = replace(second, figures={**second.figures, "throughput_per_s:change": StatedFigure(share, stated)})
-    found = of_set([first, second])
-    assert [(one.law, one.where) for one in found] == [("percentages in prose", "T, knob b, 8 threads")] * wrong
-    assert all("-30 %" in one.words for one in found)
+    breaches = of_set([first, second])
+    assert [(breach.law, breach.where) for breach in breaches] == [
+        ("percentages in prose", "T, knob b, 8 threads")
+    ] * wrong
+    assert all("-30 %" in breach.words for breach in breaches)
 
 
 def loop(level: str, load: float, rate: float, mean_s: float) -> StatedCell:
@@ -103,28 +107,28 @@ def loop(level: str, load: float, rate: float, mean_s: float) -> StatedCell:
     return cell(level, load, **figures)
 
 
-def test_where_most_cells_obey_little_the_others_are_asked_to() -> None:
+def test_littles_law_applies_if_most_cells_obey_it() -> None:
     cells = [loop("a", n, n / 0.0103, 0.01) for n in (4.0, 8.0, 16.0, 32.0, 64.0, 128.0)]
     assert of_set(cells) == []
-    (found,) = of_set([*cells[:3], loop("a", 32.0, 32 / 0.0103, 0.1), *cells[4:]])
-    assert (found.law, found.metric) == ("Little's law", "response_mean_s")
+    (breach,) = of_set([*cells[:3], loop("a", 32.0, 32 / 0.0103, 0.1), *cells[4:]])
+    assert (breach.law, breach.metric) == ("Little's law", "response_mean_s")
     open_loops = [loop("a", n, n / 0.0103, 0.0035 * (1 + n / 64)) for n in (8.0, 16.0, 32.0, 64.0)]
     assert of_set(open_loops) == []
 
 
-def test_times_in_another_unit_are_told_as_such() -> None:
+def test_times_in_another_unit_are_reported_as_such() -> None:
     def of(load: float, unit: float) -> StatedCell:
         times = {"min": 2.0, "mean": 9.9, "p95": 15.0, "max": 90.0}
         figures = {f"response_{name}_s": (ms / unit, f"{ms}") for name, ms in times.items()}
         rate = load / 0.01
-        one = cell("a", load, throughput_per_s=(rate, f"{rate:.2f}"), **figures)
-        return StatedCell(figures=one.figures, table="T", levels=one.levels, load=load, closed=True)
+        stated_cell = cell("a", load, throughput_per_s=(rate, f"{rate:.2f}"), **figures)
+        return StatedCell(figures=stated_cell.figures, table="T", levels=stated_cell.levels, load=load, closed=True)
 
     assert of_set([of(n, 1e3) for n in (8.0, 16.0)]) == []
-    assert all("as if ms and s" in one.words for one in of_set([of(n, 1e6) for n in (8.0, 16.0)]))
+    assert all("as if ms and s" in breach.words for breach in of_set([of(n, 1e6) for n in (8.0, 16.0)]))
 
 
-def test_what_is_cut_off_is_no_contradiction() -> None:
+def test_truncated_digits_are_no_contradiction() -> None:
     def of(stated: str) -> StatedCell:
         figures = {
             "throughput_per_s": StatedFigure(13_044, "13,044"),
@@ -133,9 +137,9 @@ def test_what_is_cut_off_is_no_contradiction() -> None:
         return StatedCell(figures=figures, table="T", levels={"knob": "a"}, load=128, block_bytes=4096.0)
 
     assert of_set([of("50")]) == []  # 50.95 without its decimals
-    assert [one.law for one in of_set([of("49")])] == ["IOPS x block size"]
+    assert [breach.law for breach in of_set([of("49")])] == ["IOPS x block size"]
 
 
-def test_a_curve_is_not_thought_on_to_loads_far_away() -> None:
+def test_a_curve_is_not_extrapolated_to_distant_loads() -> None:
     rates = {1.0: 43e3, 256.0: 1642e3, 512.0: 1600e3, 1024.0: 1581e3}
     assert of_set([cell("a", n, throughput_per_s=(rate, f"{rate:.0f}")) for n, rate in rates.items()]) == []
