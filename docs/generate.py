@@ -8,6 +8,8 @@ from generator import (
     commands_page,
     environment_page,
     exit_codes_page,
+    export_page,
+    import_page,
     json_page,
     knobs_page,
     man_page,
@@ -21,6 +23,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "commands.md": commands_page.render,
     "exit-codes.md": exit_codes_page.render,
     "json.md": json_page.render,
+    "export.md": export_page.render,
+    "import.md": import_page.render,
     "environment.md": environment_page.render,
     "paribus.1": man_page.render,
 }

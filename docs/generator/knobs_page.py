@@ -89,6 +89,8 @@ def _values(knob: Knob) -> str:
         return f"one of {_codes(knob.allowed)}{unit}"
     if knob.pattern:
         return f"text that matches {code(knob.pattern)}{unit}"
+    if knob.type == "limit" and knob.unit == "operations/s":
+        return f'`"max"` or a number{unit}'
     bounds = [
         f"{word} {bound:,}" for word, bound in (("from", knob.minimum), ("to", knob.maximum)) if bound is not None
     ]

@@ -28,6 +28,18 @@ def plan_sections() -> list[dict[str, Any]]:
 
 
 @functools.cache
+def export_columns() -> dict[str, dict[str, str]]:
+    """Returns the meanings of exported columns, by table and column."""
+    return _toml(_FOLDER / "export_columns.toml")
+
+
+@functools.cache
+def import_keys() -> dict[str, dict[str, list[str]]]:
+    """Returns type and meaning of the keys of rules and claims, by table and key."""
+    return _toml(_FOLDER / "import_keys.toml")
+
+
+@functools.cache
 def introduction(name: str) -> str:
     """Returns the Markdown that begins a page or a part of it."""
     return (_FOLDER / "introductions" / f"{name}.md").read_text(encoding="utf-8").strip()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -28,6 +29,9 @@ from generator import (  # noqa: E402
 )
 
 from paribus.cli.commands.schema import Document  # noqa: E402
+from paribus.export.tables import TABLES, ExportTable  # noqa: E402
+from paribus.imports.claims import Claims, ClaimTable, PercentageTable  # noqa: E402
+from paribus.imports.rules import Rule, Rules  # noqa: E402
 from paribus.knobs.catalog import load  # noqa: E402
 
 KEYS = [key for section in plan_sections.sections() for key in section.listed_keys()]
@@ -159,6 +163,29 @@ def test_fields_of_printed_documents_have_a_meaning(document: str) -> None:
         own = texts.json_fields().get(f"{document}.{name}", {})
         assert schema.get("properties", {}).keys() <= own.keys() | common.keys(), name
         assert own.keys() <= schema.get("properties", {}).keys(), name
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)
+def test_exported_columns_have_a_meaning(table: ExportTable) -> None:
+    own = texts.export_columns()[table.name]
+    columns = {column.name for column in table.columns}
+    assert own.keys() <= columns <= own.keys() | texts.export_columns()["common"].keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [("Rules", Rules), ("Rule", Rule), ("Claims", Claims), ("Claim", ClaimTable), ("Change", PercentageTable)],
+)
+def test_keys_of_rules_and_claims_are_described(name: str, model: type[BaseModel]) -> None:
+    keys = {field.alias or name for name, field in model.model_fields.items()}
+    assert texts.import_keys()[name].keys() == keys
+
+
+@pytest.mark.parametrize(("name", "model"), [("import-rules", Rules), ("import-claims", Claims)])
+def test_examples_of_rules_and_claims_are_accepted(name: str, model: type[BaseModel]) -> None:
+    examples = re.findall(r"```toml\n(.*?)```", texts.introduction(name), re.DOTALL)
+    assert len(examples) == 1
+    model.model_validate(tomllib.loads(examples[0]))
 
 
 @pytest.mark.parametrize("page", ["groff -ww -b -man -Tutf8", "man --warnings -l"])
