@@ -7,10 +7,9 @@ from generator.texts import introduction
 from paribus import errors
 from paribus.errors import ParibusError
 
-# Meaning of every code that `paribus` ends with; 0, 1 and 141 have no error class.
+# Meaning of every code that `paribus` ends with; 0 and 141 have no error class.
 MEANINGS = {
     0: "The command did its work. `run` and `resume`: every comparison was judged.",
-    1: "The question of `apply` was interrupted by Ctrl-C or the end of the input. Nothing was set.",
     2: "The plan or the command line is wrong. Nothing was changed.",
     3: "An error stopped the work, or a comparison could not be judged. The machine is restored.",
     4: "A setting could not be restored, or its state could not be inspected. Run `paribus undo`.",

@@ -221,6 +221,31 @@ def test_a_person_is_asked(loop: str, tmp_path: Path, answer: str, value: str) -
     assert _value(loop, "nomerges") == value
 
 
+@pytest.mark.parametrize("end_of_input", [False, True])
+def test_an_interrupted_question_sets_nothing(loop: str, tmp_path: Path, end_of_input: bool) -> None:
+    _told(loop, tmp_path, '"block.nomerges" = [0, 2]')
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-u", "-m", "paribus.cli.main", "apply", "told"]
+    with subprocess.Popen(
+        command, stdin=follower, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        question = ""
+        while "leave it so?" not in question:
+            character = process.stderr.read(1)
+            assert character, question
+            question += character
+        if end_of_input:
+            os.write(leader, b"\x04")
+        else:
+            process.send_signal(signal.SIGINT)
+        process.wait(60)
+    os.close(leader)
+    os.close(follower)
+    assert process.returncode == 130
+    assert _value(loop, "nomerges") == "0"
+
+
 def _kill_keeper(parent: int) -> None:
     subprocess.run(["pkill", "-9", "--parent", str(parent), "--full", "paribus-engine journal"], check=False)
 

@@ -81,7 +81,7 @@ def apply(
 
 
 def _agreed(document: "ApplyDocument") -> bool:
-    """Whether a person says yes. Raises UsageError where nobody is there to."""
+    """Whether a person agrees. Raises UsageError without a terminal, KeyboardInterrupt at Ctrl-C or Ctrl-D."""
     import sys
 
     from paribus.errors import UsageError
@@ -90,4 +90,7 @@ def _agreed(document: "ApplyDocument") -> bool:
     words = f"make these {count} settings" if count > 1 else "make this setting"
     if not sys.stdin.isatty():
         raise UsageError(f"nobody can be asked whether to {words}", "add --yes, or --dry-run to see it only")
-    return typer.confirm(f"{words} on {document.target}, and leave it so?", err=True)
+    try:
+        return typer.confirm(f"{words} on {document.target}, and leave it so?", err=True)
+    except typer.Abort as abort:  # which ends with the undocumented 1
+        raise KeyboardInterrupt from abort
