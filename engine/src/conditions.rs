@@ -70,20 +70,20 @@ impl FromStr for Numbers {
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         let wrong = || format!("`{text}` is no list of numbers such as 0-3,8");
-        let mut found = Vec::new();
+        let mut numbers = Vec::new();
         for part in text.trim().split(',') {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let number = |digits: &str| digits.parse().ok().filter(|&number| number < MOST);
             let (first, last): (usize, usize) =
                 number(first).zip(number(last)).ok_or_else(wrong)?;
-            found.extend(first..=last);
+            numbers.extend(first..=last);
         }
-        found.sort_unstable();
-        found.dedup();
-        if found.is_empty() {
+        numbers.sort_unstable();
+        numbers.dedup();
+        if numbers.is_empty() {
             Err(wrong())
         } else {
-            Ok(Numbers(found))
+            Ok(Numbers(numbers))
         }
     }
 }
@@ -129,13 +129,13 @@ impl Numa {
         }
         // SAFETY: the kernel reads MOST bits of `mask`, which has as many.
         call(unsafe { libc::syscall(libc::SYS_set_mempolicy, self.mode, mask.as_ptr(), MOST) })?;
-        let (mut mode, mut found): (i32, Mask) = (0, [0; MOST / 64]);
+        let (mut mode, mut nodes_in_force): (i32, Mask) = (0, [0; MOST / 64]);
         // SAFETY: the kernel writes one int and MOST bits, for which there is room; no address is asked about.
         call(unsafe {
             libc::syscall(
                 libc::SYS_get_mempolicy,
                 &raw mut mode,
-                found.as_mut_ptr(),
+                nodes_in_force.as_mut_ptr(),
                 MOST,
                 0,
                 0,
@@ -144,7 +144,7 @@ impl Numa {
         // Older kernels call `local` preferred, with no node.
         let same_mode =
             mode == self.mode || (self.mode == libc::MPOL_LOCAL && mode == libc::MPOL_PREFERRED);
-        if same_mode && found == mask {
+        if same_mode && nodes_in_force == mask {
             Ok(())
         } else {
             Err(different())
@@ -168,16 +168,16 @@ fn run_on(cpus: &Numbers) -> io::Result<()> {
     // SAFETY: a set of processors is bits, for which all zeros is valid; both calls get its size,
     // and every number is below MOST, which is what a set has room for.
     unsafe {
-        let (mut wanted, mut found): (libc::cpu_set_t, libc::cpu_set_t) =
+        let (mut requested, mut in_force): (libc::cpu_set_t, libc::cpu_set_t) =
             (mem::zeroed(), mem::zeroed());
         for &cpu in &cpus.0 {
-            libc::CPU_SET(cpu, &mut wanted);
+            libc::CPU_SET(cpu, &mut requested);
         }
         let size = size_of::<libc::cpu_set_t>();
-        call(libc::sched_setaffinity(0, size, &raw const wanted).into())?;
-        call(libc::sched_getaffinity(0, size, &raw mut found).into())?;
+        call(libc::sched_setaffinity(0, size, &raw const requested).into())?;
+        call(libc::sched_getaffinity(0, size, &raw mut in_force).into())?;
         // The kernel leaves out processors that there are not.
-        if libc::CPU_EQUAL(&wanted, &found) {
+        if libc::CPU_EQUAL(&requested, &in_force) {
             Ok(())
         } else {
             Err(different())
@@ -196,14 +196,14 @@ impl FromStr for Limit {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let known = [
+        let resources = [
             ("nofile", libc::RLIMIT_NOFILE),
             ("memlock", libc::RLIMIT_MEMLOCK),
         ];
         let wrong =
             || format!("`{text}` is no limit: write nofile=N or memlock=BYTES, or unlimited");
         let (word, value) = text.split_once('=').ok_or_else(wrong)?;
-        let (name, resource) = *known
+        let (name, resource) = *resources
             .iter()
             .find(|(name, _)| *name == word)
             .ok_or_else(wrong)?;

@@ -72,15 +72,15 @@ fn named_device(text: &str) -> std::result::Result<NamedDevice, serde_json::Erro
 /// # Errors
 ///
 /// `Permission` where the namespace cannot be made, `DeviceChanged` where a device is another one.
-pub fn confine(asked: &Confinement) -> Result<()> {
+pub fn confine(confinement: &Confinement) -> Result<()> {
     let directory = env::current_dir().map_err(|cause| failed("find", Path::new("."), &cause))?;
     mounts::unshare().map_err(|cause| failed("make a mount namespace for", &directory, &cause))?;
-    let held = asked
+    let device_files = confinement
         .devices
         .iter()
         .map(open_device)
         .collect::<Result<Vec<_>>>()?;
-    let trees = trees(asked, &held)?;
+    let trees = trees(confinement, &device_files)?;
     let nodes = NODES.map(|name| Path::new("/dev").join(name));
     let nodes = nodes.iter().filter(|path| path.exists());
     let nodes = nodes
@@ -101,20 +101,20 @@ pub fn confine(asked: &Confinement) -> Result<()> {
     }
     let dev = Path::new("/dev");
     mounts::make_read_only(dev, false).map_err(|cause| failed("make read-only", dev, &cause))?;
-    if asked.argv.is_empty() {
+    if confinement.argv.is_empty() {
         return Ok(());
     }
     // What was the working directory lies below the new mounts.
     env::set_current_dir(&directory).map_err(|cause| failed("enter", &directory, &cause))?;
-    drop_capabilities(held.is_empty())?;
-    become_program(&asked.argv, held)
+    drop_capabilities(device_files.is_empty())?;
+    become_program(&confinement.argv, device_files)
 }
 
 /// The directories and devices as they are before all becomes read-only, with their places.
-fn trees(asked: &Confinement, held: &[File]) -> Result<Vec<(Tree, PathBuf)>> {
-    let mut found = Vec::new();
+fn trees(confinement: &Confinement, device_files: &[File]) -> Result<Vec<(Tree, PathBuf)>> {
+    let mut trees = Vec::new();
     let mut writable: Vec<PathBuf> = Vec::new();
-    for path in &asked.writable {
+    for path in &confinement.writable {
         let path = canonical(path)?;
         if path == Path::new("/") {
             return Err(EngineError::bad_job(
@@ -129,9 +129,9 @@ fn trees(asked: &Confinement, held: &[File]) -> Result<Vec<(Tree, PathBuf)>> {
         let (tree, place) = clone(path, path.clone())?;
         tree.forbid_devices()
             .map_err(|cause| failed("forbid devices in", path, &cause))?;
-        found.push((tree, place));
+        trees.push((tree, place));
     }
-    for path in asked.readable.iter().filter(|path| path.exists()) {
+    for path in confinement.readable.iter().filter(|path| path.exists()) {
         let path = canonical(path)?;
         let is_hidden = path.starts_with("/tmp") && path != Path::new("/tmp");
         if !is_hidden || writable.iter().any(|above| path.starts_with(above)) {
@@ -140,17 +140,17 @@ fn trees(asked: &Confinement, held: &[File]) -> Result<Vec<(Tree, PathBuf)>> {
         let (tree, place) = clone(&path, path.clone())?;
         tree.make_read_only()
             .map_err(|cause| failed("make read-only", &path, &cause))?;
-        found.push((tree, place));
+        trees.push((tree, place));
     }
-    for (device, file) in asked.devices.iter().zip(held) {
+    for (device, file) in confinement.devices.iter().zip(device_files) {
         let node = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
         let place = canonical(&device.path)?;
         if device.path != place && device.path.starts_with("/dev") {
-            found.push(clone(&node, device.path.clone())?);
+            trees.push(clone(&node, device.path.clone())?);
         }
-        found.push(clone(&node, place)?);
+        trees.push(clone(&node, place)?);
     }
-    Ok(found)
+    Ok(trees)
 }
 
 fn clone(path: &Path, place: PathBuf) -> Result<(Tree, PathBuf)> {

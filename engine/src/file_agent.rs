@@ -85,27 +85,27 @@ fn names(path: &Path) -> io::Result<Vec<String>> {
 
 /// Every link followed, also one that leads to nothing; what is not there yet is taken for directories.
 fn resolve(path: &Path) -> PathBuf {
-    let mut found = PathBuf::from("/");
-    let mut rest = path::absolute(path).map_or_else(|_| parts(path), |whole| parts(&whole));
+    let mut resolved = PathBuf::from("/");
+    let mut pending = path::absolute(path).map_or_else(|_| parts(path), |whole| parts(&whole));
     let mut links = 0;
-    while let Some(part) = rest.pop() {
+    while let Some(part) = pending.pop() {
         if part == Path::new("..") {
-            found.pop();
+            resolved.pop();
             continue;
         }
-        let here = found.join(part);
+        let here = resolved.join(part);
         match fs::read_link(&here) {
             Ok(target) if links < MOST_LINKS => {
                 links += 1;
                 if target.is_absolute() {
-                    found = PathBuf::from("/");
+                    resolved = PathBuf::from("/");
                 }
-                rest.extend(parts(&target));
+                pending.extend(parts(&target));
             }
-            _ => found = here,
+            _ => resolved = here,
         }
     }
-    found
+    resolved
 }
 
 /// The names of a path, the last one first.

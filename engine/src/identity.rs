@@ -220,15 +220,19 @@ impl Comparison {
 }
 
 fn read_sysfs(directory: &Path) -> io::Result<DeviceIdentity> {
-    let own = fs::canonicalize(directory)?;
-    let major_minor = fs::read_to_string(own.join("dev"))?.trim().to_string();
-    let number = text(&own.join("partition"));
+    let device_directory = fs::canonicalize(directory)?;
+    let major_minor = fs::read_to_string(device_directory.join("dev"))?
+        .trim()
+        .to_string();
+    let number = text(&device_directory.join("partition"));
     let disk = match &number {
-        Some(_) => own.parent().map_or_else(|| own.clone(), Path::to_path_buf),
-        None => own.clone(),
+        Some(_) => device_directory
+            .parent()
+            .map_or_else(|| device_directory.clone(), Path::to_path_buf),
+        None => device_directory.clone(),
     };
     let first_of = |names: &[&str]| names.iter().find_map(|name| text(&disk.join(name)));
-    let start = text(&own.join("start")).unwrap_or_default();
+    let start = text(&device_directory.join("start")).unwrap_or_default();
     let uuid = first_of(&["dm/uuid", "md/uuid"]);
     let is_multipath = uuid
         .as_ref()
@@ -244,7 +248,7 @@ fn read_sysfs(directory: &Path) -> io::Result<DeviceIdentity> {
         uuid,
         backing_file: first_of(&["loop/backing_file"]),
         backing_inode: None,
-        size_bytes: text(&own.join("size"))
+        size_bytes: text(&device_directory.join("size"))
             .and_then(|sectors| Some(sectors.parse::<u64>().ok()? * SECTOR_BYTES)),
     })
 }
@@ -277,12 +281,12 @@ fn members(disk: &Path) -> Vec<String> {
 }
 
 fn member(directory: &Path) -> String {
-    let own = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_path_buf());
-    let disk: PathBuf = match own.parent() {
-        Some(parent) if own.join("partition").exists() => parent.to_path_buf(),
-        _ => own.clone(),
+    let device_directory = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_path_buf());
+    let disk: PathBuf = match device_directory.parent() {
+        Some(parent) if device_directory.join("partition").exists() => parent.to_path_buf(),
+        _ => device_directory.clone(),
     };
-    let number = text(&own.join("dev")).unwrap_or_default();
+    let number = text(&device_directory.join("dev")).unwrap_or_default();
     match text(&disk.join("diskseq")) {
         Some(diskseq) => format!("{number} diskseq {diskseq}"),
         None => number,

@@ -112,19 +112,19 @@ pub struct Space {
 
 pub fn space(path: &Path) -> io::Result<Space> {
     let path = c_path(path)?;
-    let mut found = std::mem::MaybeUninit::<libc::statvfs>::zeroed();
+    let mut statistics = std::mem::MaybeUninit::<libc::statvfs>::zeroed();
     // SAFETY: `path` is a C string and `found` writable memory of the right type, whose all-zero
     // state is a valid value.
-    let (answer, found) = unsafe {
-        let answer = libc::statvfs(path.as_ptr(), found.as_mut_ptr());
-        (answer, found.assume_init())
+    let (answer, statistics) = unsafe {
+        let answer = libc::statvfs(path.as_ptr(), statistics.as_mut_ptr());
+        (answer, statistics.assume_init())
     };
     if answer != 0 {
         return Err(io::Error::last_os_error());
     }
     Ok(Space {
-        available_bytes: found.f_bavail * found.f_frsize,
-        total_bytes: found.f_blocks * found.f_frsize,
+        available_bytes: statistics.f_bavail * statistics.f_frsize,
+        total_bytes: statistics.f_blocks * statistics.f_frsize,
     })
 }
 
@@ -147,18 +147,18 @@ pub fn keeps_inodes(path: &Path) -> io::Result<bool> {
 /// The magic number of the file system.
 fn file_system(path: &Path) -> io::Result<i64> {
     let path = c_path(path)?;
-    let mut found = std::mem::MaybeUninit::<libc::statfs>::zeroed();
+    let mut statistics = std::mem::MaybeUninit::<libc::statfs>::zeroed();
     // SAFETY: as in `space`.
-    let (answer, found) = unsafe {
-        let answer = libc::statfs(path.as_ptr(), found.as_mut_ptr());
-        (answer, found.assume_init())
+    let (answer, statistics) = unsafe {
+        let answer = libc::statfs(path.as_ptr(), statistics.as_mut_ptr());
+        (answer, statistics.assume_init())
     };
     if answer != 0 {
         return Err(io::Error::last_os_error());
     }
     // Its type differs between architectures and C libraries.
     #[allow(clippy::unnecessary_cast)]
-    let magic = found.f_type as i64;
+    let magic = statistics.f_type as i64;
     Ok(magic)
 }
 

@@ -92,8 +92,8 @@ enum Command {
         #[arg(long)]
         dry_run: bool,
         /// Also what was left on purpose.
-        #[arg(long)]
-        kept: bool,
+        #[arg(long = "kept")]
+        include_kept: bool,
         /// Only this experiment.
         #[arg(long)]
         experiment: Option<String>,
@@ -129,24 +129,24 @@ enum DataWish {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     // Before any other thread is there, so that all will have them.
-    let taken = match &arguments.command {
+    let prepared = match &arguments.command {
         Command::Run { conditions } | Command::Supervise { conditions } => conditions.take(),
         _ => Ok(()),
     };
     // The log of the program that it would have become is no place for events.
-    let tells = !matches!(arguments.command, Command::Confine { .. });
+    let emits_events = !matches!(arguments.command, Command::Confine { .. });
     let events = match Events::to(stdout()).map_err(|cause| EngineError::no_thread(&cause)) {
         Ok(events) => events,
-        Err(error) => return told(&error),
+        Err(error) => return report(&error),
     };
     let patience = arguments.heartbeat.map(Duration::from_secs);
-    let outcome = taken.and_then(|()| carry_out(arguments.command, patience, &events));
+    let outcome = prepared.and_then(|()| carry_out(arguments.command, patience, &events));
     let code = match outcome {
         Ok(Leftover::Nothing) => ExitCode::SUCCESS,
         Ok(Leftover::Stuck) => ExitCode::from(STUCK),
         Err(error) => {
-            let code = told(&error);
-            if tells {
+            let code = report(&error);
+            if emits_events {
                 events.emit(&error);
             }
             code
@@ -157,7 +157,7 @@ fn main() -> ExitCode {
 }
 
 /// Tells a person of an error; the exit code for it.
-fn told(error: &EngineError) -> ExitCode {
+fn report(error: &EngineError) -> ExitCode {
     eprintln!("paribus-engine: {error}\n  hint: {}", error.hint);
     ExitCode::from(error.class.exit_code())
 }
@@ -183,13 +183,13 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
         Command::Sql => sql::sql(stdin()?, events)?,
         Command::Supervise { .. } => supervise::supervise(stdin()?, events)?,
         Command::Probe { directory } => {
-            let found = probe::probe(&directory)?;
-            events.emit(&found);
+            let facts = probe::probe(&directory)?;
+            events.emit(&facts);
         }
         Command::Data { wish } => data(wish, events)?,
         Command::Users { device, expected } => {
-            let found = users::users(&device, expected.as_ref())?;
-            events.emit(&found);
+            let users = users::users(&device, expected.as_ref())?;
+            events.emit(&users);
         }
         Command::Journal {
             directory,
@@ -200,14 +200,14 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
             directory,
             root,
         } => {
-            let found = at_boot::at_boot(wish, &journals(directory), &root)?;
-            events.emit(&found);
+            let state = at_boot::at_boot(wish, &journals(directory), &root)?;
+            events.emit(&state);
         }
         Command::Undo {
             directory,
             patience,
             dry_run,
-            kept,
+            include_kept,
             experiment,
         } => {
             return undo::undo(
@@ -215,7 +215,7 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
                     directory: &journals(directory),
                     experiment: experiment.as_deref(),
                     dry_run,
-                    kept,
+                    include_kept,
                     patience: Duration::from_secs(patience),
                 },
                 events,

@@ -95,7 +95,7 @@ pub fn probe(directory: &Path) -> Result<Probe> {
 /// `~` at the beginning is the user's home, as in a shell.
 fn at_home(path: &Path) -> PathBuf {
     match (path.strip_prefix("~"), std::env::var_os("HOME")) {
-        (Ok(rest), Some(home)) => PathBuf::from(home).join(rest),
+        (Ok(below_home), Some(home)) => PathBuf::from(home).join(below_home),
         _ => path.to_path_buf(),
     }
 }

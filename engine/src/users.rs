@@ -57,8 +57,8 @@ pub fn users(device: &Path, expected: Option<&DeviceIdentity>) -> Result<Users> 
     let difference = device_identity
         .as_ref()
         .zip(expected)
-        .and_then(|(found, expected)| found.differs_from(expected));
-    let mut found = Users {
+        .and_then(|(users, expected)| users.differs_from(expected));
+    let mut users = Users {
         exclusive: number.and_then(|_| why_not_exclusive(device)),
         processes: Vec::new(),
         blind: false,
@@ -68,17 +68,17 @@ pub fn users(device: &Path, expected: Option<&DeviceIdentity>) -> Result<Users> 
     for pid in pids() {
         let folder = Path::new("/proc").join(pid.to_string());
         match has_open(&folder, &is_it) {
-            Some(true) => found.processes.push(User {
+            Some(true) => users.processes.push(User {
                 pid,
                 command: fs::read_to_string(folder.join("comm"))
                     .map(|name| name.trim().to_string())
                     .unwrap_or_default(),
             }),
             Some(false) => {}
-            None => found.blind = true,
+            None => users.blind = true,
         }
     }
-    Ok(found)
+    Ok(users)
 }
 
 /// From an open descriptor where this user may read it, which tells more.
@@ -90,10 +90,10 @@ fn identity_of(device: &Path) -> std::io::Result<DeviceIdentity> {
 }
 
 fn pids() -> Vec<u32> {
-    let own = std::process::id();
+    let this_process = std::process::id();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers.filter(|&pid| pid != own).collect()
+    numbers.filter(|&pid| pid != this_process).collect()
 }
 
 /// Whether a process has the device open, or mapped after closing it; `None` where that may not be
@@ -140,14 +140,14 @@ mod tests {
             .stdin(held)
             .spawn()
             .unwrap();
-        let found = users(&link, None).unwrap().processes;
+        let processes = users(&link, None).unwrap().processes;
         child.kill().unwrap();
         child.wait().unwrap();
-        let wanted = User {
+        let expected = User {
             pid: child.id(),
             command: "sleep".into(),
         };
-        assert_eq!(found, [wanted]);
+        assert_eq!(processes, [expected]);
     }
 
     #[test]

@@ -194,7 +194,7 @@ fn run_until_crash(
                 }
             }
         }
-        told = verification.ledger.news().or(told);
+        told = verification.ledger.unreported().or(told);
     }
     drop(states);
     (told, Rc::into_inner(storage).unwrap().into_inner())

@@ -129,10 +129,10 @@ mod tests {
         list.text(|text| text.push('ä'));
         list.float(0.5);
         list.again(1);
-        let found: Vec<_> = list.range(1..6).iter().collect();
+        let arguments: Vec<_> = list.range(1..6).iter().collect();
         use Argument::{Float, Null, Text};
-        let wanted = [Text("ab"), Null, Text("ä"), Float(0.5), Text("ab")];
-        assert_eq!(found, wanted);
+        let expected = [Text("ab"), Null, Text("ä"), Float(0.5), Text("ab")];
+        assert_eq!(arguments, expected);
         list.clear();
         assert!(list.is_empty() && Arguments::NONE.is_empty());
     }

@@ -90,22 +90,22 @@ impl Server {
     /// The same server with the user and the password to log in with.
     pub fn with_login(&self) -> Result<Server> {
         let mut server = self.clone();
-        let whoever = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
-        if let Some(place) = &self.credential {
+        let environment_user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
+        if let Some(credential) = &self.credential {
             if self.user.is_empty() {
-                server.user = whoever.clone().unwrap_or_default();
+                server.user = environment_user.clone().unwrap_or_default();
             }
-            let found = place.find(&server)?;
-            server.password = found.password;
-            server.user = match found.user {
+            let login = credential.find(&server)?;
+            server.password = login.password;
+            server.user = match login.user {
                 Some(user) if self.user.is_empty() => user,
                 _ => server.user,
             };
         }
         if server.user.is_empty() {
-            server.user = whoever.map_err(|_| {
-                let nobody = "no user is named, and none is in the environment";
-                DbError::new(Kind::Denied, "", nobody)
+            server.user = environment_user.map_err(|_| {
+                let message = "no user is named, and none is in the environment";
+                DbError::new(Kind::Denied, "", message)
             })?;
         }
         Ok(server)

@@ -38,16 +38,16 @@ impl Session {
 
 /// Whether the database takes a statement as one to prepare; it is not carried out.
 pub fn try_to_prepare(database: &Database, statement: &Statement) -> Result<()> {
-    let one = std::slice::from_ref(statement);
+    let statements = std::slice::from_ref(statement);
     match database {
         Database::Sqlite(file) => {
             sqlite::Connection::open(file, &[], Execution::Text, false)?.check(statement)
         }
         Database::Mysql(server) => {
-            mysql::Connection::open(server, one, Execution::Prepared).map(drop)
+            mysql::Connection::open(server, statements, Execution::Prepared).map(drop)
         }
         Database::Postgres(server) => {
-            postgres::Connection::open(server, one, Execution::Prepared).map(drop)
+            postgres::Connection::open(server, statements, Execution::Prepared).map(drop)
         }
     }
 }

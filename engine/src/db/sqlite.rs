@@ -76,21 +76,21 @@ impl Connection {
         Ok(opened)
     }
 
-    fn set(&mut self, name: &str, wanted: &str) -> Result<()> {
-        self.query(&format!("PRAGMA {name} = {wanted}"))?;
-        let found = self.query(&format!("PRAGMA {name}"))?;
-        let found = found
+    fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        self.query(&format!("PRAGMA {name} = {value}"))?;
+        let read_back = self.query(&format!("PRAGMA {name}"))?;
+        let read_back = read_back
             .rows
             .first()
             .and_then(|row| row.first().cloned().flatten());
-        let Some(found) = found else {
+        let Some(read_back) = read_back else {
             let message = format!("this SQLite has no pragma {name} that can be read back");
             return Err(DbError::new(Kind::Unsupported, "", message));
         };
-        if is_same(wanted, &found) {
+        if is_same(value, &read_back) {
             return Ok(());
         }
-        let message = format!("pragma {name}: wanted {wanted}, found {found}");
+        let message = format!("pragma {name}: wanted {value}, found {read_back}");
         Err(DbError::new(Kind::Unsupported, "", message))
     }
 
@@ -127,13 +127,13 @@ impl Connection {
             .iter()
             .map(|name| (*name).into())
             .collect();
-        let mut found = prepared.raw_query();
+        let mut result = prepared.raw_query();
         let mut rows = Vec::new();
-        while let Some(row) = found.next().map_err(failed)? {
+        while let Some(row) = result.next().map_err(failed)? {
             let text = |place| row.get_ref(place).map(as_text).map_err(failed);
             rows.push((0..columns.len()).map(text).collect::<Result<_>>()?);
         }
-        drop(found);
+        drop(result);
         Ok(Rows { columns, rows })
     }
 }
@@ -148,9 +148,9 @@ fn run(prepared: &mut Prepared<'_>, arguments: Arguments<'_>) -> Result<Answer> 
         let rows = prepared.raw_execute().map_err(failed)? as u64;
         return Ok(Answer { rows });
     }
-    let mut found = prepared.raw_query();
+    let mut result = prepared.raw_query();
     let mut rows = 0;
-    while found.next().map_err(failed)?.is_some() {
+    while result.next().map_err(failed)?.is_some() {
         rows += 1;
     }
     Ok(Answer { rows })
@@ -181,7 +181,7 @@ fn as_text(value: ValueRef<'_>) -> Option<String> {
 }
 
 /// Whether a pragma reads back as it was set: words in any case, and the numbers that stand for them.
-fn is_same(wanted: &str, found: &str) -> bool {
+fn is_same(set: &str, read_back: &str) -> bool {
     let number = |text: &str| match text.to_ascii_lowercase().as_str() {
         "off" | "no" | "false" | "default" | "none" => Some(0),
         "on" | "yes" | "true" | "normal" | "file" => Some(1),
@@ -189,9 +189,9 @@ fn is_same(wanted: &str, found: &str) -> bool {
         "extra" => Some(3),
         other => other.parse::<i64>().ok(),
     };
-    wanted.eq_ignore_ascii_case(found)
-        || number(wanted).is_some_and(|wanted| Some(wanted) == number(found))
-        || (wanted.eq_ignore_ascii_case("full") && found == "1") // of auto_vacuum
+    set.eq_ignore_ascii_case(read_back)
+        || number(set).is_some_and(|set| Some(set) == number(read_back))
+        || (set.eq_ignore_ascii_case("full") && read_back == "1") // of auto_vacuum
 }
 
 fn failed(error: rusqlite::Error) -> DbError {

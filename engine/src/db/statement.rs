@@ -20,17 +20,18 @@ pub enum Kind {
 impl Kind {
     /// By the first word of a statement, behind what may stand before it.
     pub fn of(sql: &str) -> Kind {
-        let mut rest = sql;
+        let mut remainder = sql;
         loop {
-            rest = rest.trim_start_matches(|letter: char| letter.is_whitespace() || letter == '(');
-            rest = match rest {
-                _ if rest.starts_with("--") => &rest[until(rest, "\n")..],
-                _ if rest.starts_with("/*") => &rest[until(rest, "*/")..],
+            remainder = remainder
+                .trim_start_matches(|letter: char| letter.is_whitespace() || letter == '(');
+            remainder = match remainder {
+                _ if remainder.starts_with("--") => &remainder[until(remainder, "\n")..],
+                _ if remainder.starts_with("/*") => &remainder[until(remainder, "*/")..],
                 _ => break,
             };
         }
-        let end = rest.find(|letter: char| !letter.is_ascii_alphabetic());
-        match rest[..end.unwrap_or(rest.len())]
+        let end = remainder.find(|letter: char| !letter.is_ascii_alphabetic());
+        match remainder[..end.unwrap_or(remainder.len())]
             .to_ascii_uppercase()
             .as_str()
         {
@@ -115,24 +116,24 @@ fn quote(text: &str, escape_backslash: bool, sql: &mut String) {
 /// The pieces between parameters; a `?` in quotes or in a comment is none.
 fn split(sql: &str) -> Vec<String> {
     let mut pieces = vec![String::new()];
-    let mut rest = sql;
-    while let Some(first) = rest.chars().next() {
+    let mut remainder = sql;
+    while let Some(first) = remainder.chars().next() {
         let taken = match first {
-            '\'' | '"' | '`' => quoted(rest, first),
-            '-' if rest.starts_with("--") => until(rest, "\n"),
-            '/' if rest.starts_with("/*") => until(rest, "*/"),
+            '\'' | '"' | '`' => quoted(remainder, first),
+            '-' if remainder.starts_with("--") => until(remainder, "\n"),
+            '/' if remainder.starts_with("/*") => until(remainder, "*/"),
             '?' => {
                 pieces.push(String::new());
-                rest = &rest[1..];
+                remainder = &remainder[1..];
                 continue;
             }
             _ => first.len_utf8(),
         };
-        let (piece, after) = rest.split_at(taken);
+        let (piece, after) = remainder.split_at(taken);
         if let Some(last) = pieces.last_mut() {
             last.push_str(piece);
         }
-        rest = after;
+        remainder = after;
     }
     pieces
 }

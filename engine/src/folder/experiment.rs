@@ -60,23 +60,23 @@ pub struct DataFolders {
 /// Makes the folder of an experiment below `place`, which must be there, or finds the one that it has.
 pub fn make(place: &Path, experiment: &str, about: Value) -> Result<PathBuf> {
     let shared = TrustedFolder::open(place)?.make(SHARED, 0o755)?;
-    let own = shared.make(experiment, 0o700)?;
-    match read_manifest(&own) {
+    let folder = shared.make(experiment, 0o700)?;
+    match read_manifest(&folder) {
         Ok(Some(manifest)) if manifest.experiment == experiment => {}
-        Ok(None) if is_empty(&own)? => {
+        Ok(None) if is_empty(&folder)? => {
             let manifest = Manifest {
                 experiment: experiment.into(),
                 made_unix_s: clock::unix_s(),
                 about,
             };
-            write_manifest(&own, &manifest)?;
+            write_manifest(&folder, &manifest)?;
         }
-        _ => return Err(not_ours(own.path(), experiment)),
+        _ => return Err(not_ours(folder.path(), experiment)),
     }
     // After an interruption its mode may still let a server's user pass.
-    rustix::fs::chmodat(own.descriptor(), ".", Mode::RWXU, AtFlags::empty())
-        .map_err(|cause| failed("change the mode of", own.path(), cause))?;
-    Ok(own.path().to_path_buf())
+    rustix::fs::chmodat(folder.descriptor(), ".", Mode::RWXU, AtFlags::empty())
+        .map_err(|cause| failed("change the mode of", folder.path(), cause))?;
+    Ok(folder.path().to_path_buf())
 }
 
 /// The folders below `place`, by name.
@@ -101,7 +101,7 @@ pub fn list(place: &Path) -> Result<DataFolders> {
             path: folder.path().to_path_buf(),
         });
     }
-    folders.sort_by(|one, other| one.path.cmp(&other.path));
+    folders.sort_by(|left, right| left.path.cmp(&right.path));
     Ok(DataFolders { folders })
 }
 
@@ -109,32 +109,33 @@ pub fn list(place: &Path) -> Result<DataFolders> {
 pub fn remove(place: &Path, experiment: &str) -> Result<()> {
     let outer = TrustedFolder::open(place)?;
     let shared = outer.folder(SHARED)?;
-    let own = shared.folder(experiment)?;
-    match read_manifest(&own) {
+    let folder = shared.folder(experiment)?;
+    match read_manifest(&folder) {
         Ok(Some(manifest)) if manifest.experiment == experiment => {}
-        _ => return Err(not_ours(own.path(), experiment)),
+        _ => return Err(not_ours(folder.path(), experiment)),
     }
-    if is_in_use(&own)? {
+    if is_in_use(&folder)? {
         return Err(EngineError::new(
             Class::AddressBusy,
             format!(
                 "a program that works in {} still runs",
-                own.path().display()
+                folder.path().display()
             ),
             "end it first, then remove the folder",
         )
-        .at(own.path()));
+        .at(folder.path()));
     }
-    let device = look_at(&own, c".")?.st_dev;
+    let device = look_at(&folder, c".")?.st_dev;
     // The manifest goes last, so that what is interrupted can be repeated.
     empty(
-        &own.readable()
-            .map_err(|cause| told("read", own.path(), &cause))?,
+        &folder
+            .readable()
+            .map_err(|cause| io_error("read", folder.path(), &cause))?,
         device,
-        own.path(),
+        folder.path(),
         MANIFEST,
     )?;
-    unlink(&own, MANIFEST, AtFlags::empty())?;
+    unlink(&folder, MANIFEST, AtFlags::empty())?;
     unlink(&shared, experiment, AtFlags::REMOVEDIR)?;
     // Where others have data in it, it stays.
     let _ = rustix::fs::unlinkat(outer.descriptor(), SHARED, AtFlags::REMOVEDIR);
@@ -142,9 +143,9 @@ pub fn remove(place: &Path, experiment: &str) -> Result<()> {
 }
 
 /// Removes all entries but `kept`, never leaving the device and never following a link.
-fn empty(folder: impl AsFd, device: u64, path: &Path, kept: &str) -> Result<()> {
+fn empty(folder: impl AsFd, device: u64, path: &Path, excluded: &str) -> Result<()> {
     for name in names_in(folder.as_fd(), path)? {
-        if name.to_bytes() == kept.as_bytes() {
+        if name.to_bytes() == excluded.as_bytes() {
             continue;
         }
         let here = path.join(OsStr::from_bytes(name.to_bytes()));
@@ -176,7 +177,7 @@ fn empty(folder: impl AsFd, device: u64, path: &Path, kept: &str) -> Result<()> 
 fn size_bytes(folder: &TrustedFolder) -> Result<u64> {
     let readable = folder
         .readable()
-        .map_err(|cause| told("read", folder.path(), &cause))?;
+        .map_err(|cause| io_error("read", folder.path(), &cause))?;
     blocks(&readable, folder.path()).map(|blocks| blocks * 512)
 }
 
@@ -225,7 +226,7 @@ fn is_empty(folder: &TrustedFolder) -> Result<bool> {
 fn entries(folder: &TrustedFolder) -> Result<Vec<CString>> {
     let readable = folder
         .readable()
-        .map_err(|cause| told("read", folder.path(), &cause))?;
+        .map_err(|cause| io_error("read", folder.path(), &cause))?;
     names_in(readable.as_fd(), folder.path())
 }
 
@@ -252,7 +253,7 @@ fn read_manifest(folder: &TrustedFolder) -> Result<Option<Manifest>> {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(cause) => Err(cause),
     }
-    .map_err(|cause| told("read", &path, &cause))?;
+    .map_err(|cause| io_error("read", &path, &cause))?;
     serde_json::from_str(&text).map(Some).map_err(|cause| {
         let message = format!("{} is damaged: {cause}", path.display());
         EngineError::new(Class::NotOurs, message, "remove the folder by hand").at(&path)
@@ -275,7 +276,7 @@ fn write_manifest(folder: &TrustedFolder, manifest: &Manifest) -> Result<()> {
             rustix::fs::renameat(&descriptor, UNFINISHED, &descriptor, MANIFEST)?;
             Ok(rustix::fs::fsync(folder.readable()?)?)
         });
-    written.map_err(|cause| told("write", &path, &cause))
+    written.map_err(|cause| io_error("write", &path, &cause))
 }
 
 fn look_at(folder: &TrustedFolder, name: &CStr) -> Result<Stat> {
@@ -301,9 +302,9 @@ fn not_ours(path: &Path, experiment: &str) -> EngineError {
 }
 
 fn failed(action: &str, path: &Path, cause: rustix::io::Errno) -> EngineError {
-    told(action, path, &cause.into())
+    io_error(action, path, &cause.into())
 }
 
-fn told(action: &str, path: &Path, cause: &io::Error) -> EngineError {
+fn io_error(action: &str, path: &Path, cause: &io::Error) -> EngineError {
     EngineError::from_io(action, path, cause)
 }

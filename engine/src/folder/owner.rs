@@ -25,20 +25,24 @@ pub fn distrust(opened: &OwnedFd, stat: &Stat) -> Option<String> {
     if stat.st_uid == ROOT && mode.contains(Mode::SVTX) {
         return None;
     }
-    let shown = mode.bits() & 0o7777;
+    let permissions = mode.bits() & 0o7777;
     if mode.contains(Mode::WOTH) {
-        return Some(format!("can be written by all users (mode {shown:04o})"));
+        return Some(format!(
+            "can be written by all users (mode {permissions:04o})"
+        ));
     }
     if mode.contains(Mode::WGRP) && (!is_private(stat) || has_list(opened)) {
-        return Some(format!("can be written by its group (mode {shown:04o})"));
+        return Some(format!(
+            "can be written by its group (mode {permissions:04o})"
+        ));
     }
     None
 }
 
 /// Root, this user, and under sudo the user who asked for it.
 pub fn is_trusted(user: u32) -> bool {
-    let own = rustix::process::geteuid().as_raw();
-    user == ROOT || user == own || (own == ROOT && sudo_user() == Some(user))
+    let this_user = rustix::process::geteuid().as_raw();
+    user == ROOT || user == this_user || (this_user == ROOT && sudo_user() == Some(user))
 }
 
 /// Who asked sudo to run this as root. Nobody else can set it: our environment comes from whoever starts us.
@@ -52,7 +56,7 @@ fn is_private(stat: &Stat) -> bool {
     let mut room = vec![0; ROOM];
     // SAFETY: `group` is plain numbers and pointers, for which all zeroes is a value.
     let mut group: libc::group = unsafe { std::mem::zeroed() };
-    let mut found = std::ptr::null_mut();
+    let mut entry = std::ptr::null_mut();
     // SAFETY: every pointer is to memory that lives during the call, `room` with its length.
     let errno = unsafe {
         libc::getgrgid_r(
@@ -60,10 +64,10 @@ fn is_private(stat: &Stat) -> bool {
             &raw mut group,
             room.as_mut_ptr(),
             room.len(),
-            &raw mut found,
+            &raw mut entry,
         )
     };
-    if errno != 0 || found.is_null() {
+    if errno != 0 || entry.is_null() {
         return false;
     }
     // SAFETY: after success the name is a string in `room`.
@@ -101,7 +105,7 @@ pub fn user_name(user: u32) -> String {
     let mut room = vec![0; ROOM];
     // SAFETY: `passwd` is plain numbers and pointers, for which all zeroes is a value.
     let mut passwd: libc::passwd = unsafe { std::mem::zeroed() };
-    let mut found = std::ptr::null_mut();
+    let mut entry = std::ptr::null_mut();
     // SAFETY: every pointer is to memory that lives during the call, `room` with its length.
     let errno = unsafe {
         libc::getpwuid_r(
@@ -109,10 +113,10 @@ pub fn user_name(user: u32) -> String {
             &raw mut passwd,
             room.as_mut_ptr(),
             room.len(),
-            &raw mut found,
+            &raw mut entry,
         )
     };
-    if errno != 0 || found.is_null() {
+    if errno != 0 || entry.is_null() {
         return format!("user {user}");
     }
     // SAFETY: after success the name is a string in `room`.

@@ -34,9 +34,9 @@ impl TrustedFolder {
         let absolute = std::path::absolute(path)
             .map_err(|cause| EngineError::from_io("find", path, &cause))?;
         let mut way = vec![TrustedFolder::root()?];
-        let mut rest: VecDeque<OsString> = names(&absolute).collect();
+        let mut pending: VecDeque<OsString> = names(&absolute).collect();
         let mut links = 0;
-        while let Some(name) = rest.pop_front() {
+        while let Some(name) = pending.pop_front() {
             if name == ".." {
                 way.truncate(way.len().saturating_sub(1).max(1));
                 continue;
@@ -51,7 +51,7 @@ impl TrustedFolder {
                         return Err(EngineError::from_io("open", path, &cause));
                     }
                     for name in names(&target).collect::<Vec<_>>().into_iter().rev() {
-                        rest.push_front(name);
+                        pending.push_front(name);
                     }
                     if target.is_absolute() {
                         way.truncate(1);

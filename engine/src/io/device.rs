@@ -73,9 +73,9 @@ pub fn refuse_another(path: &Path, device: &File, expected: Option<&DeviceIdenti
         return Ok(());
     };
     let difference = match DeviceIdentity::of_file(device) {
-        Ok(found) => match found.differs_from(expected) {
+        Ok(identity) => match identity.differs_from(expected) {
             None => return Ok(()),
-            Some(difference) => format!("found {found}: {difference}"),
+            Some(difference) => format!("found {identity}: {difference}"),
         },
         Err(cause) => cause.to_string(),
     };
@@ -117,11 +117,11 @@ fn open_named(path: &Path, write: bool, flags: i32) -> Result<File> {
 /// `size_bytes` must be there, in whole sectors.
 pub fn check_size(device: &File, path: &Path, size_bytes: u64) -> Result<()> {
     let ask = |cause| EngineError::from_io("ask the size of", path, &cause);
-    let found = size(device).map_err(ask)?;
+    let device_bytes = size(device).map_err(ask)?;
     let sector = u64::from(sector(device).map_err(ask)?);
-    if size_bytes > found {
+    if size_bytes > device_bytes {
         return Err(EngineError::bad_job(format!(
-            "workload.data.total_size_bytes is {size_bytes}; {} has {found} bytes",
+            "workload.data.total_size_bytes is {size_bytes}; {} has {device_bytes} bytes",
             path.display()
         ))
         .at(path));

@@ -51,21 +51,21 @@ pub fn check(file: &File, path: &Path, block_bytes: u64) -> Result<()> {
 
 /// In bytes; 0 where O_DIRECT is not possible.
 fn alignment(file: &File) -> io::Result<u64> {
-    let mut found = MaybeUninit::<libc::statx>::zeroed();
+    let mut attributes = MaybeUninit::<libc::statx>::zeroed();
     // SAFETY: the path is an empty C string, so that the open descriptor is meant, and `found` is
     // writable memory of the right type, whose all-zero state is a valid value.
-    let (answer, found) = unsafe {
+    let (answer, attributes) = unsafe {
         let answer = libc::statx(
             file.as_raw_fd(),
             c"".as_ptr(),
             libc::AT_EMPTY_PATH,
             libc::STATX_DIOALIGN,
-            found.as_mut_ptr(),
+            attributes.as_mut_ptr(),
         );
-        (answer, found.assume_init())
+        (answer, attributes.assume_init())
     };
-    if answer == 0 && found.stx_mask & libc::STATX_DIOALIGN != 0 {
-        return Ok(u64::from(found.stx_dio_offset_align));
+    if answer == 0 && attributes.stx_mask & libc::STATX_DIOALIGN != 0 {
+        return Ok(u64::from(attributes.stx_dio_offset_align));
     }
     // Kernels before 6.1, and file systems that do not tell.
     Ok(device::sector(file).map_or(SECTOR_BYTES, u64::from))

@@ -58,16 +58,16 @@ impl Epoll {
                 tv_nsec: (left % SECOND) as libc::c_long,
             }
         });
-        let found = self.wait_for(left.as_ref());
-        if found < 0 {
+        let count = self.wait_for(left.as_ref());
+        if count < 0 {
             let cause = io::Error::last_os_error();
             if cause.kind() == io::ErrorKind::Interrupted {
                 return Ok(());
             }
             return Err(failed("wait on"));
         }
-        let found = &self.events[..found as usize];
-        ready.extend(found.iter().map(|event| event.u64 as Slot));
+        let count = &self.events[..count as usize];
+        ready.extend(count.iter().map(|event| event.u64 as Slot));
         Ok(())
     }
 

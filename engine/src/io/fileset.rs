@@ -119,12 +119,12 @@ impl FileSet {
             return device::check_size(file, path, size_bytes);
         }
         self.for_each("look at", |file| {
-            let found = file.metadata()?.len();
-            if found >= size_bytes {
+            let file_bytes = file.metadata()?.len();
+            if file_bytes >= size_bytes {
                 return Ok(());
             }
             Err(io::Error::other(format!(
-                "it has {found} bytes, {size_bytes} are needed"
+                "it has {file_bytes} bytes, {size_bytes} are needed"
             )))
         })
         .map_err(|error| {
@@ -139,15 +139,15 @@ impl FileSet {
     /// Each file must be the one that was prepared: another one under its name is somebody's.
     pub fn check_inodes(&self, prepared: &[u64]) -> Result<()> {
         for ((file, path), &inode) in self.files.iter().zip(&self.paths).zip(prepared) {
-            let found = file
+            let actual = file
                 .metadata()
                 .map_err(|cause| EngineError::from_io("look at", path, &cause))?
                 .ino();
-            if found != inode {
+            if actual != inode {
                 return Err(EngineError::new(
                     Class::NotOurs,
                     format!(
-                        "{} is another file than the one that was prepared: inode {inode} was prepared, {found} was found",
+                        "{} is another file than the one that was prepared: inode {inode} was prepared, {actual} was found",
                         path.display()
                     ),
                     "move that file away and run the prepare phase again",

@@ -45,13 +45,13 @@ unsafe impl Send for Piece {}
 impl Memory {
     /// Memory for pieces of these sizes; whether there are huge pages for it is the kernel's affair.
     pub fn of(sizes: impl IntoIterator<Item = usize>, huge_pages: bool) -> Result<Memory> {
-        let wanted = sizes
+        let total_bytes = sizes
             .into_iter()
             .try_fold(0usize, |sum, size| sum.checked_add(aligned(size)?));
         let refuse = || {
             EngineError::new(
                 Class::OutOfMemory,
-                match wanted {
+                match total_bytes {
                     Some(bytes) => format!("there is no memory for buffers of {bytes} bytes"),
                     None => "there is no memory for so many buffers".to_string(),
                 },
@@ -59,7 +59,7 @@ impl Memory {
             )
         };
         // Room to begin at a huge page; what is never touched takes no memory.
-        let bytes = wanted.ok_or_else(refuse)?;
+        let bytes = total_bytes.ok_or_else(refuse)?;
         let length = bytes
             .checked_next_multiple_of(HUGE_PAGE)
             .and_then(|length| length.checked_add(HUGE_PAGE))
@@ -196,10 +196,10 @@ mod tests {
             );
             return;
         }
-        for (huge_pages, wanted) in [(true, " hg"), (false, " nh")] {
+        for (huge_pages, flag) in [(true, " hg"), (false, " nh")] {
             let piece = Memory::of([16_384], huge_pages).unwrap().take(16_384);
             let flags = flags_at(piece.pointer() as usize);
-            assert!(flags.contains(wanted), "{flags}");
+            assert!(flags.contains(flag), "{flags}");
         }
     }
 

@@ -58,7 +58,7 @@ pub struct Data {
     /// The device that the path must lead to; null: any.
     #[serde(default)]
     pub device_identity: Option<DeviceIdentity>,
-    #[serde(default = "one")]
+    #[serde(default = "one_file")]
     pub files: u32,
     pub total_size_bytes: u64,
     /// The share of all data written that compresses away.
@@ -246,7 +246,7 @@ impl Files {
     }
 }
 
-fn one() -> u32 {
+fn one_file() -> u32 {
     1
 }
 fn eight_kib() -> u64 {

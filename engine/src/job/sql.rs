@@ -27,7 +27,7 @@ pub enum Sql {
 pub struct Oltp {
     pub database: Database,
     pub mix: Mix,
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     pub tables: u32,
     /// Rows of each table.
     #[serde(default = "ten_thousand")]
@@ -37,19 +37,19 @@ pub struct Oltp {
     pub range_size: u64,
     #[serde(default = "ten")]
     pub point_selects: u32,
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     pub simple_ranges: u32,
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     pub sum_ranges: u32,
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     pub order_ranges: u32,
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     pub distinct_ranges: u32,
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     pub index_updates: u32,
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     pub non_index_updates: u32,
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     pub delete_inserts: u32,
     /// Each statement is a transaction of its own.
     #[serde(default)]
@@ -209,7 +209,7 @@ impl Oltp {
     }
 }
 
-fn one() -> u32 {
+fn default_count() -> u32 {
     1
 }
 fn ten() -> u32 {

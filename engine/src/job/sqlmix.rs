@@ -48,7 +48,7 @@ pub struct Filling {
 pub struct MixTransaction {
     pub name: String,
     /// Drawn in proportion to it.
-    #[serde(default = "one")]
+    #[serde(default = "default_weight")]
     pub weight: f64,
     /// The share that ends with a rollback that it means.
     #[serde(default)]
@@ -90,7 +90,7 @@ impl SqlMix {
     pub fn has_sequence(&self) -> bool {
         self.transactions
             .iter()
-            .flat_map(|one| &one.statements)
+            .flat_map(|transaction| &transaction.statements)
             .flat_map(|statement| &statement.arguments)
             .any(|argument| matches!(argument, Generator::Sequence { .. }))
     }
@@ -110,7 +110,7 @@ impl Filling {
 
 impl MixTransaction {
     pub fn writes(&self) -> bool {
-        let is_write = |one: &MixStatement| Kind::of(&one.sql) == Kind::Write;
+        let is_write = |statement: &MixStatement| Kind::of(&statement.sql) == Kind::Write;
         self.statements.iter().any(is_write)
     }
 
@@ -160,7 +160,7 @@ fn check_arguments(place: &str, sql: &str, arguments: &[Generator], earlier: usi
     Ok(())
 }
 
-fn one() -> f64 {
+fn default_weight() -> f64 {
     1.0
 }
 fn once() -> u32 {
@@ -180,7 +180,7 @@ mod tests {
         mix.check().unwrap_err().message
     }
 
-    fn one(statement: Value) -> Value {
+    fn transactions_with(statement: Value) -> Value {
         json!([{"name": "t", "statements": [{"sql": "SELECT 1"}, statement]}])
     }
 
@@ -210,13 +210,13 @@ mod tests {
                 "choice has no values",
             ),
         ] {
-            let message = refused(json!([]), one(statement));
+            let message = refused(json!([]), transactions_with(statement));
             assert!(message.contains(words), "{message}");
         }
         let light = json!([{"name": "t", "weight": 0, "statements": [{"sql": "SELECT 1"}]}]);
         assert!(refused(json!([]), light).contains("transaction `t`: weight is 0"));
         let rows = json!([{"count": 1, "insert": "INSERT INTO t VALUES (?)"}]);
-        let fine = one(json!({"sql": "SELECT 1"}));
+        let fine = transactions_with(json!({"sql": "SELECT 1"}));
         assert!(refused(rows, fine).contains("workload.rows[0] has 1 parameters and 0 arguments"));
     }
 }

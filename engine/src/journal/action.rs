@@ -63,7 +63,7 @@ trait Undo {
     /// The path that it works on, where it has one.
     fn path(&self) -> Option<&Path>;
 
-    fn wanted(&self) -> String;
+    fn expected(&self) -> String;
 
     fn execute(&self) -> io::Result<()>;
 
@@ -96,8 +96,8 @@ impl Action {
         self.kind().path().filter(|path| path.is_relative())
     }
 
-    pub fn wanted(&self) -> String {
-        self.kind().wanted()
+    pub fn expected(&self) -> String {
+        self.kind().expected()
     }
 
     pub fn execute(&self) -> io::Result<()> {
@@ -122,7 +122,7 @@ impl Undo for WriteText {
         Some(&self.path)
     }
 
-    fn wanted(&self) -> String {
+    fn expected(&self) -> String {
         normalised(&self.text)
     }
 
@@ -151,8 +151,8 @@ impl Undo for WriteText {
 }
 
 fn in_brackets(text: &str) -> Option<&str> {
-    let (_, rest) = text.split_once('[')?;
-    rest.split_once(']').map(|(inside, _)| inside)
+    let (_, after) = text.split_once('[')?;
+    after.split_once(']').map(|(inside, _)| inside)
 }
 
 /// Kernel files end with a newline and some separate numbers by tabs: only the words count.

@@ -40,15 +40,15 @@ impl Contents {
         }
         let mut lines = journal.lines;
         for line in copy.into_iter().flat_map(|copy| copy.lines) {
-            if lines.iter().all(|known| known.line != line.line) {
+            if lines.iter().all(|other| other.line != line.line) {
                 lines.push(line);
             }
         }
         lines.sort_by_key(|line| line.line);
         damaged.retain(|damage| lines.iter().all(|line| line.line != damage.line));
         for number in 1..=last {
-            let known = lines.iter().any(|line| line.line == number);
-            if !known && damaged.iter().all(|damage| damage.line != number) {
+            let is_known = lines.iter().any(|line| line.line == number);
+            if !is_known && damaged.iter().all(|damage| damage.line != number) {
                 damaged.push(Damage {
                     line: number,
                     reason: "it is missing".into(),
@@ -239,9 +239,9 @@ mod tests {
 
     #[test]
     fn a_missing_line_is_damage() {
-        let (one, two) = (journal(1).len(), journal(2).len());
+        let (first_end, second_end) = (journal(1).len(), journal(2).len());
         let mut bytes = journal(3);
-        bytes.drain(one..two);
+        bytes.drain(first_end..second_end);
         assert_eq!(numbers(&bytes, None), (vec![1, 3], vec![2]));
     }
 

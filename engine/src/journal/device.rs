@@ -41,12 +41,12 @@ fn block_folder(file: &Path) -> Option<PathBuf> {
     if !file.starts_with("/sys") {
         return None;
     }
-    let own = fs::canonicalize(file).ok()?;
+    let attribute = fs::canonicalize(file).ok()?;
     let is_block = |folder: &&Path| {
         folder.join("dev").is_file()
             && fs::read_link(folder.join("subsystem")).is_ok_and(|link| link.ends_with("block"))
     };
-    own.ancestors().find(is_block).map(Path::to_path_buf)
+    attribute.ancestors().find(is_block).map(Path::to_path_buf)
 }
 
 #[cfg(test)]
@@ -57,8 +57,8 @@ mod tests {
     fn the_folder_of_a_disk_is_found_from_its_settings_and_from_those_of_a_partition() {
         let disks = fs::read_dir("/sys/block").unwrap().flatten();
         for disk in disks.filter(|disk| disk.path().join("queue/read_ahead_kb").exists()) {
-            let found = block_folder(&disk.path().join("queue/read_ahead_kb")).unwrap();
-            assert_eq!(found.file_name(), Some(disk.file_name().as_os_str()));
+            let folder = block_folder(&disk.path().join("queue/read_ahead_kb")).unwrap();
+            assert_eq!(folder.file_name(), Some(disk.file_name().as_os_str()));
         }
         assert_eq!(block_folder(Path::new("/sys/kernel/mm")), None);
         assert_eq!(block_folder(Path::new("/proc/sys/vm/swappiness")), None);

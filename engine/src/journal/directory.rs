@@ -126,13 +126,13 @@ impl Directory {
 
     /// All open journals, by name. The caller holds the lock.
     pub fn open_journals(&self, lock: &DirectoryLock) -> Result<Vec<OpenJournal>> {
-        let mut found = Vec::new();
+        let mut journals = Vec::new();
         for path in self.journal_paths()? {
             if let Some(journal) = self.look(&path, lock)? {
-                found.push(journal);
+                journals.push(journal);
             }
         }
-        Ok(found)
+        Ok(journals)
     }
 
     /// Looks at one journal; `None` when it is closed or gone. The caller holds the lock.
@@ -158,8 +158,8 @@ impl Directory {
             _ => None,
         };
         let mut files = Vec::new();
-        for (path, found) in [(path, journal), (&copy_path, copy)] {
-            if let Found::File(file, reading) = found {
+        for (path, outcome) in [(path, journal), (&copy_path, copy)] {
+            if let Found::File(file, reading) = outcome {
                 files.push((path.to_path_buf(), file, reading));
             }
         }
@@ -217,7 +217,9 @@ impl Directory {
         }
         let target = self.file_as_closed(journal)?;
         // Not while another keeper may be about to make its copy there.
-        if File::open(&self.path).is_ok_and(|directory| try_lock(&directory).is_ok_and(|own| own)) {
+        if File::open(&self.path)
+            .is_ok_and(|directory| try_lock(&directory).is_ok_and(|is_locked| is_locked))
+        {
             let _ = fs::remove_dir(&self.copies);
         }
         Ok(target)
@@ -288,8 +290,8 @@ fn other_file_system(journals: &Path) -> Option<PathBuf> {
         PathBuf::from(env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty())?)
     };
     let device = |path: &Path| fs::metadata(path).map(|metadata| metadata.dev()).ok();
-    let own = device(&machine::nearest_existing(journals))?;
-    (device(&base)? != own).then(|| base.join("paribus"))
+    let journals_device = device(&machine::nearest_existing(journals))?;
+    (device(&base)? != journals_device).then(|| base.join("paribus"))
 }
 
 /// Whether there is anything of this name, be it a dangling link.

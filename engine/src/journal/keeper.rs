@@ -240,7 +240,7 @@ fn open_journal(directory: &Directory, allow_volatile: bool, open: &Open) -> Res
 pub(super) fn overlap(
     other: &OpenJournal,
     experiment: &str,
-    wanted: &[impl AsRef<str>],
+    requested: &[impl AsRef<str>],
     global: bool,
 ) -> Option<String> {
     let (addresses, everything) = other.claims();
@@ -253,7 +253,7 @@ pub(super) fn overlap(
     if global {
         return Some("this one would change settings of the whole machine".into());
     }
-    let shared = wanted
+    let shared = requested
         .iter()
         .map(AsRef::as_ref)
         .find(|address| addresses.contains(address))?;

@@ -206,14 +206,14 @@ fn unseal(text: &[u8]) -> Result<Vec<u8>, String> {
     let mismatch = || "its checksum does not match".to_string();
     let split = text.len().checked_sub(SEAL_BYTES).ok_or_else(mismatch)?;
     let (body, seal) = text.split_at(split);
-    let wanted = std::str::from_utf8(seal)
+    let expected = std::str::from_utf8(seal)
         .ok()
         .and_then(|seal| seal.strip_prefix(",\"crc32\":\""))
-        .and_then(|rest| rest.strip_suffix("\"}"))
+        .and_then(|text| text.strip_suffix("\"}"))
         .and_then(|digits| u32::from_str_radix(digits, 16).ok())
         .ok_or_else(mismatch)?;
     let whole = [body, b"}"].concat();
-    if crc32fast::hash(&whole) != wanted {
+    if crc32fast::hash(&whole) != expected {
         return Err(mismatch());
     }
     Ok(whole)
@@ -236,7 +236,7 @@ mod tests {
         let text = encode(&line).unwrap();
         let value: Value = serde_json::from_str(&text).unwrap();
         let keys: Vec<&String> = value.as_object().unwrap().keys().collect();
-        let wanted = [
+        let expected = [
             "version",
             "experiment",
             "line",
@@ -246,7 +246,7 @@ mod tests {
             "of",
             "crc32",
         ];
-        assert_eq!(keys, wanted);
+        assert_eq!(keys, expected);
     }
 
     #[test]

@@ -36,14 +36,16 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
 
 /// Who holds the lock of a file; `None` where the kernel does not show it, as from another container.
 pub fn holder(file: &File) -> Option<Holder> {
-    let found = file.metadata().ok()?;
-    let device = (libc::major(found.dev()), libc::minor(found.dev()));
+    let metadata = file.metadata().ok()?;
+    let device = (libc::major(metadata.dev()), libc::minor(metadata.dev()));
     let locks = fs::read_to_string("/proc/locks").ok()?;
-    let pid = holder_of(&locks, device, found.ino(), &owner_of)?;
+    let pid = holder_of(&locks, device, metadata.ino(), &owner_of)?;
     let argv = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The name before it is in brackets and may hold anything.
-    let state = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+    let state = stat
+        .rsplit_once(") ")
+        .map_or("", |(_, after_name)| after_name);
     Some(Holder {
         pid,
         argv: argv
@@ -145,8 +147,8 @@ mod tests {
     fn a_real_lock_names_this_process_and_its_command() {
         let file = tempfile::tempfile().unwrap();
         assert!(try_lock(&file).unwrap());
-        let found = holder(&file).unwrap();
-        assert_eq!(found.pid, std::process::id());
-        assert!(found.trouble().unwrap().contains("holds its lock"));
+        let holder = holder(&file).unwrap();
+        assert_eq!(holder.pid, std::process::id());
+        assert!(holder.trouble().unwrap().contains("holds its lock"));
     }
 }

@@ -87,8 +87,8 @@ fn restore(journal: &mut Journal, events: &Events) -> Leftover {
                     experiment,
                     knob,
                     address,
-                    wanted: stuck.wanted,
-                    found: stuck.found,
+                    wanted: stuck.expected,
+                    found: stuck.observed,
                     reason: stuck.reason,
                 }
             }
@@ -112,8 +112,8 @@ fn without_foreign(changes: Vec<OpenChange>, is_reloaded: bool) -> (Vec<OpenChan
                     reason: format!(
                         "another device has this name now, so it was left alone: {difference}"
                     ),
-                    wanted: wanted(&change.change),
-                    found: None,
+                    expected: expected(&change.change),
+                    observed: None,
                 };
                 foreign.push((change, Err(stuck)));
             }
@@ -122,15 +122,15 @@ fn without_foreign(changes: Vec<OpenChange>, is_reloaded: bool) -> (Vec<OpenChan
     (same, foreign)
 }
 
-fn wanted(change: &Change) -> String {
-    let values: Vec<String> = change.undo.iter().map(Action::wanted).collect();
+fn expected(change: &Change) -> String {
+    let values: Vec<String> = change.undo.iter().map(Action::expected).collect();
     values.join(" ")
 }
 
 #[derive(Debug, Clone, PartialEq)]
 struct Stuck {
-    wanted: String,
-    found: Option<String>,
+    expected: String,
+    observed: Option<String>,
     reason: String,
 }
 
@@ -200,19 +200,19 @@ fn judge(action: &Action, refused: &[(&Action, io::Error)]) -> Outcome {
 }
 
 fn check(action: &Action) -> Outcome {
-    let wanted = action.wanted();
+    let expected = action.expected();
     let thing = action.subject();
     match action.read_back() {
-        Ok(found) if found == wanted => Ok(found),
-        Ok(found) => Err(Stuck {
+        Ok(observed) if observed == expected => Ok(observed),
+        Ok(observed) => Err(Stuck {
             reason: format!("{thing} reads back different"),
-            wanted,
-            found: Some(found),
+            expected,
+            observed: Some(observed),
         }),
         Err(cause) => Err(Stuck {
             reason: format!("cannot read {thing}: {cause}"),
-            wanted,
-            found: None,
+            expected,
+            observed: None,
         }),
     }
 }
@@ -310,7 +310,7 @@ mod tests {
         assert_eq!(outcomes[0], Ok("old".into()));
         let stuck = outcomes[1].clone().unwrap_err();
         assert_eq!(
-            (stuck.wanted.as_str(), stuck.found.as_deref()),
+            (stuck.expected.as_str(), stuck.observed.as_deref()),
             ("old", Some("new"))
         );
         assert!(

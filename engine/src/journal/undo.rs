@@ -28,7 +28,7 @@ pub struct Selection<'a> {
     pub experiment: Option<&'a str>,
     pub dry_run: bool,
     /// Also what is meant to stay.
-    pub kept: bool,
+    pub include_kept: bool,
     /// An owner that has lost its controller is restoring, and will be done within this.
     pub patience: Duration,
 }
@@ -36,7 +36,7 @@ pub struct Selection<'a> {
 impl Selection<'_> {
     fn includes(&self, journal: &OpenJournal) -> bool {
         self.experiment
-            .is_none_or(|wanted| journal.experiment() == wanted)
+            .is_none_or(|experiment| journal.experiment() == experiment)
     }
 }
 
@@ -108,7 +108,7 @@ fn undo_one(
         let experiment = journal.experiment();
         if journal.is_at_rest() {
             let used_by = user_of(&journal, directory, &lock)?;
-            if used_by.is_some() || !(selection.kept || is_over(&journal)) {
+            if used_by.is_some() || !(selection.include_kept || is_over(&journal)) {
                 events.emit(&JournalEvent::Kept {
                     experiment,
                     path: path.to_path_buf(),
@@ -150,18 +150,18 @@ fn is_expired(open: &OpenChange) -> bool {
 
 /// The living experiment that began with what this journal has set.
 fn user_of(
-    kept: &OpenJournal,
+    journal: &OpenJournal,
     directory: &Directory,
     lock: &DirectoryLock,
 ) -> Result<Option<String>> {
-    let (addresses, everything) = kept.claims();
+    let (addresses, everything) = journal.claims();
     for path in directory.journal_paths()? {
-        if path == kept.path {
+        if path == journal.path {
             continue; // its locks are ours already
         }
         if let Some(other) = directory.look(&path, lock)?
             && !other.is_orphan()
-            && overlap(&other, &kept.experiment(), &addresses, everything).is_some()
+            && overlap(&other, &journal.experiment(), &addresses, everything).is_some()
         {
             return Ok(Some(other.experiment()));
         }
@@ -216,6 +216,6 @@ fn look(
     selection: &Selection,
     lock: &DirectoryLock,
 ) -> Result<Option<OpenJournal>> {
-    let found = directory.look(path, lock)?;
-    Ok(found.filter(|journal| selection.includes(journal)))
+    let journal = directory.look(path, lock)?;
+    Ok(journal.filter(|journal| selection.includes(journal)))
 }

@@ -41,11 +41,13 @@ impl Counts {
     }
 
     pub fn merge(&mut self, other: &Counts) {
-        for (mine, theirs) in self.pages.iter_mut().zip(&other.pages) {
-            let Some(theirs) = theirs else { continue };
-            let mine = mine.get_or_insert_with(empty);
-            for (mine, theirs) in mine.iter_mut().zip(theirs.iter()) {
-                *mine += theirs;
+        for (counts, other_counts) in self.pages.iter_mut().zip(&other.pages) {
+            let Some(other_counts) = other_counts else {
+                continue;
+            };
+            let counts = counts.get_or_insert_with(empty);
+            for (counts, other_counts) in counts.iter_mut().zip(other_counts.iter()) {
+                *counts += other_counts;
             }
         }
     }
@@ -129,8 +131,8 @@ mod tests {
             counts.add(value);
             let mut oracle = Histogram::<u64>::new(3).unwrap();
             oracle.record(value).unwrap();
-            let wanted = oracle.highest_equivalent(value);
-            prop_assert_eq!(counts.buckets().collect::<Vec<_>>(), vec![(wanted, 1)]);
+            let highest = oracle.highest_equivalent(value);
+            prop_assert_eq!(counts.buckets().collect::<Vec<_>>(), vec![(highest, 1)]);
         }
     }
 }

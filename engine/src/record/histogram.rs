@@ -181,11 +181,11 @@ mod tests {
             mut values in prop::collection::vec(1u64..10_000_000_000, 1..400),
             quantile in 0.01f64..1.0,
         ) {
-            let found = times(&values).quantile_s(quantile).unwrap() * 1e9;
+            let estimate = times(&values).quantile_s(quantile).unwrap() * 1e9;
             values.sort_unstable();
             let rank = (quantile * values.len() as f64).ceil().max(1.0) as usize;
             let exact = values[rank.min(values.len()) - 1] as f64;
-            prop_assert!((found - exact).abs() <= exact * 1e-3 + 1.0, "{found} for {exact}");
+            prop_assert!((estimate - exact).abs() <= exact * 1e-3 + 1.0, "{estimate} for {exact}");
         }
 
         #[test]

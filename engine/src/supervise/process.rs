@@ -209,15 +209,17 @@ fn send(pid: libc::pid_t, number: i32) {
 
 /// The children of this process, dead ones too.
 fn children() -> Vec<libc::pid_t> {
-    let own = std::process::id();
+    let this_process = std::process::id();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers.filter(|&pid| parent_of(pid) == Some(own)).collect()
+    numbers
+        .filter(|&pid| parent_of(pid) == Some(this_process))
+        .collect()
 }
 
 fn parent_of(pid: libc::pid_t) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name before it is in brackets and may hold anything.
-    let (_, rest) = stat.rsplit_once(") ")?;
-    rest.split(' ').nth(1)?.parse().ok()
+    let (_, after_name) = stat.rsplit_once(") ")?;
+    after_name.split(' ').nth(1)?.parse().ok()
 }

@@ -21,7 +21,7 @@ type Identity = (u32, u64);
 pub struct Counter {
     before: Option<(Nanos, HashMap<Identity, Used>)>,
     /// Processes that are summed up with all that descend from them, such as a server under test.
-    own: Vec<u32>,
+    watched: Vec<u32>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -57,8 +57,8 @@ struct Process {
 
 impl Counter {
     /// From now on these and their descendants are ours.
-    pub fn own(&mut self, pids: Vec<u32>) {
-        self.own = pids;
+    pub fn watch(&mut self, pids: Vec<u32>) {
+        self.watched = pids;
     }
 
     pub fn take(&mut self, label: String) -> Census {
@@ -66,9 +66,9 @@ impl Counter {
         let ticks_per_s = ticks_per_s();
         let mut current = HashMap::new();
         let mut processes = Vec::new();
-        let mut own = Used::default();
+        let mut watched_use = Used::default();
         let living = living();
-        let is_own = descendants(&self.own, &living);
+        let is_watched = descendants(&self.watched, &living);
         for process in living {
             let Process {
                 identity,
@@ -78,9 +78,9 @@ impl Counter {
             } = process;
             if let Some((_, before)) = &self.before {
                 let since = used.since(before.get(&identity));
-                if is_own.contains(&identity.0) {
-                    own.cpu_ticks += since.cpu_ticks;
-                    own.user_ticks += since.user_ticks;
+                if is_watched.contains(&identity.0) {
+                    watched_use.cpu_ticks += since.cpu_ticks;
+                    watched_use.user_ticks += since.user_ticks;
                 } else if since.is_anything() {
                     processes.push(ProcessUse {
                         pid: identity.0,
@@ -94,22 +94,22 @@ impl Counter {
             current.insert(identity, used);
         }
         let before = self.before.replace((now, current));
-        processes.sort_by(|one, other| {
+        processes.sort_by(|left, right| {
             let bytes = |process: &ProcessUse| {
                 process.read_bytes.unwrap_or(0) + process.written_bytes.unwrap_or(0)
             };
-            other
+            right
                 .cpu_s
-                .total_cmp(&one.cpu_s)
-                .then_with(|| bytes(other).cmp(&bytes(one)))
+                .total_cmp(&left.cpu_s)
+                .then_with(|| bytes(right).cmp(&bytes(left)))
         });
         processes.truncate(MOST);
         Census {
             label,
             monotonic_s: seconds(now),
             duration_s: before.map(|(then, _)| seconds(now - then)),
-            own_cpu_s: own.cpu_ticks as f64 / ticks_per_s,
-            own_user_s: own.user_ticks as f64 / ticks_per_s,
+            own_cpu_s: watched_use.cpu_ticks as f64 / ticks_per_s,
+            own_user_s: watched_use.user_ticks as f64 / ticks_per_s,
             processes,
         }
     }
@@ -148,30 +148,30 @@ impl Used {
 }
 
 /// The processes of these numbers, and all that descend from them.
-fn descendants(own: &[u32], living: &[Process]) -> HashSet<u32> {
-    let mut found: HashSet<u32> = own.iter().copied().collect();
-    let mut known = 0;
-    while known < found.len() {
-        known = found.len();
+fn descendants(ancestors: &[u32], living: &[Process]) -> HashSet<u32> {
+    let mut descendants: HashSet<u32> = ancestors.iter().copied().collect();
+    let mut previous_count = 0;
+    while previous_count < descendants.len() {
+        previous_count = descendants.len();
         let children = living
             .iter()
-            .filter(|process| found.contains(&process.parent))
+            .filter(|process| descendants.contains(&process.parent))
             .map(|process| process.identity.0);
         let children: Vec<u32> = children.collect();
-        found.extend(children);
+        descendants.extend(children);
     }
-    found
+    descendants
 }
 
 /// All user processes but this one. One that ends while we look is not there.
 fn living() -> Vec<Process> {
-    let own = std::process::id();
+    let this_process = std::process::id();
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
     entries
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok())
-        .filter(|&pid| pid != own)
+        .filter(|&pid| pid != this_process)
         .filter_map(|pid| {
             let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
             let stat = parse_stat(&text)?;
@@ -286,8 +286,8 @@ mod tests {
             used: Used::default(),
         };
         let living = [process(9, 7), process(7, 5), process(5, 1), process(6, 1)];
-        let found = descendants(&[5], &living);
-        assert_eq!(found, HashSet::from([5, 7, 9]));
+        let family = descendants(&[5], &living);
+        assert_eq!(family, HashSet::from([5, 7, 9]));
         assert!(descendants(&[], &living).is_empty());
     }
 

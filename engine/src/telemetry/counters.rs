@@ -29,26 +29,26 @@ pub struct CountersJob {
 
 /// Dropped, it reads no more.
 pub struct Reader {
-    asked: SyncSender<()>,
+    requests: SyncSender<()>,
 }
 
 impl Reader {
     pub fn start(job: CountersJob, answers: Sender<Message>) -> Result<Reader> {
-        let (asked, questions) = sync_channel(1);
+        let (requests, pending_requests) = sync_channel(1);
         thread::Builder::new()
             .name("counters".into())
             .spawn(move || {
-                if let Err(error) = read(&job, &questions, &answers) {
+                if let Err(error) = read(&job, &pending_requests, &answers) {
                     let _ = answers.send(Message::Counted(Counted::failed(error.to_string())));
                 }
             })
             .map_err(|cause| EngineError::no_thread(&cause))?;
-        Ok(Reader { asked })
+        Ok(Reader { requests })
     }
 
     /// Has them read now, unless the answer before is still to come.
     pub fn ask(&self) {
-        let _ = self.asked.try_send(());
+        let _ = self.requests.try_send(());
     }
 }
 

@@ -84,7 +84,7 @@ pub fn sample(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> 
                 })?;
                 match command {
                     Command::Census(label) => events.emit(&counter.take(label)),
-                    Command::Own(pids) => counter.own(pids),
+                    Command::Own(pids) => counter.watch(pids),
                     Command::Server(job) => {
                         let start = |job: Box<CountersJob>| Reader::start(*job, sender.clone());
                         reader = job.map(start).transpose()?;

@@ -16,19 +16,19 @@ pub struct Processors {
 
 impl Processors {
     pub fn open(folder: &Path) -> Processors {
-        let mut found = Processors {
+        let mut processors = Processors {
             clocks: Vec::new(),
             throttles: Vec::new(),
         };
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let processor = entry.path();
             let source = |file: &str| Source::open(processor.join(file)).ok();
-            found.clocks.extend(source("cpufreq/scaling_cur_freq"));
-            found
+            processors.clocks.extend(source("cpufreq/scaling_cur_freq"));
+            processors
                 .throttles
                 .extend(source("thermal_throttle/core_throttle_count"));
         }
-        found
+        processors
     }
 
     pub fn clock_hz(&mut self) -> Option<f64> {
@@ -70,18 +70,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         processor(folder.path(), "cpu0", "2000000\n", "3\n");
         processor(folder.path(), "cpu1", "3000000\n", "4\n");
-        let mut found = Processors::open(folder.path());
-        assert_eq!(found.clock_hz(), Some(2.5e9));
-        assert_eq!(found.throttled(), Some(7));
+        let mut processors = Processors::open(folder.path());
+        assert_eq!(processors.clock_hz(), Some(2.5e9));
+        assert_eq!(processors.throttled(), Some(7));
     }
 
     #[test]
     fn a_machine_that_does_not_tell_has_neither() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("cpu0")).unwrap();
-        let mut found = Processors::open(folder.path());
-        assert_eq!(found.clock_hz(), None);
-        assert_eq!(found.throttled(), None);
+        let mut processors = Processors::open(folder.path());
+        assert_eq!(processors.clock_hz(), None);
+        assert_eq!(processors.throttled(), None);
         assert_eq!(Processors::open(Path::new("/nowhere")).clock_hz(), None);
     }
 }

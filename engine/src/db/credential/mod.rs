@@ -115,10 +115,10 @@ mod tests {
     fn a_file_of_a_password_is_it_without_the_lines_end() {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), " it's \r\n").unwrap();
-        let found = Credential::File(file.path().into())
+        let login = Credential::File(file.path().into())
             .find(&server())
             .unwrap();
-        assert_eq!(found.password, Some(Secret::new(" it's ")));
+        assert_eq!(login.password, Some(Secret::new(" it's ")));
     }
 
     #[test]

@@ -12,13 +12,13 @@ pub fn matching(text: &str, server: &Server) -> Login {
     let folder = server.socket.as_ref().and_then(|socket| socket.parent());
     let folder = folder.map(|path| path.display().to_string());
     let hosts = [Some(server.host()), folder.as_deref()];
-    let fits = |written: &str, found: &str| written == "*" || written == found;
+    let fits = |pattern: &str, value: &str| pattern == "*" || pattern == value;
     let password = text
         .lines()
         .filter(|line| !line.starts_with('#'))
         .filter_map(fields)
         .find(|[host, at, _, user, _]| {
-            hosts.iter().flatten().any(|found| fits(host, found))
+            hosts.iter().flatten().any(|value| fits(host, value))
                 && fits(at, &port)
                 && fits(user, &server.user)
         })
@@ -31,17 +31,17 @@ pub fn matching(text: &str, server: &Server) -> Login {
 
 /// The five fields of a line, in which `\:` and `\\` stand for a letter; a password may hold more colons.
 fn fields(line: &str) -> Option<[String; 5]> {
-    let mut found: [String; 5] = Default::default();
+    let mut fields: [String; 5] = Default::default();
     let mut field = 0;
     let mut letters = line.trim_end_matches('\r').chars();
     while let Some(letter) = letters.next() {
         match letter {
-            '\\' => found[field].extend(letters.next()),
+            '\\' => fields[field].extend(letters.next()),
             ':' if field < 4 => field += 1,
-            _ => found[field].push(letter),
+            _ => fields[field].push(letter),
         }
     }
-    (field == 4).then_some(found)
+    (field == 4).then_some(fields)
 }
 
 #[cfg(test)]

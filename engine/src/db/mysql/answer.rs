@@ -49,8 +49,8 @@ impl Answer {
             let skipped = self.skip.min(bytes.len() - at);
             at += skipped;
             self.skip -= skipped;
-            let rest = &bytes[at..];
-            let Some((length, sequence)) = packet::head(rest) else {
+            let unread = &bytes[at..];
+            let Some((length, sequence)) = packet::head(unread) else {
                 return (at, Ok(Progress::Partial));
             };
             if self.continued {
@@ -58,7 +58,7 @@ impl Answer {
                 at += HEAD;
                 continue;
             }
-            let payload = &rest[HEAD..rest.len().min(HEAD + length)];
+            let payload = &unread[HEAD..unread.len().min(HEAD + length)];
             let Some(&first) = payload.first() else {
                 let step = match length {
                     0 => Err(DbError::protocol("the server sends an empty packet")),
@@ -197,11 +197,11 @@ mod tests {
 
     #[test]
     fn long_rows_are_passed_over() {
-        let (long, rest) = (vec![0xfe; LONGEST], vec![0xfe; 70_000]);
+        let (long, remainder) = (vec![0xfe; LONGEST], vec![0xfe; 70_000]);
         for short_ends in [true, false] {
             let end: &[&[u8]] = if short_ends { &[] } else { &[OLD_END] };
             let last = if short_ends { END } else { OLD_END };
-            let rows: &[&[u8]] = &[b"row", &long, &rest, &long, &[], last];
+            let rows: &[&[u8]] = &[b"row", &long, &remainder, &long, &[], last];
             let bytes = packets(&[&[&[1], COLUMN], end, rows].concat());
             for piece in [bytes.len(), 100_000, 4093] {
                 assert_eq!(fed(short_ends, &bytes, piece), Ok(Progress::Whole(3)));
@@ -212,10 +212,10 @@ mod tests {
     #[test]
     fn a_file_is_refused_and_the_statement_fails() {
         let mut answer = Answer::new(true, Status(0));
-        let asked = packets(&[b"\xfb/etc/passwd"]);
+        let request = packets(&[b"\xfb/etc/passwd"]);
         assert_eq!(
-            answer.feed(&asked),
-            (asked.len(), Ok(Progress::RefuseFile(2)))
+            answer.feed(&request),
+            (request.len(), Ok(Progress::RefuseFile(2)))
         );
         let (_, outcome) = answer.feed(&packets(&[OK]));
         assert_eq!(outcome.unwrap_err().kind, Kind::Refused);

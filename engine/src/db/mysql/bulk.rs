@@ -22,7 +22,7 @@ impl Connection {
         self.wire.command(QUERY, &sql)?;
         match self.wire.next()?.split_first() {
             Some((&WANTS_FILE, _)) => {}
-            Some((&refusal::SIGN, rest)) => match refusal::read(rest) {
+            Some((&refusal::SIGN, body)) => match refusal::read(body) {
                 error if NOT_ALLOWED.contains(&error.code.as_str()) => return Ok(false),
                 error => return Err(error),
             },
@@ -33,8 +33,8 @@ impl Connection {
         }
         self.wire.add(&[])?;
         let taken = match self.wire.next()?.split_first() {
-            Some((&NO_COLUMNS, rest)) => ending::changed(rest)?.0,
-            Some((&refusal::SIGN, rest)) => return Err(refusal::read(rest)),
+            Some((&NO_COLUMNS, body)) => ending::changed(body)?.0,
+            Some((&refusal::SIGN, body)) => return Err(refusal::read(body)),
             _ => {
                 return Err(DbError::protocol(
                     "the server does not say what it has taken",

@@ -20,12 +20,12 @@ impl CachingSha2 {
     /// encrypted by its key.
     pub fn take(
         &mut self,
-        said: &[u8],
+        server_data: &[u8],
         password: &str,
         nonce: &[u8],
         private: bool,
     ) -> Result<Option<Vec<u8>>> {
-        match said {
+        match server_data {
             [REMEMBERED] => Ok(None),
             [NOT_REMEMBERED] if private => password::clear(password, private).map(Some),
             [NOT_REMEMBERED] => {

@@ -97,8 +97,8 @@ impl<'a> Login<'a> {
     pub fn introduce(&self, private: bool) -> Result<Vec<u8>> {
         let Server { user, database, .. } = self.server;
         let proof = self.prove(private)?;
-        let told = greeting::introduce(self.can, user, database, self.method, &proof);
-        Ok(told)
+        let response = greeting::introduce(self.can, user, database, self.method, &proof);
+        Ok(response)
     }
 
     fn choose(&mut self, name: &[u8]) -> Result<()> {
@@ -118,15 +118,15 @@ impl<'a> Login<'a> {
             .prove(self.server.password(), &self.nonce, private)
     }
 
-    fn more(&mut self, said: &[u8], private: bool) -> Result<Step> {
+    fn more(&mut self, server_data: &[u8], private: bool) -> Result<Step> {
         if self.method != Method::CachingSha2 {
             let name = self.method.name();
             let message = format!("the server says more than {name} knows");
             return Err(DbError::protocol(message));
         }
-        let answer = self
-            .caching
-            .take(said, self.server.password(), &self.nonce, private)?;
+        let answer =
+            self.caching
+                .take(server_data, self.server.password(), &self.nonce, private)?;
         Ok(answer.map_or(Step::Listen, Step::Send))
     }
 }
@@ -186,17 +186,17 @@ mod tests {
         let mut login = Login::new(&server);
         let can = can::WANTED & !can::DEPRECATE_EOF;
         let greeting = greeting(can, "mysql_native_password");
-        let Step::Send(told) = login.take(&greeting, false).unwrap() else {
+        let Step::Send(response) = login.take(&greeting, false).unwrap() else {
             panic!()
         };
-        assert_eq!(told[..4], (can | can::CONNECT_WITH_DB).to_le_bytes());
-        assert_eq!(told[8..32], [&[45][..], &[0; 23]].concat());
-        let rest = [
+        assert_eq!(response[..4], (can | can::CONNECT_WITH_DB).to_le_bytes());
+        assert_eq!(response[8..32], [&[45][..], &[0; 23]].concat());
+        let remainder = [
             b"me\0\x14",
             &proof(Method::Native)[..],
             b"lab\0mysql_native_password\0",
         ];
-        assert_eq!(told[32..], rest.concat());
+        assert_eq!(response[32..], remainder.concat());
         assert!(!login.short_ends());
         assert_eq!(login.take(OK, false), Ok(Step::In(Status(2))));
     }
@@ -210,10 +210,10 @@ mod tests {
             panic!()
         };
         assert_eq!(request.len(), 32);
-        let told = login.introduce(true).unwrap();
-        assert_eq!(told[..32], request);
-        let rest = b"me\0\x07secret\0lab\0mysql_clear_password\0";
-        assert_eq!(&told[32..], rest);
+        let response = login.introduce(true).unwrap();
+        assert_eq!(response[..32], request);
+        let remainder = b"me\0\x07secret\0lab\0mysql_clear_password\0";
+        assert_eq!(&response[32..], remainder);
         let without = Login::new(&server).take(&greeting(can::WANTED, ""), false);
         assert!(without.unwrap_err().message.contains("does not offer TLS"));
     }

@@ -30,7 +30,7 @@ use super::{Execution, Rows};
 use answer::Answer;
 use ending::Status;
 use login::{Login, Step};
-use prepared::{PREPARE, Prepared, Told};
+use prepared::{PREPARE, PrepareResponse, Prepared};
 use results::Progress;
 use rows::Packets;
 use wire::Wire;
@@ -148,30 +148,30 @@ impl Connection {
         let sql = statement.with_question_marks();
         self.wire.command(PREPARE, &sql)?;
         let packet = self.wire.next()?;
-        let told = match packet.split_first() {
-            Some((&refusal::SIGN, rest)) => match refusal::read(rest) {
+        let response = match packet.split_first() {
+            Some((&refusal::SIGN, body)) => match refusal::read(body) {
                 error if error.code == NOT_PREPARABLE => return Ok(Form::Text(statement.clone())),
                 error => return Err(error),
             },
-            Some((0, rest)) => Told::read(rest)?,
+            Some((0, body)) => PrepareResponse::read(body)?,
             _ => {
                 return Err(DbError::protocol(
                     "the server does not say what it has prepared",
                 ));
             }
         };
-        for described in [told.parameters, told.columns] {
+        for described in [response.parameters, response.columns] {
             let end = u16::from(described > 0 && !self.short_ends);
             for _ in 0..described + end {
                 self.wire.next()?;
             }
         }
-        let (ours, theirs) = (statement.parameters(), usize::from(told.parameters));
+        let (ours, theirs) = (statement.parameters(), usize::from(response.parameters));
         if ours != theirs {
             let message = format!("the server counts {theirs} parameters, not {ours}, in: {sql}");
             return Err(DbError::protocol(message));
         }
-        Ok(Form::Prepared(Prepared::new(told)))
+        Ok(Form::Prepared(Prepared::new(response)))
     }
 }
 

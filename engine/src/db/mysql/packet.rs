@@ -41,15 +41,15 @@ fn head_of(length: usize, sequence: u8) -> [u8; HEAD] {
 #[cold]
 fn split(out: &mut Vec<u8>, mut sequence: u8) {
     let whole = std::mem::take(out);
-    let mut rest = &whole[HEAD..];
+    let mut payload = &whole[HEAD..];
     loop {
-        let (part, after) = rest.split_at(rest.len().min(LONGEST));
+        let (part, after) = payload.split_at(payload.len().min(LONGEST));
         out.extend_from_slice(&head_of(part.len(), sequence));
         out.extend_from_slice(part);
         if part.len() < LONGEST {
             return;
         }
-        (rest, sequence) = (after, sequence.wrapping_add(1));
+        (payload, sequence) = (after, sequence.wrapping_add(1));
     }
 }
 
@@ -63,12 +63,12 @@ mod tests {
         out.resize(HEAD + length, 7);
         finish(&mut out, 255);
         let mut heads = Vec::new();
-        let mut rest = &out[..];
-        while let Some((length, sequence)) = head(rest) {
+        let mut unread = &out[..];
+        while let Some((length, sequence)) = head(unread) {
             heads.push((length, sequence));
-            rest = &rest[HEAD + length..];
+            unread = &unread[HEAD + length..];
         }
-        assert!(rest.is_empty());
+        assert!(unread.is_empty());
         heads
     }
 

@@ -210,8 +210,10 @@ mod tests {
             .to_public_key()
             .to_public_key_pem(LineEnding::LF)
             .unwrap();
-        let told = encrypt("secret of 24 characters.", &nonce(), key.as_bytes()).unwrap();
-        let masked = server.decrypt(Oaep::new::<sha1::Sha1>(), &told).unwrap();
+        let encrypted = encrypt("secret of 24 characters.", &nonce(), key.as_bytes()).unwrap();
+        let masked = server
+            .decrypt(Oaep::new::<sha1::Sha1>(), &encrypted)
+            .unwrap();
         let mask = nonce().into_iter().take(NONCE).cycle();
         let clear: Vec<u8> = masked
             .iter()

@@ -67,11 +67,11 @@ impl Results {
 
     /// A packet that is no column and no row.
     #[inline]
-    pub fn decide(&mut self, first: u8, rest: &[u8], sequence: u8) -> Result<Progress> {
+    pub fn decide(&mut self, first: u8, body: &[u8], sequence: u8) -> Result<Progress> {
         match (self.next, first) {
-            (_, refusal::SIGN) => return Err(refusal::read(rest)),
+            (_, refusal::SIGN) => return Err(refusal::read(body)),
             (Next::Result, NO_COLUMNS) => {
-                let (changed, status) = ending::changed(rest)?;
+                let (changed, status) = ending::changed(body)?;
                 self.rows = self.rows.saturating_add(changed);
                 return self.end(status);
             }
@@ -79,12 +79,12 @@ impl Results {
                 self.file_wanted = true;
                 return Ok(Progress::RefuseFile(sequence.wrapping_add(1)));
             }
-            (Next::Result, 0xfc) => self.next = Next::Columns(Fields(rest).u16()?),
+            (Next::Result, 0xfc) => self.next = Next::Columns(Fields(body).u16()?),
             (Next::Result, columns) if columns < WANTS_FILE => {
                 self.next = Next::Columns(columns.into())
             }
             (Next::EndOfColumns, NO_MORE) => self.next = Next::Rows,
-            (Next::Rows, _) => return self.end(ending::after_rows(rest, self.short_ends)?),
+            (Next::Rows, _) => return self.end(ending::after_rows(body, self.short_ends)?),
             (_, other) => {
                 let message = format!("the server begins a packet with {other:#04x}");
                 return Err(DbError::protocol(message));

@@ -188,7 +188,7 @@ mod tests {
         serde_json::from_value(server).unwrap()
     }
 
-    fn asked(password: &str, is_private: bool, bodies: &[&[u8]]) -> Result<Vec<u8>> {
+    fn answers_to(password: &str, is_private: bool, bodies: &[&[u8]]) -> Result<Vec<u8>> {
         let server = server(password);
         let mut login = Login::new(&server, is_private);
         let mut out = Vec::new();
@@ -204,14 +204,14 @@ mod tests {
     #[test]
     fn passwords_go_in_clear_only_where_nobody_reads_along() {
         let cleartext = b"\0\0\0\x03";
-        let sent = asked("geheim", true, &[cleartext]).unwrap();
+        let sent = answers_to("geheim", true, &[cleartext]).unwrap();
         assert_eq!(sent, b"p\0\0\0\x0bgeheim\0");
-        let error = asked("geheim", false, &[cleartext]).unwrap_err();
+        let error = answers_to("geheim", false, &[cleartext]).unwrap_err();
         assert!(error.kind == Kind::Denied && !error.message.contains("geheim"));
-        let sent = asked("geheim", false, &[b"\0\0\0\x05abcd"]).unwrap();
+        let sent = answers_to("geheim", false, &[b"\0\0\0\x05abcd"]).unwrap();
         assert!(sent.starts_with(b"p\0\0\0\x28md5"));
         assert_eq!(
-            asked("", true, &[cleartext]).unwrap_err().kind,
+            answers_to("", true, &[cleartext]).unwrap_err().kind,
             Kind::Denied
         );
     }
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn scram_is_taken_only_whole_and_in_order() {
         let start: &[u8] = b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0";
-        let sent = asked("geheim", false, &[start]).unwrap();
+        let sent = answers_to("geheim", false, &[start]).unwrap();
         assert!(sent.starts_with(b"p") && sent[5..].starts_with(b"SCRAM-SHA-256\0\0\0\0"));
         for bodies in [
             [start, b"\0\0\0\0"],
@@ -229,13 +229,13 @@ mod tests {
             [b"\0\0\0\x0c", b""],
         ] {
             assert_eq!(
-                asked("geheim", true, &bodies).unwrap_err().kind,
+                answers_to("geheim", true, &bodies).unwrap_err().kind,
                 Kind::Protocol
             );
         }
         for unable in [b"\0\0\0\x0aOAUTHBEARER\0\0".as_slice(), b"\0\0\0\x07"] {
             assert_eq!(
-                asked("geheim", true, &[unable]).unwrap_err().kind,
+                answers_to("geheim", true, &[unable]).unwrap_err().kind,
                 Kind::Denied
             );
         }

@@ -55,8 +55,8 @@ pub struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
     pub fn bytes(&mut self, count: usize) -> Result<&'a [u8]> {
-        let (first, rest) = self.0.split_at_checked(count).ok_or_else(too_short)?;
-        self.0 = rest;
+        let (first, remainder) = self.0.split_at_checked(count).ok_or_else(too_short)?;
+        self.0 = remainder;
         Ok(first)
     }
 
@@ -65,14 +65,14 @@ impl<'a> Fields<'a> {
     }
 
     pub fn short(&mut self) -> Result<i16> {
-        let (&first, rest) = self.0.split_first_chunk().ok_or_else(too_short)?;
-        self.0 = rest;
+        let (&first, remainder) = self.0.split_first_chunk().ok_or_else(too_short)?;
+        self.0 = remainder;
         Ok(i16::from_be_bytes(first))
     }
 
     pub fn int(&mut self) -> Result<i32> {
-        let (&first, rest) = self.0.split_first_chunk().ok_or_else(too_short)?;
-        self.0 = rest;
+        let (&first, remainder) = self.0.split_first_chunk().ok_or_else(too_short)?;
+        self.0 = remainder;
         Ok(i32::from_be_bytes(first))
     }
 

@@ -59,11 +59,11 @@ fn build(entries: u32) -> io::Result<IoUring> {
 
 fn check_opcodes(ring: &IoUring) -> Result<()> {
     let mut probe = Probe::new();
-    let known = ring.submitter().register_probe(&mut probe).is_ok()
+    let is_supported = ring.submitter().register_probe(&mut probe).is_ok()
         && [opcode::Read::CODE, opcode::Write::CODE, opcode::Fsync::CODE]
             .iter()
             .all(|&code| probe.is_supported(code));
-    if known {
+    if is_supported {
         return Ok(());
     }
     Err(unavailable(&io::Error::other(

@@ -34,12 +34,12 @@ impl Undo for ControlGroup {
         Some(&self.path)
     }
 
-    fn wanted(&self) -> String {
-        shown(self.present)
+    fn expected(&self) -> String {
+        presence(self.present)
     }
 
     fn read_back(&self) -> io::Result<String> {
-        Ok(shown(self.path.is_dir()))
+        Ok(presence(self.path.is_dir()))
     }
 
     fn execute(&self) -> io::Result<()> {
@@ -56,13 +56,13 @@ impl ControlGroup {
         fs::create_dir(&self.path)?;
         // In the first version nobody may join a group that has no processors or no memory.
         for name in ["cpuset.cpus", "cpuset.mems"] {
-            let above = fs::read_to_string(self.parent().join(name));
-            let own = self.path.join(name);
-            if let (Ok(above), Ok(true)) = (
-                above,
-                fs::read_to_string(&own).map(|text| text.trim().is_empty()),
+            let parent_value = fs::read_to_string(self.parent().join(name));
+            let file = self.path.join(name);
+            if let (Ok(parent_value), Ok(true)) = (
+                parent_value,
+                fs::read_to_string(&file).map(|text| text.trim().is_empty()),
             ) {
-                fs::write(&own, above)?;
+                fs::write(&file, parent_value)?;
             }
         }
         Ok(())
@@ -92,6 +92,6 @@ impl ControlGroup {
     }
 }
 
-fn shown(present: bool) -> String {
+fn presence(present: bool) -> String {
     if present { "a group" } else { "no group" }.to_string()
 }

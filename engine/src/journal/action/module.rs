@@ -32,7 +32,7 @@ impl Undo for LoadModule {
         Some(&self.path)
     }
 
-    fn wanted(&self) -> String {
+    fn expected(&self) -> String {
         normalised(&self.value)
     }
 
@@ -42,19 +42,19 @@ impl Undo for LoadModule {
 
     fn execute(&self) -> io::Result<()> {
         let before = self.path.parent().map(parameters).unwrap_or_default();
-        let given = format!("{}=", self.parameter);
-        let mut wanted = before.clone();
-        wanted.retain(|other| !other.starts_with(&given));
-        wanted.push(given + &self.value);
+        let assignment = format!("{}=", self.parameter);
+        let mut parameters = before.clone();
+        parameters.retain(|other| !other.starts_with(&assignment));
+        parameters.push(assignment + &self.value);
         if self.path.exists() {
             output(&["modprobe", "-r", &self.module])?;
         }
-        let loaded = self.load(&wanted);
-        if loaded.is_err() && !before.is_empty() {
+        let outcome = self.load(&parameters);
+        if outcome.is_err() && !before.is_empty() {
             // A driver that is away is worse than a setting that is not taken.
             self.load(&before)?;
         }
-        loaded
+        outcome
     }
 }
 
@@ -71,7 +71,7 @@ fn parameters(folder: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
     };
-    let mut found: Vec<String> = entries
+    let mut parameters: Vec<String> = entries
         .filter_map(|entry| {
             let path = entry.ok()?.path();
             let value = fs::read_to_string(&path).ok()?;
@@ -80,8 +80,8 @@ fn parameters(folder: &Path) -> Vec<String> {
             (!value.is_empty() && value != "(null)").then(|| format!("{name}={value}"))
         })
         .collect();
-    found.sort();
-    found
+    parameters.sort();
+    parameters
 }
 
 #[cfg(test)]

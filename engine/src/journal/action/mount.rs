@@ -58,7 +58,7 @@ impl Undo for MountOption {
         Some(&self.path)
     }
 
-    fn wanted(&self) -> String {
+    fn expected(&self) -> String {
         if self.option.is_empty() {
             self.hidden.clone()
         } else {
@@ -68,8 +68,8 @@ impl Undo for MountOption {
 
     fn read_back(&self) -> io::Result<String> {
         let now = mounted_at(&self.path)?.ok_or_else(|| self.nothing_there())?;
-        let mut shown = now.flags.split(',').chain(now.options.split(','));
-        let word = shown.find(|word| self.replaces(word));
+        let mut options = now.flags.split(',').chain(now.options.split(','));
+        let word = options.find(|word| self.replaces(word));
         Ok(word.unwrap_or(&self.hidden).to_string())
     }
 
@@ -101,9 +101,9 @@ impl MountOption {
 
     /// All options, with this one in the place of what it stands instead of.
     fn changed(&self, options: &str) -> String {
-        let kept = options.split(',').filter(|word| !self.replaces(word));
+        let unchanged = options.split(',').filter(|word| !self.replaces(word));
         let new = (!self.option.is_empty()).then_some(self.option.as_str());
-        kept.chain(new).collect::<Vec<_>>().join(",")
+        unchanged.chain(new).collect::<Vec<_>>().join(",")
     }
 
     fn replaces(&self, word: &str) -> bool {

@@ -35,10 +35,10 @@ pub struct PutStatements {
     pub server: Database,
     pub statements: Vec<String>,
     /// What shows whether it took.
-    pub check: Said,
+    pub check: ExpectedValue,
     /// Nothing is done unless this holds: that a database is the one that was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub only_if: Option<Said>,
+    pub only_if: Option<ExpectedValue>,
     /// Of what a start of the server takes away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_restart: Option<UntilRestart>,
@@ -47,9 +47,10 @@ pub struct PutStatements {
 /// A query for one value, and the value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Said {
+pub struct ExpectedValue {
     pub query: String,
-    pub said: String,
+    #[serde(rename = "said")]
+    pub value: String,
 }
 
 /// When the server was started, and what it was set to then.
@@ -57,7 +58,7 @@ pub struct Said {
 #[serde(deny_unknown_fields)]
 pub struct UntilRestart {
     /// In seconds.
-    pub started: Said,
+    pub started: ExpectedValue,
     pub set_to: String,
 }
 
@@ -73,8 +74,8 @@ impl Undo for PutStatements {
         None
     }
 
-    fn wanted(&self) -> String {
-        self.check.said.clone()
+    fn expected(&self) -> String {
+        self.check.value.clone()
     }
 
     fn execute(&self) -> io::Result<()> {
@@ -101,10 +102,10 @@ impl Undo for PutStatements {
         let deadline = Instant::now() + PATIENCE;
         let mut session = self.connect()?;
         loop {
-            let found = ask(&mut session, &self.check.query)
+            let value = ask(&mut session, &self.check.query)
                 .map_err(|error| self.by_hand(&error.to_string()))?;
-            if found == self.check.said || Instant::now() >= deadline {
-                return Ok(found);
+            if value == self.check.value || Instant::now() >= deadline {
+                return Ok(value);
             }
             thread::sleep(GLANCE);
         }
@@ -115,15 +116,15 @@ impl Undo for PutStatements {
         let Some(life) = &self.until_restart else {
             return false;
         };
-        let looked = || -> Option<bool> {
+        let check = || -> Option<bool> {
             let mut session = self.connect().ok()?;
             let now: f64 = ask(&mut session, &life.started.query).ok()?.parse().ok()?;
-            let then: f64 = life.started.said.parse().ok()?;
-            let found = ask(&mut session, &self.check.query).ok()?;
-            let is_ours = found == life.set_to || found == self.check.said;
+            let then: f64 = life.started.value.parse().ok()?;
+            let value = ask(&mut session, &self.check.query).ok()?;
+            let is_ours = value == life.set_to || value == self.check.value;
             Some((now - then).abs() > SAME_START_S && !is_ours)
         };
-        looked().unwrap_or(false)
+        check().unwrap_or(false)
     }
 }
 
@@ -158,9 +159,9 @@ impl PutStatements {
     }
 }
 
-impl Said {
+impl ExpectedValue {
     fn holds(&self, session: &mut Session) -> Result<bool, DbError> {
-        Ok(ask(session, &self.query)? == self.said)
+        Ok(ask(session, &self.query)? == self.value)
     }
 }
 
@@ -185,10 +186,10 @@ mod tests {
     use crate::db::server::Server;
     use std::path::Path;
 
-    fn said(query: &str, said: &str) -> Said {
-        Said {
+    fn expected_value(query: &str, value: &str) -> ExpectedValue {
+        ExpectedValue {
             query: query.into(),
-            said: said.into(),
+            value: value.into(),
         }
     }
 
@@ -200,7 +201,7 @@ mod tests {
                 pragmas: std::collections::BTreeMap::new(),
             }),
             statements: vec![format!("PRAGMA user_version = {value}")],
-            check: said("PRAGMA user_version", value),
+            check: expected_value("PRAGMA user_version", value),
             only_if: None,
             until_restart: None,
         }
@@ -208,7 +209,7 @@ mod tests {
 
     fn until(started: &str, set_to: &str) -> Option<UntilRestart> {
         Some(UntilRestart {
-            started: said("SELECT 100.0", started),
+            started: expected_value("SELECT 100.0", started),
             set_to: set_to.into(),
         })
     }
@@ -218,7 +219,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let before = put(file.path(), "7");
         before.execute().unwrap();
-        assert_eq!(before.read_back().unwrap(), before.wanted());
+        assert_eq!(before.read_back().unwrap(), before.expected());
         put(file.path(), "8").execute().unwrap();
         assert_eq!(before.read_back().unwrap(), "8");
     }
@@ -227,7 +228,7 @@ mod tests {
     fn nothing_is_done_to_what_is_not_ours() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let mut undo = put(file.path(), "7");
-        undo.only_if = Some(said("SELECT 1", "0"));
+        undo.only_if = Some(expected_value("SELECT 1", "0"));
         let cause = undo.execute().unwrap_err().to_string();
         assert!(
             cause.contains("not what the experiment has made"),
@@ -237,7 +238,7 @@ mod tests {
             cause.contains("by hand: PRAGMA user_version = 7"),
             "{cause}"
         );
-        undo.check.said = "0".into(); // it is as it should be already
+        undo.check.value = "0".into(); // it is as it should be already
         undo.execute().unwrap();
         assert_eq!(undo.read_back().unwrap(), "0");
     }

@@ -41,9 +41,9 @@ impl Content {
         }
         for piece in bytes.chunks_mut(PIECE) {
             let random = self.random_of_piece.min(piece.len());
-            let (front, rest) = piece.split_at_mut(random);
+            let (front, filler) = piece.split_at_mut(random);
             rng.fill_bytes(front);
-            rest.fill(0);
+            filler.fill(0);
         }
     }
 }

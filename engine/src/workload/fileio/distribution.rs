@@ -211,9 +211,9 @@ mod tests {
     }
 
     /// Within six standard errors; the rest is for shares of a few draws, which are not normal.
-    fn near(found: f64, wanted: f64) -> bool {
-        let error = (wanted * (1.0 - wanted) / DRAWS as f64).sqrt();
-        (found - wanted).abs() <= 6.0 * error + 10.0 / DRAWS as f64
+    fn near(measured: f64, expected: f64) -> bool {
+        let error = (expected * (1.0 - expected) / DRAWS as f64).sqrt();
+        (measured - expected).abs() <= 6.0 * error + 10.0 / DRAWS as f64
     }
 
     proptest! {
@@ -222,11 +222,11 @@ mod tests {
             shape in shapes(), blocks in prop_oneof![1u64..100, 1u64..1 << 50], seed in any::<u64>(),
         ) {
             let distribution = Distribution::new(shape, blocks);
-            let (mut one, mut other) = (rng(seed), rng(seed));
+            let (mut first, mut second) = (rng(seed), rng(seed));
             for _ in 0..300 {
-                let block = distribution.draw(&mut one);
+                let block = distribution.draw(&mut first);
                 prop_assert!(block < blocks);
-                prop_assert_eq!(block, distribution.draw(&mut other));
+                prop_assert_eq!(block, distribution.draw(&mut second));
             }
         }
 
@@ -258,11 +258,11 @@ mod tests {
         ) {
             let blocks = 1 << 30;
             let ranks = (h * blocks as f64) as u64;
-            let found = share_below(Shape::Pareto { h }, blocks, ranks, seed);
-            prop_assert!(near(found, 1.0 - h), "{found}, wanted {}", 1.0 - h);
+            let measured = share_below(Shape::Pareto { h }, blocks, ranks, seed);
+            prop_assert!(near(measured, 1.0 - h), "{measured}, wanted {}", 1.0 - h);
             let again = (h * h * blocks as f64) as u64;
-            let found = share_below(Shape::Pareto { h }, blocks, again, seed);
-            prop_assert!(near(found, (1.0 - h).powi(2)), "{found} in the hottest part of it");
+            let measured = share_below(Shape::Pareto { h }, blocks, again, seed);
+            prop_assert!(near(measured, (1.0 - h).powi(2)), "{measured} in the hottest part of it");
         }
 
         #[test]
@@ -271,8 +271,8 @@ mod tests {
         ) {
             let blocks = 10_000;
             let ranks = (part * blocks as f64).round() as u64;
-            let found = share_below(Shape::Hotspot { part, share }, blocks, ranks, seed);
-            prop_assert!(near(found, share), "{found}, wanted {share}");
+            let measured = share_below(Shape::Hotspot { part, share }, blocks, ranks, seed);
+            prop_assert!(near(measured, share), "{measured}, wanted {share}");
         }
     }
 

@@ -58,9 +58,9 @@ impl Mix {
 fn fraction(value: f64) -> (u64, u64) {
     let (mut numerator, mut last_numerator) = (1u64, 0u64);
     let (mut denominator, mut last_denominator) = (0u64, 1u64);
-    let mut rest = value;
+    let mut remainder = value;
     loop {
-        let whole = rest.floor();
+        let whole = remainder.floor();
         let next = |current: u64, last: u64| (whole as u64) * current + last;
         let next_denominator = next(denominator, last_denominator);
         if next_denominator > MAX_DENOMINATOR {
@@ -68,11 +68,11 @@ fn fraction(value: f64) -> (u64, u64) {
         }
         (numerator, last_numerator) = (next(numerator, last_numerator), numerator);
         (denominator, last_denominator) = (next_denominator, denominator);
-        let met = (numerator as f64 / denominator as f64 - value).abs() <= value * 1e-9;
-        if met || rest - whole < 1e-9 {
+        let is_close = (numerator as f64 / denominator as f64 - value).abs() <= value * 1e-9;
+        if is_close || remainder - whole < 1e-9 {
             break;
         }
-        rest = 1.0 / (rest - whole);
+        remainder = 1.0 / (remainder - whole);
     }
     (numerator, denominator)
 }
@@ -97,22 +97,22 @@ mod tests {
 
     #[test]
     fn a_share_of_writes_is_met() {
-        for (share, wanted) in [(0.0, 0), (0.2, 20), (0.5, 50), (1.0, 100)] {
+        for (share, expected) in [(0.0, 0), (0.2, 20), (0.5, 50), (1.0, 100)] {
             let mix = Mix::of_share(share);
             let writes = (0..100).filter(|&request| mix.is_write(request)).count();
-            assert_eq!(writes, wanted);
+            assert_eq!(writes, expected);
         }
     }
 
     #[test]
     fn common_ratios_are_exact() {
-        for (ratio, wanted) in [
+        for (ratio, expected) in [
             (1.5, (3, 2)),
             (2.0, (2, 1)),
             (0.25, (1, 4)),
             (2.333, (2333, 1000)),
         ] {
-            assert_eq!(fraction(ratio), wanted);
+            assert_eq!(fraction(ratio), expected);
         }
     }
 
@@ -124,8 +124,8 @@ mod tests {
             let mut writes = 0u64;
             for request in 0..50_000u64 {
                 writes += u64::from(mix.is_write(request));
-                let wanted = share * (request + 1) as f64;
-                prop_assert!((writes as f64 - wanted).abs() <= 1.5, "{writes} of {}", request + 1);
+                let expected = share * (request + 1) as f64;
+                prop_assert!((writes as f64 - expected).abs() <= 1.5, "{writes} of {}", request + 1);
             }
         }
     }

@@ -119,10 +119,10 @@ impl<I: Io> crate::load::workload::Workload for FileIo<I> {
     }
 
     fn reap(&mut self, deadline: Option<Nanos>, completions: &mut Vec<Completion>) -> Result<()> {
-        let known = completions.len();
+        let first_new = completions.len();
         self.io.reap(deadline, completions)?;
         if self.verifier.is_some() {
-            for completion in &completions[known..] {
+            for completion in &completions[first_new..] {
                 self.verify(completion)?;
             }
         }

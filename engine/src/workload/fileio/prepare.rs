@@ -78,12 +78,14 @@ pub fn prepare(
     };
     remove_surplus(data, old.as_ref())?;
     manifest.write(data.place())?;
-    let kept = total - missing.len() as u64 * size;
+    let reused_bytes = total - missing.len() as u64 * size;
     let files = missing
         .into_iter()
         .map(|index| create(&folder, index, data, direct))
         .collect::<Result<Vec<_>>>()?;
-    fill(&files, data, seed, stop, |done| progress(kept + done))?;
+    fill(&files, data, seed, stop, |done| {
+        progress(reused_bytes + done)
+    })?;
     report(Step::Finishing);
     sync(&files, stop)?;
     manifest.inodes = inodes(data)?;
@@ -165,8 +167,8 @@ fn missing_files(data: &Data, old: Option<&Manifest>) -> Vec<u32> {
 
 /// Files with our names that no manifest knows are somebody's; they are not overwritten.
 fn refuse_foreign_files(data: &Data, old: Option<&Manifest>) -> Result<()> {
-    let known = old.map_or(0, |old| old.files);
-    let foreign = (known..data.files)
+    let recorded_files = old.map_or(0, |old| old.files);
+    let foreign = (recorded_files..data.files)
         .map(|index| file_path(data.place(), index))
         .find(|path| path.symlink_metadata().is_ok());
     match foreign {

@@ -110,8 +110,8 @@ fn check_prepared(data: &Data) -> Result<Manifest> {
             format!("preparing the files in {directory} was interrupted")
         }
         Some(manifest) if !manifest.matches(data) => {
-            let wanted = Manifest::of(data);
-            format!("{directory} holds {manifest}, the job wants {wanted}")
+            let requested = Manifest::of(data);
+            format!("{directory} holds {manifest}, the job wants {requested}")
         }
         Some(manifest) => return Ok(manifest),
     };

@@ -92,15 +92,15 @@ mod tests {
         ) {
             let ranks = 1 + (part * (blocks - 1) as f64) as u64;
             let sum = |to| (1..=to).map(|k| (k as f64).powf(-exponent)).sum::<f64>();
-            let wanted = (sum(ranks) / sum(blocks)).min(1.0);
+            let expected = (sum(ranks) / sum(blocks)).min(1.0);
             let zipf = Zipf::new(blocks, exponent);
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
             let hits = (0..DRAWS).filter(|_| zipf.rank(&mut rng) < ranks).count();
-            let found = hits as f64 / DRAWS as f64;
+            let measured = hits as f64 / DRAWS as f64;
             // Six standard errors; the rest is for shares of a few draws, which are not normal.
-            let error = (wanted * (1.0 - wanted) / DRAWS as f64).sqrt();
-            prop_assert!((found - wanted).abs() <= 6.0 * error + 10.0 / DRAWS as f64,
-                "{found}, wanted {wanted}");
+            let error = (expected * (1.0 - expected) / DRAWS as f64).sqrt();
+            prop_assert!((measured - expected).abs() <= 6.0 * error + 10.0 / DRAWS as f64,
+                "{measured}, wanted {expected}");
         }
     }
 }

@@ -130,7 +130,7 @@ impl Drawn {
                 });
             }
             Drawn::Digits(pattern) => arguments.text(|text| {
-                text.extend(pattern.chars().map(|one| match one {
+                text.extend(pattern.chars().map(|symbol| match symbol {
                     '#' => letter(b'0', 10, rng),
                     other => other,
                 }));
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn every_sort_of_value_is_drawn_in_its_range() {
-        let wanted: Vec<Generator> = serde_json::from_value(json!([
+        let generators: Vec<Generator> = serde_json::from_value(json!([
             {"draw": "int", "low": -5, "high": 5, "distribution": "zipf"},
             {"draw": "float", "low": 1.0, "high": 1.5},
             {"draw": "text", "least": 2, "most": 4},
@@ -175,13 +175,13 @@ mod tests {
             {"draw": "null"},
         ]))
         .unwrap();
-        let generators = Generators::new(&wanted, 0);
+        let generators = Generators::new(&generators, 0);
         let mut draws = Draws::new(generator(1, 0), 2, 3);
         let mut list = ArgumentList::default();
         for round in 0..1000 {
             list.clear();
             generators.draw(&mut draws, &mut list);
-            let found: Vec<_> = list.range(0..8).iter().collect();
+            let values: Vec<_> = list.range(0..8).iter().collect();
             use Argument::{Float, Int, Null, Text};
             let [
                 Int(int),
@@ -192,9 +192,9 @@ mod tests {
                 sequence,
                 same,
                 Null,
-            ] = found[..]
+            ] = values[..]
             else {
-                panic!("{found:?}");
+                panic!("{values:?}");
             };
             assert!((-5..=5).contains(&int) && (1.0..1.5).contains(&float));
             assert!((2..=4).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_lowercase()));

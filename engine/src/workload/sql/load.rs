@@ -181,7 +181,8 @@ impl Loader {
         let insert = |number| format!("INSERT INTO {} VALUES (?, ?, ?, ?)", table(number));
         let mut statements = vec![Statement::new(Kind::Other, "BEGIN")];
         statements.push(Statement::new(Kind::Other, "COMMIT"));
-        statements.extend((1..=oltp.tables).map(|one| Statement::new(Kind::Write, &insert(one))));
+        statements
+            .extend((1..=oltp.tables).map(|number| Statement::new(Kind::Write, &insert(number))));
         let connection = sqlite::Connection::open(
             &unsafe_but_fast(file),
             &statements,
@@ -268,8 +269,8 @@ mod tests {
         let oltp = oltp(3, 12_345);
         let pieces: Vec<Piece> = (0..).map_while(|number| piece(&oltp, 7, number)).collect();
         for table in 1..=3 {
-            let mine = pieces.iter().filter(|piece| piece.table == table);
-            let rows: Vec<u64> = mine.flat_map(|piece| piece.first..piece.end).collect();
+            let of_table = pieces.iter().filter(|piece| piece.table == table);
+            let rows: Vec<u64> = of_table.flat_map(|piece| piece.first..piece.end).collect();
             assert_eq!(rows, (1..=12_345).collect::<Vec<_>>());
         }
         let seeds: std::collections::HashSet<u64> = pieces.iter().map(|piece| piece.seed).collect();

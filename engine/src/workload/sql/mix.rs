@@ -18,7 +18,11 @@ const NUMBERS_OF_A_RUN: i64 = 1 << 32;
 /// Every statement of all transactions. Its place in the list is its number.
 pub fn statements(mix: &SqlMix, dialect: Dialect) -> Vec<Statement> {
     let mut list = framing(dialect);
-    for statement in mix.transactions.iter().flat_map(|one| &one.statements) {
+    for statement in mix
+        .transactions
+        .iter()
+        .flat_map(|transaction| &transaction.statements)
+    {
         list.push(Statement::new(Kind::of(&statement.sql), &statement.sql));
     }
     list
@@ -55,14 +59,14 @@ impl MixScript {
         let choice = |transaction: &MixTransaction| {
             weight += transaction.weight;
             let mut earlier = 0;
-            let steps = transaction.statements.iter().map(|one| {
+            let steps = transaction.statements.iter().map(|mix_statement| {
                 let step = Step {
                     statement,
-                    repeat: one.repeat,
-                    arguments: Generators::new(&one.arguments, earlier),
+                    repeat: mix_statement.repeat,
+                    arguments: Generators::new(&mix_statement.arguments, earlier),
                 };
                 statement += 1;
-                earlier += one.arguments.len();
+                earlier += mix_statement.arguments.len();
                 step
             });
             Choice {

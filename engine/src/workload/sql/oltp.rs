@@ -32,9 +32,9 @@ enum On {
 /// Every statement of a mix. Its place in the list is its number.
 pub fn statements(oltp: &Oltp, dialect: Dialect) -> Vec<Statement> {
     let mut list = framing(dialect);
-    let wanted = wanted(oltp);
+    let kinds = kinds(oltp);
     for number in 1..=oltp.tables {
-        for &on in &wanted {
+        for &on in &kinds {
             let (kind, sql) = text(on, &table(number), dialect);
             list.push(Statement::new(kind, &sql));
         }
@@ -95,12 +95,12 @@ fn counts(oltp: &Oltp) -> Vec<(On, u32)> {
     counts.into_iter().filter(|&(_, count)| count > 0).collect()
 }
 
-fn wanted(oltp: &Oltp) -> Vec<On> {
-    let mut wanted: Vec<On> = counts(oltp).into_iter().map(|(on, _)| on).collect();
-    if oltp.mix.has_transaction() && wanted.contains(&On::Delete) {
-        wanted.push(On::Insert);
+fn kinds(oltp: &Oltp) -> Vec<On> {
+    let mut kinds: Vec<On> = counts(oltp).into_iter().map(|(on, _)| on).collect();
+    if oltp.mix.has_transaction() && kinds.contains(&On::Delete) {
+        kinds.push(On::Insert);
     }
-    wanted
+    kinds
 }
 
 /// Draws the transactions of one worker.
@@ -121,13 +121,13 @@ pub struct OltpScript {
 
 impl OltpScript {
     pub fn new(oltp: &Oltp, rng: Xoshiro256PlusPlus) -> OltpScript {
-        let wanted = wanted(oltp);
+        let kinds = kinds(oltp);
         let begin = if oltp.mix.writes() {
             BEGIN_TO_WRITE
         } else {
             BEGIN
         };
-        let place = |on| wanted.iter().position(|&one| one == on).unwrap_or(0);
+        let place = |on| kinds.iter().position(|&kind| kind == on).unwrap_or(0);
         OltpScript {
             rng,
             rows: RowNumbers::of(oltp),
@@ -139,8 +139,8 @@ impl OltpScript {
                 .into_iter()
                 .map(|(on, count)| (on, count, place(on)))
                 .collect(),
-            insert: wanted.iter().position(|&one| one == On::Insert),
-            per_table: wanted.len(),
+            insert: kinds.iter().position(|&kind| kind == On::Insert),
+            per_table: kinds.len(),
         }
     }
 

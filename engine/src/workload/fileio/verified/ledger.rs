@@ -27,7 +27,7 @@ pub struct Ledger {
 struct Book {
     durable: Vec<u64>,
     /// Whether `durable` is what was told last.
-    told: bool,
+    is_reported: bool,
     failed: bool,
     passes_begun: u64,
     under_way: Vec<u64>,
@@ -59,7 +59,7 @@ impl Ledger {
             each_write_is_durable,
             book: Mutex::new(Book {
                 durable: vec![first.0; lanes],
-                told: true,
+                is_reported: true,
                 failed: false,
                 passes_begun: 0,
                 under_way: Vec::new(),
@@ -98,12 +98,14 @@ impl Ledger {
             for_passes: book.under_way.clone(),
             written: pass.written,
         });
-        for mut one in waiting {
-            one.for_passes.retain(|&number| number != pass.number);
-            if one.for_passes.is_empty() {
-                book.confirm(&one.written);
+        for mut pass_waiting in waiting {
+            pass_waiting
+                .for_passes
+                .retain(|&number| number != pass.number);
+            if pass_waiting.for_passes.is_empty() {
+                book.confirm(&pass_waiting.written);
             } else {
-                book.waiting.push(one);
+                book.waiting.push(pass_waiting);
             }
         }
     }
@@ -114,12 +116,12 @@ impl Ledger {
     }
 
     /// By lane what is durable, where that is more than was told last.
-    pub fn news(&self) -> Option<Vec<u64>> {
+    pub fn unreported(&self) -> Option<Vec<u64>> {
         let mut book = self.book();
         if self.each_write_is_durable {
             book.confirm(&self.written());
         }
-        if std::mem::replace(&mut book.told, true) {
+        if std::mem::replace(&mut book.is_reported, true) {
             return None;
         }
         Some(book.durable.clone())
@@ -142,10 +144,10 @@ impl Book {
         if self.failed {
             return;
         }
-        for (known, &now) in self.durable.iter_mut().zip(written) {
-            if now > *known {
-                *known = now;
-                self.told = false;
+        for (durable, &completed) in self.durable.iter_mut().zip(written) {
+            if completed > *durable {
+                *durable = completed;
+                self.is_reported = false;
             }
         }
     }
@@ -168,16 +170,16 @@ mod tests {
     #[test]
     fn a_pass_vouches_for_what_was_written_before_it_began() {
         let ledger = ledger(2);
-        assert_eq!(ledger.news(), None);
+        assert_eq!(ledger.unreported(), None);
         ledger.wrote(0, after(3));
         let pass = ledger.begin_pass();
         ledger.wrote(1, after(1));
-        assert_eq!(ledger.news(), None, "nothing was fsynced yet");
+        assert_eq!(ledger.unreported(), None, "nothing was fsynced yet");
         ledger.end_pass(pass, true);
-        assert_eq!(ledger.news(), Some(vec![after(3).0, FIRST.0]));
-        assert_eq!(ledger.news(), None, "it is told once");
+        assert_eq!(ledger.unreported(), Some(vec![after(3).0, FIRST.0]));
+        assert_eq!(ledger.unreported(), None, "it is told once");
         ledger.all_is_synced();
-        assert_eq!(ledger.news(), Some(vec![after(3).0, after(1).0]));
+        assert_eq!(ledger.unreported(), Some(vec![after(3).0, after(1).0]));
     }
 
     #[test]
@@ -188,16 +190,20 @@ mod tests {
         ledger.wrote(0, after(2));
         let late = ledger.begin_pass();
         ledger.end_pass(late, true);
-        assert_eq!(ledger.news(), None, "the early one may have got the error");
+        assert_eq!(
+            ledger.unreported(),
+            None,
+            "the early one may have got the error"
+        );
         let latest = ledger.begin_pass();
         ledger.end_pass(early, true);
         assert_eq!(
-            ledger.news(),
+            ledger.unreported(),
             Some(vec![after(2).0]),
             "nothing is taken back"
         );
         ledger.end_pass(latest, true);
-        assert_eq!(ledger.news(), None);
+        assert_eq!(ledger.unreported(), None);
     }
 
     #[test]
@@ -211,14 +217,14 @@ mod tests {
         ledger.end_pass(failing, false);
         ledger.end_pass(ledger.begin_pass(), true);
         ledger.all_is_synced();
-        assert_eq!(ledger.news(), Some(vec![after(1).0]));
-        assert_eq!(ledger.news(), None);
+        assert_eq!(ledger.unreported(), Some(vec![after(1).0]));
+        assert_eq!(ledger.unreported(), None);
     }
 
     #[test]
     fn synchronous_writes_are_durable_when_they_have_completed() {
         let ledger = Ledger::new(1, FIRST, true);
         ledger.wrote(0, after(5));
-        assert_eq!(ledger.news(), Some(vec![after(5).0]));
+        assert_eq!(ledger.unreported(), Some(vec![after(5).0]));
     }
 }

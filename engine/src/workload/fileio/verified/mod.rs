@@ -63,7 +63,7 @@ impl Verification {
 
     /// Tells what is newly known to be durable.
     pub fn tell(&self, events: &Events) {
-        if let Some(sequences) = self.ledger.news() {
+        if let Some(sequences) = self.ledger.unreported() {
             events.emit(&DataEvent::Durable { sequences });
         }
     }
@@ -77,26 +77,28 @@ fn lane_requests(pattern: &Pattern, seed: u64, lane: usize, lanes: usize) -> Req
 
 /// A block is not what it must be.
 #[cold]
-fn corrupt(path: &Path, offset: u64, wanted: &str, damage: Damage) -> EngineError {
+fn corrupt(path: &Path, offset: u64, expected: &str, damage: Damage) -> EngineError {
     let place = format!("{} at offset {offset}", path.display());
     let (message, hint) = match damage {
         Damage::NoLabel => (
-            format!("{place} is no verified block: wanted {wanted}, found no label"),
+            format!("{place} is no verified block: wanted {expected}, found no label"),
             "a write was lost, or the data was never prepared: run cleanup and the prepare phase",
         ),
         Damage::Torn => (
-            format!("{place} is torn: wanted {wanted}, found bytes that do not fit their checksum"),
+            format!(
+                "{place} is torn: wanted {expected}, found bytes that do not fit their checksum"
+            ),
             "the storage has written a part of a block: look in the kernel log of the target (dmesg)",
         ),
         Damage::Misplaced(label) => (
             format!(
-                "{place} is misplaced: wanted {wanted}, found {} for file {} at offset {}",
+                "{place} is misplaced: wanted {expected}, found {} for file {} at offset {}",
                 label.sequence, label.file, label.offset
             ),
             "the storage has mixed up places: look in the kernel log of the target (dmesg)",
         ),
-        Damage::Stale(found) => (
-            format!("{place} is stale: wanted {wanted}, found {found}"),
+        Damage::Stale(sequence) => (
+            format!("{place} is stale: wanted {expected}, found {sequence}"),
             "the storage has lost a write, or somebody else writes there: look in the kernel log of the target (dmesg)",
         ),
     };

@@ -41,7 +41,7 @@ struct Lane {
     layout: Layout,
     last: Sequence,
     has_failed: bool,
-    known: Vec<u64>,
+    next_by_block: Vec<u64>,
 }
 
 #[derive(Clone, Copy)]
@@ -75,7 +75,7 @@ impl Verifier {
                 layout,
                 last: verification.first,
                 has_failed: false,
-                known: vec![UNKNOWN; layout.blocks() as usize],
+                next_by_block: vec![UNKNOWN; layout.blocks() as usize],
             }
         });
         Verifier {
@@ -166,11 +166,11 @@ impl Verifier {
     }
 
     fn fsynced(&mut self, number: u64, done: bool) {
-        let found = self
+        let index = self
             .passes
             .iter()
             .position(|open| open.pass.number() == number);
-        let Some(index) = found else { return };
+        let Some(index) = index else { return };
         let open = &mut self.passes[index];
         open.fsyncs_left -= 1;
         open.succeeded &= done;
@@ -186,10 +186,10 @@ impl Lane {
         if !done {
             // No later write can vouch for this one.
             self.has_failed = true;
-            self.known[block] = UNSURE;
+            self.next_by_block[block] = UNSURE;
             return;
         }
-        self.known[block] = self.last.0 + 1;
+        self.next_by_block[block] = self.last.0 + 1;
         if !self.has_failed {
             verification.ledger.wrote(self.number, self.last);
         }
@@ -202,34 +202,28 @@ impl Lane {
         bytes: &[u8],
         files: &FileSet,
     ) -> Result<()> {
-        let known = self.known[block];
-        if known == UNSURE {
+        let next = self.next_by_block[block];
+        if next == UNSURE {
             return Ok(());
         }
         let damage = match check(bytes, request.file as u32, request.offset) {
-            Ok(label) if known == UNKNOWN => {
-                self.known[block] = label.sequence.0 + 1;
+            Ok(label) if next == UNKNOWN => {
+                self.next_by_block[block] = label.sequence.0 + 1;
                 return Ok(());
             }
-            Ok(label) if label.sequence.0 + 1 == known => return Ok(()),
+            Ok(label) if label.sequence.0 + 1 == next => return Ok(()),
             Ok(label) => Damage::Stale(label.sequence),
             Err(damage) => damage,
         };
-        Err(self.corrupt(known, request, damage, files))
+        Err(self.corrupt(next, request, damage, files))
     }
 
     #[cold]
-    fn corrupt(
-        &self,
-        known: u64,
-        request: Request,
-        damage: Damage,
-        files: &FileSet,
-    ) -> EngineError {
-        let wanted = match known {
+    fn corrupt(&self, next: u64, request: Request, damage: Damage, files: &FileSet) -> EngineError {
+        let expected = match next {
             UNKNOWN => "a whole block".to_string(),
-            _ => Sequence(known - 1).to_string(),
+            _ => Sequence(next - 1).to_string(),
         };
-        corrupt(files.path(request.file), request.offset, &wanted, damage)
+        corrupt(files.path(request.file), request.offset, &expected, damage)
     }
 }

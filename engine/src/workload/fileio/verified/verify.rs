@@ -58,9 +58,9 @@ pub fn verify(
             for (bytes, offset) in blocks(bytes, span.offset, layout) {
                 let least = least.get(layout.block(span.file, offset) as usize);
                 let least = Sequence(least.copied().unwrap_or(0));
-                let found = judge(bytes, span.file, offset, least)
-                    .map_err(|damage| corrupt(path, offset, &wanted(least), damage))?;
-                written.fetch_add(u64::from(found != Sequence::PREPARED), Ordering::Relaxed);
+                let sequence = judge(bytes, span.file, offset, least)
+                    .map_err(|damage| corrupt(path, offset, &expected(least), damage))?;
+                written.fetch_add(u64::from(sequence != Sequence::PREPARED), Ordering::Relaxed);
                 acknowledged.fetch_add(u64::from(least.0 != 0), Ordering::Relaxed);
             }
             Ok(())
@@ -68,8 +68,15 @@ pub fn verify(
     };
     let size = layout.blocks_per_file * block_bytes;
     let total = layout.files * size;
-    let told = |done| progress(done, total);
-    go_through(layout.files as usize, size, span_bytes, stop, told, spawn)?;
+    let report_bytes = |done| progress(done, total);
+    go_through(
+        layout.files as usize,
+        size,
+        span_bytes,
+        stop,
+        report_bytes,
+        spawn,
+    )?;
     if stop.is_asked() {
         return Err(EngineError::new(
             Class::Interrupted,
@@ -98,15 +105,15 @@ fn judge(
     offset: u64,
     least: Sequence,
 ) -> std::result::Result<Sequence, Damage> {
-    let found = check(bytes, file as u32, offset)?.sequence;
-    if least.0 == 0 || (found.run() == least.run() && found >= least) {
-        Ok(found)
+    let sequence = check(bytes, file as u32, offset)?.sequence;
+    if least.0 == 0 || (sequence.run() == least.run() && sequence >= least) {
+        Ok(sequence)
     } else {
-        Err(Damage::Stale(found))
+        Err(Damage::Stale(sequence))
     }
 }
 
-fn wanted(least: Sequence) -> String {
+fn expected(least: Sequence) -> String {
     match least.0 {
         0 => "a whole block".to_string(),
         _ => format!("{least} or a later one"),

@@ -12,7 +12,7 @@ const HINT: &str =
 /// Whether the tables that are `there` have the rows that are wanted.
 pub fn check(session: &mut Session, made: &dyn Making, there: usize, place: &str) -> Result<()> {
     let tables = made.tables();
-    let Some(wanted) = made.rows_of_each().filter(|_| there == tables.len()) else {
+    let Some(expected) = made.rows_of_each().filter(|_| there == tables.len()) else {
         let message = format!(
             "{place}: {there} of {} tables ({}) are there and were not made by Paribus",
             tables.len(),
@@ -22,15 +22,15 @@ pub fn check(session: &mut Session, made: &dyn Making, there: usize, place: &str
     };
     for name in tables {
         let sql = format!("SELECT COUNT(*) FROM {name}");
-        let found = session.query(&sql).map_err(|error| error.at(place))?;
-        let rows = found
+        let result = session.query(&sql).map_err(|error| error.at(place))?;
+        let rows = result
             .rows
             .first()
             .and_then(|row| row.first().cloned().flatten());
-        if rows != Some(wanted.to_string()) {
+        if rows != Some(expected.to_string()) {
             let rows = rows.unwrap_or_default();
             let message = format!(
-                "{place}: {name} is there, was not made by Paribus, and has {rows} rows instead of {wanted}"
+                "{place}: {name} is there, was not made by Paribus, and has {rows} rows instead of {expected}"
             );
             return Err(EngineError::new(Class::NotOurs, message, HINT));
         }

@@ -83,8 +83,8 @@ impl SqlMix {
             return Ok(());
         }
         for transaction in &self.transactions {
-            for (number, one) in transaction.statements.iter().enumerate() {
-                let statement = Statement::new(Kind::of(&one.sql), &one.sql);
+            for (number, step) in transaction.statements.iter().enumerate() {
+                let statement = Statement::new(Kind::of(&step.sql), &step.sql);
                 let place = format!(
                     "transaction `{}`, statement {}",
                     transaction.name,
@@ -144,16 +144,16 @@ fn at(error: DbError, place: &str) -> DbError {
 
 /// The name of the table that a statement makes, as it is written there.
 fn created(sql: &str) -> Option<&str> {
-    let mut rest = after(sql, "CREATE")?;
+    let mut remainder = after(sql, "CREATE")?;
     for optional in ["OR", "REPLACE", "UNLOGGED"] {
-        rest = after(rest, optional).unwrap_or(rest);
+        remainder = after(remainder, optional).unwrap_or(remainder);
     }
-    rest = after(rest, "TABLE")?;
+    remainder = after(remainder, "TABLE")?;
     for optional in ["IF", "NOT", "EXISTS"] {
-        rest = after(rest, optional).unwrap_or(rest);
+        remainder = after(remainder, optional).unwrap_or(remainder);
     }
     let mut quote = None;
-    let end = rest.find(|letter: char| match quote {
+    let end = remainder.find(|letter: char| match quote {
         Some(closing) => {
             if letter == closing {
                 quote = None;
@@ -166,15 +166,15 @@ fn created(sql: &str) -> Option<&str> {
         }
         None => letter.is_whitespace() || letter == '(',
     });
-    Some(&rest[..end.unwrap_or(rest.len())]).filter(|name| !name.is_empty())
+    Some(&remainder[..end.unwrap_or(remainder.len())]).filter(|name| !name.is_empty())
 }
 
 /// What stands behind a word and the space around it; none where the next word is another.
 fn after<'a>(sql: &'a str, word: &str) -> Option<&'a str> {
     let sql = sql.trim_start();
-    let (first, rest) = sql.split_at_checked(word.len())?;
-    (first.eq_ignore_ascii_case(word) && rest.starts_with(char::is_whitespace))
-        .then(|| rest.trim_start())
+    let (first, remainder) = sql.split_at_checked(word.len())?;
+    (first.eq_ignore_ascii_case(word) && remainder.starts_with(char::is_whitespace))
+        .then(|| remainder.trim_start())
 }
 
 #[cfg(test)]

@@ -87,9 +87,9 @@ pub fn prepare(sql: &Sql, seed: u64, stop: &OnRequest, report: impl Fn(Step)) ->
     let made_of = format!("{}, seed {seed}", made.made_of());
     match look(&mut session, made).map_err(named)? {
         Found::Ours {
-            made_of: found,
+            made_of: recorded,
             complete: true,
-        } if found == made_of => return Ok(()),
+        } if recorded == made_of => return Ok(()),
         Found::Ours { .. } => remove(&mut session, made).map_err(named)?,
         Found::Foreign(there) => return foreign::check(&mut session, made, there, &place),
         Found::Nothing => {}
@@ -166,10 +166,10 @@ pub fn count_run(database: &Database) -> Result<i64> {
     session
         .query(&format!("UPDATE {MARKER} SET runs = runs + 1"))
         .map_err(named)?;
-    let found = session
+    let result = session
         .query(&format!("SELECT runs - 1 FROM {MARKER}"))
         .map_err(named)?;
-    let runs = found.rows.first().and_then(|row| row.first()?.as_ref());
+    let runs = result.rows.first().and_then(|row| row.first()?.as_ref());
     let why = "its count of runs is no number";
     runs.and_then(|runs| runs.parse().ok())
         .ok_or_else(|| not_prepared(&place, why))
@@ -191,8 +191,8 @@ pub fn warm(sql: &Sql) -> Result<()> {
 fn check_first_rows(session: &mut Session, made: &dyn Making, place: &str) -> Result<()> {
     for name in made.tables() {
         let sql = format!("SELECT 1 FROM {name} LIMIT 1");
-        let found = session.query(&sql).map_err(|error| error.at(place))?;
-        if found.rows.is_empty() {
+        let result = session.query(&sql).map_err(|error| error.at(place))?;
+        if result.rows.is_empty() {
             return Err(not_prepared(place, &format!("{name} has no rows")));
         }
     }
@@ -201,8 +201,8 @@ fn check_first_rows(session: &mut Session, made: &dyn Making, place: &str) -> Re
 
 fn look(session: &mut Session, made: &dyn Making) -> db::error::Result<Found> {
     match session.query(&format!("SELECT made_of, complete FROM {MARKER}")) {
-        Ok(found) => {
-            let row = found.rows.into_iter().next().unwrap_or_default();
+        Ok(result) => {
+            let row = result.rows.into_iter().next().unwrap_or_default();
             let mut values = row.into_iter().map(Option::unwrap_or_default);
             Ok(Found::Ours {
                 made_of: values.next().unwrap_or_default(),
