@@ -1,4 +1,4 @@
-//! Response times: an HDR histogram in nanoseconds with exact sum, minimum and maximum beside it.
+//! Response times: an HDR histogram in nanoseconds, with exact sum, minimum and maximum.
 //!
 //! In: one time per operation. Out: percentiles, and the histogram as base64 of HDR V2 + deflate.
 //! Called by `record::tally` on the hot path and by `run::windows` when an interval ends.
@@ -15,7 +15,7 @@ use crate::record::counts::{Counts, LARGEST};
 /// Three significant digits: a recorded value is reported at most 0.1 % off.
 const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// Fewer values than this, and taking memory anew for each costs less than keeping it.
+/// Below this number of values, allocating memory for each interval costs less than keeping it.
 const FEW: u64 = 4096;
 
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub struct Times {
     max: Nanos,
 }
 
-/// One distribution as reported; all `None` but `count` and `sum_s` when nothing was recorded.
+/// A reported distribution; all fields but `count` and `sum_s` are `None` when it is empty.
 #[derive(Debug, Clone, Serialize)]
 pub struct ResponseSummary {
     pub count: u64,
@@ -57,7 +57,7 @@ impl Default for Times {
 impl Times {
     #[inline]
     pub fn record(&mut self, time: Nanos) {
-        // Longer than any operation the engine could wait for.
+        // Longer than any operation that the engine waits for.
         let time = time.min(LARGEST);
         self.counts.add(time);
         self.count += 1;
@@ -107,7 +107,7 @@ impl Times {
             seen += count;
             seen >= rank
         });
-        // A bucket is reported by its upper end, which may lie above the largest value there was.
+        // A bucket is reported by its upper end, which may lie above the largest recorded value.
         bucket.map(|(value, _)| seconds(value.clamp(self.min, self.max)))
     }
 
