@@ -1,4 +1,4 @@
-//! The parameters of a user's own transactions: tables, how they are filled, and what is done with them.
+//! The parameters of a user's own transactions: tables, their content, and the statements.
 //!
 //! In: JSON. Out: plain data, checked; an error names the transaction and the statement. Read by
 //! `workload::sql`.
@@ -14,7 +14,7 @@ use crate::error::Result;
 
 const MAX_ROWS: u64 = 1 << 31;
 const MAX_REPEAT: u32 = 10_000;
-/// Of a row as databases store it, beside its values.
+/// The overhead of a row in typical databases, besides its values.
 const ROW_OVERHEAD_BYTES: u64 = 40;
 const VALUE_BYTES: u64 = 12;
 
@@ -22,7 +22,7 @@ const VALUE_BYTES: u64 = 12;
 #[serde(deny_unknown_fields)]
 pub struct SqlMix {
     pub database: Database,
-    /// Statements that make the tables, in their order.
+    /// Statements that create the tables, in their order.
     #[serde(default)]
     pub schema: Vec<String>,
     #[serde(default)]
@@ -33,7 +33,7 @@ pub struct SqlMix {
     pub prepared: bool,
 }
 
-/// So many rows, each by this statement.
+/// This many rows, each inserted by this statement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Filling {
@@ -47,10 +47,10 @@ pub struct Filling {
 #[serde(deny_unknown_fields)]
 pub struct MixTransaction {
     pub name: String,
-    /// Drawn in proportion to it.
+    /// The transaction is drawn in proportion to it.
     #[serde(default = "default_weight")]
     pub weight: f64,
-    /// The share that ends with a rollback that it means.
+    /// The share that ends with an intended rollback.
     #[serde(default)]
     pub rollback: f64,
     /// Else each statement is committed by itself.
@@ -86,7 +86,7 @@ impl SqlMix {
         self.transactions.iter().try_for_each(MixTransaction::check)
     }
 
-    /// Whether its loads draw numbers that are never drawn again.
+    /// Whether its loads draw numbers that are never repeated.
     pub fn has_sequence(&self) -> bool {
         self.transactions
             .iter()
@@ -97,7 +97,7 @@ impl SqlMix {
 }
 
 impl Filling {
-    /// About how many bytes a row takes.
+    /// The approximate number of bytes of a row.
     pub fn row_bytes(&self) -> u64 {
         let value = |argument: &Generator| match argument {
             Generator::Text { most, .. } => VALUE_BYTES + u64::from(*most),
@@ -142,7 +142,7 @@ impl MixTransaction {
     }
 }
 
-/// `earlier` is how many arguments stand before these.
+/// `earlier` is the number of arguments before these.
 fn check_arguments(place: &str, sql: &str, arguments: &[Generator], earlier: usize) -> Result<()> {
     let parameters = Statement::new(Kind::of(sql), sql).parameters();
     if parameters != arguments.len() {

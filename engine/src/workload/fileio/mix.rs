@@ -1,7 +1,7 @@
-//! The mix of reads and writes: which of the numbered requests are writes.
+//! The mix of reads and writes: selects the writes among the numbered requests.
 //!
-//! In: reads per write, as in the job. Out: for each request number whether it writes; evenly
-//! spread and exact, not drawn, so that no trial has more writes than another by chance. Called by
+//! In: reads per write, as in the job. Out: for each request number whether it writes. The mix is
+//! evenly spread and exact, not drawn, so that no trial has more writes by chance. Called by
 //! `requests`.
 
 /// `writes` of every `period` requests are writes.
@@ -11,7 +11,7 @@ pub struct Mix {
     period: u64,
 }
 
-/// Ratios such as 1.5 or 2.333 are exact with denominators up to this.
+/// Ratios such as 1.5 or 2.333 are exact with denominators up to this value.
 const MAX_DENOMINATOR: u64 = 10_000;
 
 impl Mix {
@@ -44,7 +44,7 @@ impl Mix {
 
     #[inline]
     pub fn is_write(&self, request: u64) -> bool {
-        // Without a division where all are of one kind.
+        // Avoids a division where all requests are of one kind.
         if self.period == 1 {
             return self.writes == 1;
         }
@@ -53,8 +53,8 @@ impl Mix {
     }
 }
 
-/// The simplest fraction for a non-negative number: its continued fraction, cut where the next
-/// denominator would be too large or the value is met.
+/// The simplest fraction for a non-negative number. Its continued fraction is cut where the value
+/// is exact or the next denominator would be too large.
 fn fraction(value: f64) -> (u64, u64) {
     let (mut numerator, mut last_numerator) = (1u64, 0u64);
     let (mut denominator, mut last_denominator) = (0u64, 1u64);

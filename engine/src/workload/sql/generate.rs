@@ -1,4 +1,4 @@
-//! Values drawn for the arguments of a user's own statements.
+//! Values drawn for the arguments of a user's statements.
 //!
 //! In: a job's generators, a random generator. Out: arguments. Called by `mix` and `prepare`.
 
@@ -11,13 +11,13 @@ use crate::workload::fileio::distribution::{Distribution, Shape, below, unit};
 
 const LETTERS: u64 = 26;
 
-/// What the draws of one worker have in common.
+/// The state shared by the draws of one worker.
 pub struct Draws {
     pub rng: Xoshiro256PlusPlus,
-    /// What the next number of a sequence is above its start, and how far the one after it is away.
+    /// The next number of a sequence, counted from its start, and the step to the following one.
     pub next: i64,
     pub step: i64,
-    /// Where the latest value of each argument is, in the order in which they are written.
+    /// The position of the latest value of each argument, in the order in which they are written.
     places: Vec<usize>,
 }
 
@@ -34,7 +34,7 @@ impl Draws {
 
 /// Draws the arguments of one statement.
 pub struct Generators {
-    /// How many arguments are written before these.
+    /// The number of arguments written before these.
     earlier: usize,
     list: Vec<Drawn>,
 }
@@ -55,7 +55,7 @@ enum Drawn {
     Digits(String),
     Choice(Vec<Literal>),
     Sequence(i64),
-    /// By its number from 0.
+    /// Indexed by the argument's number from 0.
     Same(usize),
     Null,
 }
@@ -150,7 +150,7 @@ impl Drawn {
     }
 }
 
-/// One of so many from `first` on.
+/// One of `count` letters from `first` on.
 fn letter(first: u8, of: u64, rng: &mut impl RngCore) -> char {
     char::from(first + below(of, rng) as u8)
 }

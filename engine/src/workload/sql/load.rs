@@ -1,4 +1,4 @@
-//! Filling tables with rows, in pieces that each follow from the seed.
+//! Filling tables with rows, in pieces that follow from the seed alone.
 //!
 //! In: empty tables. Out: rows. Called by `prepare`.
 
@@ -22,7 +22,7 @@ use crate::random::generator;
 
 /// Rows of a piece: about a megabyte.
 const PIECE: u64 = 5_000;
-/// More would only wait for each other.
+/// More threads would only wait for each other.
 const MOST_LOADERS: usize = 8;
 const GLANCE: Duration = Duration::from_millis(50);
 
@@ -35,8 +35,8 @@ struct Piece {
     seed: u64,
 }
 
-/// The pieces of all tables, by number; neighbours are of different tables, so that those who load them
-/// at the same time are not in each other's way.
+/// The pieces of all tables, by number. Neighbours belong to different tables, so that concurrent
+/// loaders do not block each other.
 fn piece(oltp: &Oltp, seed: u64, number: u64) -> Option<Piece> {
     let tables = u64::from(oltp.tables);
     let (table, within) = (1 + number % tables, number / tables);
@@ -64,7 +64,7 @@ impl Piece {
         }
     }
 
-    /// All of it as `COPY` and `LOAD DATA` read it.
+    /// The whole piece in the format of `COPY` and `LOAD DATA`.
     fn lines(&self, oltp: &Oltp) -> Vec<u8> {
         let mut text = String::with_capacity((self.end - self.first) as usize * 210);
         self.rows(oltp, |id, k, c, pad| {
@@ -74,7 +74,7 @@ impl Piece {
         text.into_bytes()
     }
 
-    /// One statement that inserts all of it.
+    /// One statement that inserts the whole piece.
     fn insert(&self, oltp: &Oltp) -> String {
         let head = format!("INSERT INTO {} (id, k, c, pad) VALUES", table(self.table));
         let mut sql = String::with_capacity(head.len() + (self.end - self.first) as usize * 210);
@@ -88,8 +88,8 @@ impl Piece {
     }
 }
 
-/// Fills all tables, then makes their indexes; `tell` hears how many rows are in. False where it was
-/// stopped.
+/// Fills all tables, then creates their indexes. Calls `tell` with the number of loaded rows.
+/// Returns false where it was stopped.
 pub fn load(oltp: &Oltp, seed: u64, stop: &OnRequest, tell: &impl Fn(u64)) -> Result<bool> {
     let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
     let mut loaded = share_out(
@@ -122,8 +122,8 @@ pub fn load(oltp: &Oltp, seed: u64, stop: &OnRequest, tell: &impl Fn(u64)) -> Re
     Ok(loaded)
 }
 
-/// Does work on as many threads as are worth it, each taking a part until there is none or it is told to
-/// halt; `glance` is called now and then. False where it was stopped.
+/// Runs work on a suitable number of threads. Each takes a part at a time until none is left or a
+/// halt is requested. Calls `glance` now and then. Returns false where it was stopped.
 fn share_out(
     oltp: &Oltp,
     stop: &OnRequest,
@@ -161,7 +161,7 @@ fn share_out(
 enum Loader {
     Sqlite(Box<sqlite::Connection>, ArgumentList),
     Postgres(Box<postgres::Connection>),
-    /// Whether it takes rows in bulk.
+    /// Whether the connection accepts rows in bulk.
     Mysql(Box<mysql::Connection>, bool),
 }
 
@@ -245,7 +245,7 @@ impl Loader {
     }
 }
 
-/// Without waiting for the disk: what a power cut leaves half made is made anew.
+/// Without waiting for the disk: rows lost in a power cut are recreated.
 fn unsafe_but_fast(file: &SqliteFile) -> SqliteFile {
     let mut file = file.clone();
     file.pragmas.insert("synchronous".into(), "off".into());

@@ -1,4 +1,4 @@
-//! sysbench's OLTP mixes: the statements, and what a transaction draws of them.
+//! sysbench's OLTP mixes: the statements, and the draws of each transaction.
 //!
 //! In: the job's parameters. Out: the statements to prepare, and a script. Called by `spawn`.
 
@@ -13,7 +13,7 @@ use crate::workload::fileio::distribution::below;
 
 const FIRST_OF_TABLES: usize = 4;
 
-/// The statements on one table, by their place in its part of the list.
+/// The statements on one table, by position in the table's part of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum On {
     Point,
@@ -25,11 +25,11 @@ enum On {
     NonIndexUpdate,
     Delete,
     Insert,
-    /// With a number that the database gives.
+    /// With a number assigned by the database.
     InsertNext,
 }
 
-/// Every statement of a mix. Its place in the list is its number.
+/// Every statement of a mix. Its position in the list is its number.
 pub fn statements(oltp: &Oltp, dialect: Dialect) -> Vec<Statement> {
     let mut list = framing(dialect);
     let kinds = kinds(oltp);
@@ -68,7 +68,7 @@ fn text(on: On, table: &str, dialect: Dialect) -> (Kind, String) {
     }
 }
 
-/// How often a transaction does what, in its order; delete and insert go together.
+/// The operations of a transaction and their counts, in order; delete and insert go together.
 fn counts(oltp: &Oltp) -> Vec<(On, u32)> {
     let reads = [
         (On::Point, oltp.point_selects),
@@ -110,11 +110,11 @@ pub struct OltpScript {
     tables: u64,
     table_size: u64,
     range_size: u64,
-    /// The statement that begins a transaction; none where each is committed by itself.
+    /// The statement that begins a transaction; `None` where each statement is committed by itself.
     begin: Option<usize>,
-    /// What is done, how often, and the place of its statement within those of a table.
+    /// The operation, its count, and the position of its statement within those of a table.
     counts: Vec<(On, u32, usize)>,
-    /// The place of the statement that puts a deleted row back.
+    /// The position of the statement that inserts a deleted row again.
     insert: Option<usize>,
     per_table: usize,
 }
@@ -174,7 +174,7 @@ impl OltpScript {
         transaction.step(statement);
     }
 
-    /// The row that was deleted, with other content.
+    /// The deleted row, with other content.
     fn draw_insert(&mut self, row: u64, statement: usize, transaction: &mut Transaction) {
         let (rng, arguments) = (&mut self.rng, &mut transaction.arguments);
         arguments.int(row as i64);
@@ -192,7 +192,7 @@ impl Script for OltpScript {
         }
         for place in 0..self.counts.len() {
             let (on, count, within) = self.counts[place];
-            // As sysbench: what is done several times is done on one table.
+            // As in sysbench, repetitions of an operation use one table.
             let number = below(self.tables, &mut self.rng) as usize;
             let first = FIRST_OF_TABLES + number * self.per_table;
             for _ in 0..count {

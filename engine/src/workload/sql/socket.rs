@@ -1,8 +1,8 @@
-//! Transactions carried out over many connections at once, by one thread.
+//! Transactions executed over many connections at once, by one thread.
 //!
-//! In: a script, and connections that never wait. Out: a `Workload` with a slot for each connection. Every
-//! connection has one statement under way; when its answer is there, the next is sent. Called by
-//! `load::worker`.
+//! In: a script, and connections that never block. Out: a `Workload` with a slot for each
+//! connection. Every connection has one statement under way; after its answer, the next is sent.
+//! Called by `load::worker`.
 
 use super::embedded::ATTEMPTS;
 use super::transaction::{ROLLBACK, Script, Transaction};
@@ -20,10 +20,10 @@ use crate::operation::{Completion, Failure, Outcome, Slot, Submitted};
 use crate::record::statements::Statements;
 use crate::record::tally::Tally;
 
-/// How a connection is made, the first time and again.
+/// Creates a connection, the first time and after a loss.
 pub struct Recipe {
     pub server: Server,
-    /// For people.
+    /// The database's name, for messages.
     pub place: String,
     pub statements: std::sync::Arc<Vec<Statement>>,
     pub execution: Execution,
@@ -56,12 +56,12 @@ struct Lane<C> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Doing {
     Step(usize),
-    /// Taking back what failed; then it is tried again, or has failed for good.
+    /// Rolling back a failed transaction, which is then repeated or has failed permanently.
     RollingBack,
 }
 
 impl<C: Connection, S: Script> Socket<C, S> {
-    /// Connects so many times.
+    /// Opens this many connections.
     pub fn open(recipe: Recipe, connections: usize, script: S) -> Result<Self> {
         let mut lanes = Vec::with_capacity(connections);
         let mut epoll = Epoll::new()?;
@@ -98,7 +98,7 @@ impl<C: Connection, S: Script> Socket<C, S> {
         }
     }
 
-    /// Goes on with a lane that has something to read; whether its transaction is over.
+    /// Continues a lane that has something to read; returns whether its transaction is over.
     #[inline]
     fn advance(&mut self, slot: Slot) -> Result<Option<Outcome>> {
         let lane = &mut self.lanes[slot];
@@ -130,7 +130,7 @@ impl<C: Connection, S: Script> Socket<C, S> {
         }
     }
 
-    /// What comes after a rollback that was not meant.
+    /// The next step after an unintended rollback.
     #[cold]
     fn taken_back(&mut self, slot: Slot) -> Result<Option<Outcome>> {
         let lane = &mut self.lanes[slot];
@@ -148,7 +148,7 @@ impl<C: Connection, S: Script> Socket<C, S> {
         Ok(None)
     }
 
-    /// A new connection in the place of one that was lost, and the transaction once more.
+    /// Opens a new connection in place of a lost one, and repeats the transaction.
     #[cold]
     fn reconnect(&mut self, slot: Slot, error: DbError) -> Result<()> {
         if error.kind != Kind::Lost {

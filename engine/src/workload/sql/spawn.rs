@@ -1,4 +1,4 @@
-//! Spawning the workers of a database load: which connections, served by how many threads.
+//! Spawning the workers of a database load: their connections and threads.
 //!
 //! In: a job. Out: the workers of a load. Called by `workload::shared`.
 
@@ -67,7 +67,7 @@ struct Spawner<'a> {
 }
 
 impl Spawner<'_> {
-    /// `script` makes the draws of a worker.
+    /// `script` draws the transactions of a worker.
     fn spawn<S: Script + 'static>(
         &self,
         workers: &mut Workers,
@@ -127,7 +127,7 @@ impl Spawner<'_> {
                 statements: Arc::clone(&self.statements),
                 execution: self.sql.execution(),
             };
-            // Who has to start on time must not wait for others.
+            // A worker that has to start operations on time must not wait for others.
             let closed = self.job.load.rate_per_s.is_none();
             workers.start(self.sender, move || {
                 if closed {

@@ -1,7 +1,7 @@
-//! A worker's part in verified data: its lanes, and what is known of their blocks.
+//! A worker's part in verified data: its lanes, and the known sequences of their blocks.
 //!
-//! In: free slots, and operations that have completed. Out: sealed blocks to write, and an error for
-//! a block that is not what it must be. Called by `workload::fileio`, one for each worker.
+//! In: free slots, and completed operations. Out: sealed blocks to write, and an error for a
+//! damaged block. Called by `workload::fileio`, one for each worker.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,15 +20,15 @@ use crate::workload::fileio::never_started;
 use crate::workload::fileio::pattern::Pattern;
 use crate::workload::fileio::requests::Requests;
 
-/// What is known of a block; else it is the block's sequence plus one.
+/// Special states of a block; otherwise the state is the block's sequence plus one.
 const UNKNOWN: u64 = 0;
 const UNSURE: u64 = u64::MAX;
 
 pub struct Verifier {
     verification: Arc<Verification>,
     lanes: Vec<Lane>,
-    /// Lanes without an operation, the one that has waited longest in front: a load that is not
-    /// always busy must not keep to the blocks of a few.
+    /// Lanes without an operation, the longest idle in front. A load that is not always busy must
+    /// not concentrate on the blocks of a few lanes.
     idle: VecDeque<usize>,
     in_slots: Vec<Doing>,
     passes: Vec<OpenPass>,
@@ -58,7 +58,7 @@ struct OpenPass {
 }
 
 impl Verifier {
-    /// For a worker with `slots` slots, whose first lane is `first_lane`.
+    /// A verifier for a worker with `slots` slots, whose first lane is `first_lane`.
     pub fn new(
         verification: Arc<Verification>,
         pattern: &Pattern,
@@ -88,8 +88,8 @@ impl Verifier {
         }
     }
 
-    /// The next operation for a free slot; what it is to write is in `buffer`. The requests of all
-    /// workers say when an fsync is due.
+    /// The next operation for a free slot; fills `buffer` with the data of a write. The requests of
+    /// all workers decide when an fsync is due.
     pub fn draw(
         &mut self,
         slot: Slot,
@@ -129,12 +129,12 @@ impl Verifier {
                 succeeded: true,
             });
         }
-        // A pass is begun only when all fsyncs of the one before were drawn.
+        // A pass begins only when all fsyncs of the previous pass were drawn.
         let pass = self.passes.last().map_or(0, |open| open.pass.number());
         Doing::Fsync { pass }
     }
 
-    /// Takes note of an operation that has completed; `bytes` are those of its buffer.
+    /// Records a completed operation; `bytes` are those of its buffer.
     pub fn complete(
         &mut self,
         completion: &Completion,
@@ -184,7 +184,7 @@ impl Verifier {
 impl Lane {
     fn wrote(&mut self, block: usize, done: bool, verification: &Verification) {
         if !done {
-            // No later write can vouch for this one.
+            // No later write can confirm this one.
             self.has_failed = true;
             self.next_by_block[block] = UNSURE;
             return;

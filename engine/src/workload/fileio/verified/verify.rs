@@ -1,11 +1,12 @@
-//! The phase `verify`: all verified data is read, and is what was written.
+//! The phase `verify`: reads all verified data and compares it with the writes.
 //!
-//! In: the job, with `durable` where a run has told what a crash must not lose. Out: how many blocks
-//! are right, or an error of class `data-corrupt` for the first that is not. Called by `run`.
+//! In: the job, with `durable` where a run has reported the writes that a crash must not lose. Out:
+//! the number of right blocks, or an error of class `data-corrupt` for the first damaged one.
+//! Called by `run`.
 //!
-//! With `durable` the job must be that of the run: its lanes draw the same requests again, up to
-//! what was acknowledged, and the last write of each block is the least that it must hold. A later
-//! one of the same run is right too: it was written, only not acknowledged.
+//! With `durable` the job must be that of the run. Its lanes draw the same requests again, up to
+//! the acknowledged sequence. The last write of each block is the oldest that it may hold. A later
+//! write of the same run is right too: it was written but not acknowledged.
 
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +25,7 @@ use crate::workload::fileio::pattern::{Pattern, streams};
 use crate::workload::fileio::shared::open_data;
 use crate::workload::fileio::spans::{Span, go_through, span_bytes};
 
-/// Reads every block, calling `progress` now and then with the bytes read and the bytes in all.
+/// Reads every block, calling `progress` now and then with the bytes read and the total bytes.
 pub fn verify(
     job: &Job,
     files: &Files,

@@ -1,6 +1,6 @@
-//! Tables that are there and that somebody else has made: used where they fit, never touched.
+//! Tables that somebody else created: used where they fit, never changed.
 //!
-//! In: a session. Out: an error unless they serve. Called by `prepare`.
+//! In: a session. Out: an error unless the tables fit. Called by `prepare`.
 
 use super::Making;
 use crate::db::session::Session;
@@ -9,7 +9,7 @@ use crate::error::{Class, EngineError, Result};
 const HINT: &str =
     "name another database, or rows as they are there, or remove these tables yourself";
 
-/// Whether the tables that are `there` have the rows that are wanted.
+/// Checks that the `there` existing tables have the rows of the job.
 pub fn check(session: &mut Session, made: &dyn Making, there: usize, place: &str) -> Result<()> {
     let tables = made.tables();
     let Some(expected) = made.rows_of_each().filter(|_| there == tables.len()) else {

@@ -1,4 +1,4 @@
-//! A user's own tables: made by their statements, filled by theirs.
+//! A user's own tables, created and filled by the user's statements.
 //!
 //! In: the job's parameters. Out: tables and rows. Called by `prepare`.
 
@@ -69,16 +69,16 @@ impl Making for SqlMix {
         vec![format!("SELECT COUNT(*) FROM {table}")]
     }
 
-    /// What refers to a table was made after it.
+    /// Reverse order, since a table may refer only to tables created before it.
     fn to_drop(&self, _session: &mut Session) -> Vec<String> {
         self.tables().into_iter().rev().collect()
     }
 }
 
 impl SqlMix {
-    /// What a load would fail with again and again is better known before it.
+    /// Finds before the load the errors that it would repeat for every operation.
     fn try_statements(&self) -> db::error::Result<()> {
-        // A server has statements that it takes as text alone.
+        // Some statements can only be sent to a server as text.
         if !self.prepared && !matches!(self.database, Database::Sqlite(_)) {
             return Ok(());
         }
@@ -97,7 +97,7 @@ impl SqlMix {
     }
 }
 
-/// Adds the rows, in transactions; false where it was stopped.
+/// Adds the rows, in transactions; returns false where it was stopped.
 fn fill(
     session: &mut Session,
     filling: &Filling,
@@ -133,7 +133,8 @@ fn fill(
     Ok(true)
 }
 
-/// With the place in the plan. A table that is missing now is no table that preparing would make.
+/// The error with its position in the plan. After preparation, a missing table is an error of the
+/// plan.
 fn at(error: DbError, place: &str) -> DbError {
     let kind = match error.kind {
         Refusal::Missing => Refusal::Refused,
@@ -142,7 +143,7 @@ fn at(error: DbError, place: &str) -> DbError {
     DbError::new(kind, error.code, format!("{place}: {}", error.message))
 }
 
-/// The name of the table that a statement makes, as it is written there.
+/// The name of the table that a statement creates, as written in the statement.
 fn created(sql: &str) -> Option<&str> {
     let mut remainder = after(sql, "CREATE")?;
     for optional in ["OR", "REPLACE", "UNLOGGED"] {
@@ -169,7 +170,7 @@ fn created(sql: &str) -> Option<&str> {
     Some(&remainder[..end.unwrap_or(remainder.len())]).filter(|name| !name.is_empty())
 }
 
-/// What stands behind a word and the space around it; none where the next word is another.
+/// The text after a word and the following space; `None` where the next word is another.
 fn after<'a>(sql: &'a str, word: &str) -> Option<&'a str> {
     let sql = sql.trim_start();
     let (first, remainder) = sql.split_at_checked(word.len())?;

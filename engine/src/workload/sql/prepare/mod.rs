@@ -1,7 +1,7 @@
-//! Making the tables of a workload, and removing them.
+//! Creating the tables of a workload, and removing them.
 //!
-//! In: the job's parameters. Out: tables full of rows that follow from the seed. Tables that somebody else
-//! has made are used where they fit, and never touched. Called by `run`; `check` by `shared`.
+//! In: the job's parameters. Out: tables full of rows that follow from the seed. Tables of somebody
+//! else are used where they fit, and never changed. Called by `run`; `shared` calls `check`.
 
 mod foreign;
 mod mix;
@@ -18,24 +18,24 @@ use crate::job::sql::Sql;
 use crate::load::stop::OnRequest;
 use crate::workload::fileio::prepare::Step;
 
-/// What is made in a database.
+/// The tables of one workload in a database.
 trait Making {
-    /// In words, what tells it from others, beside the seed.
+    /// The description that distinguishes them from other tables, besides the seed.
     fn made_of(&self) -> String;
 
-    /// The names of its tables.
+    /// The names of the tables.
     fn tables(&self) -> Vec<String>;
 
-    /// How many rows each table must have, where that is known: then somebody else's tables serve too.
+    /// The number of rows of each table, where it is known: then tables of somebody else fit too.
     fn rows_of_each(&self) -> Option<u64>;
 
-    /// Makes and fills the tables, which are not there; false where it was stopped.
+    /// Creates and fills the tables, which do not exist yet; returns false where it was stopped.
     fn make(&self, session: &mut Session, task: &Task<'_>) -> db::error::Result<bool>;
 
-    /// Statements that together read all of a table.
+    /// Statements that together read a whole table.
     fn reading(&self, table: &str) -> Vec<String>;
 
-    /// The tables to drop, in this order, where it was made by us.
+    /// The tables to drop, in this order, where Paribus created them.
     fn to_drop(&self, session: &mut Session) -> Vec<String>;
 }
 
@@ -46,7 +46,7 @@ fn making(sql: &Sql) -> &dyn Making {
     }
 }
 
-/// One making: what it follows from, what ends it early, and who hears how far it is.
+/// One preparation: its seed, its stop request, and the receiver of its progress.
 struct Task<'a> {
     seed: u64,
     stop: &'a OnRequest,
@@ -62,20 +62,20 @@ impl Task<'_> {
     }
 }
 
-/// What is known of the tables.
+/// The state of the tables.
 #[derive(Debug, PartialEq, Eq)]
 enum Found {
     Nothing,
-    /// Made by us, of this, and to the end.
+    /// Created by Paribus: the description, and whether the work was completed.
     Ours {
         made_of: String,
         complete: bool,
     },
-    /// So many of the wanted tables are there, and we did not make them.
+    /// This many of the tables exist, and Paribus did not create them.
     Foreign(usize),
 }
 
-/// Makes the tables unless they are there. `report` hears of the bytes of the rows.
+/// Creates the tables unless they exist. Calls `report` with the bytes of the rows.
 pub fn prepare(sql: &Sql, seed: u64, stop: &OnRequest, report: impl Fn(Step)) -> Result<()> {
     let (database, made) = (sql.database(), making(sql));
     let place = database.place();
@@ -106,7 +106,7 @@ pub fn prepare(sql: &Sql, seed: u64, stop: &OnRequest, report: impl Fn(Step)) ->
     finish(session, database)
 }
 
-/// False where it was stopped.
+/// Returns false where it was stopped.
 fn make(
     session: &mut Session,
     made: &dyn Making,
@@ -122,7 +122,7 @@ fn make(
     Ok(true)
 }
 
-/// Leaves nothing in memory or in a log that the first trial would have to pay for.
+/// Flushes memory and logs, which the first trial would have to write otherwise.
 fn finish(mut session: Session, database: &Database) -> Result<()> {
     let place = database.place();
     if let Database::Sqlite(file) = database {
@@ -135,7 +135,7 @@ fn finish(mut session: Session, database: &Database) -> Result<()> {
     Ok(())
 }
 
-/// That the tables are there and whole.
+/// Checks that the tables exist and are complete.
 pub fn check(sql: &Sql) -> Result<()> {
     let made = making(sql);
     let place = sql.database().place();
@@ -158,7 +158,7 @@ pub fn check(sql: &Sql) -> Result<()> {
     Err(not_prepared(&place, &why))
 }
 
-/// How many runs on this data were before this one; it is counted from now on.
+/// Returns the number of earlier runs on this data, and counts this run.
 pub fn count_run(database: &Database) -> Result<i64> {
     let place = database.place();
     let named = |error: DbError| error.at(&place);
@@ -187,7 +187,8 @@ pub fn warm(sql: &Sql) -> Result<()> {
     Ok(())
 }
 
-/// Whether every table has rows to work on: to count all would read all, and warm what may be cold.
+/// Checks that every table has rows. Counting all rows would read them all, and warm a cache that
+/// may have to be cold.
 fn check_first_rows(session: &mut Session, made: &dyn Making, place: &str) -> Result<()> {
     for name in made.tables() {
         let sql = format!("SELECT 1 FROM {name} LIMIT 1");
@@ -228,7 +229,7 @@ fn look(session: &mut Session, made: &dyn Making) -> db::error::Result<Found> {
     }
 }
 
-/// Removes what was made; tables of somebody else stay.
+/// Removes the tables that Paribus created; tables of somebody else stay.
 pub fn cleanup(sql: &Sql) -> Result<()> {
     let (database, made) = (sql.database(), making(sql));
     if let Database::Sqlite(file) = database {
@@ -243,7 +244,7 @@ pub fn cleanup(sql: &Sql) -> Result<()> {
     }
 }
 
-/// The marker goes last: what was cut off before is still known to be ours.
+/// Drops the marker last: after an interruption, the remaining tables are still known to be ours.
 fn remove(session: &mut Session, made: &dyn Making) -> db::error::Result<()> {
     for name in made.to_drop(session) {
         session.query(&format!("DROP TABLE IF EXISTS {name}"))?;

@@ -1,6 +1,7 @@
-//! sysbench's tables: what they are made of, and making them.
+//! sysbench's tables: their description, and their creation.
 //!
-//! In: the job's parameters. Out: tables full of rows that follow from the seed. Called by `prepare`.
+//! In: the job's parameters. Out: tables full of rows that follow from the seed. Called by
+//! `prepare`.
 
 use super::{Making, Task};
 use crate::db;
@@ -58,7 +59,7 @@ impl Making for Oltp {
             .to_vec()
     }
 
-    /// Those of an earlier job may be more than are wanted now.
+    /// An earlier job may have created more tables than this one needs.
     fn to_drop(&self, session: &mut Session) -> Vec<String> {
         let more = (self.tables + 1..).map(table).take_while(|name| {
             session
