@@ -1,7 +1,7 @@
-//! Arguments: the values that go into a statement's parameters.
+//! Arguments: the values for a statement's parameters.
 //!
-//! In: values drawn for a whole transaction, appended to one buffer that is used again. Out: those of
-//! one statement. Written by `workload::sql`, read by the connections.
+//! In: values drawn for a whole transaction, appended to one reused buffer. Out: the values of one
+//! statement. Written by `workload::sql`, read by the connections.
 
 use std::ops::Range;
 
@@ -57,7 +57,7 @@ impl ArgumentList {
         self.stored.push(Stored::Float(value));
     }
 
-    /// Appends a text that `write` appends to what it is given.
+    /// Appends a text; `write` appends its bytes to the given buffer.
     #[inline]
     pub fn text(&mut self, write: impl FnOnce(&mut String)) {
         let start = self.text.len();
@@ -68,12 +68,12 @@ impl ArgumentList {
         });
     }
 
-    /// Appends once more the value that has this number.
+    /// Appends the value of this number again.
     pub fn again(&mut self, number: usize) {
         self.stored.push(self.stored[number]);
     }
 
-    /// Those with these numbers.
+    /// The values with these numbers.
     #[inline]
     pub fn range(&self, range: Range<usize>) -> Arguments<'_> {
         Arguments {

@@ -1,7 +1,6 @@
-//! Which server, and who connects to it.
+//! The server, and the user who connects to it.
 //!
-//! In: JSON of a job. Out: plain data; the password is never written again. Read by the
-//! connections.
+//! In: JSON of a job. Out: plain data; the password is never serialised. Read by the connections.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,7 +14,7 @@ use super::error::{DbError, Kind, Result};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
-    /// A Unix socket: of PostgreSQL the file itself, not its folder. Null: host and port.
+    /// A Unix socket: for PostgreSQL the file itself, not its folder. Null: host and port.
     #[serde(default)]
     pub socket: Option<PathBuf>,
     #[serde(default)]
@@ -23,21 +22,21 @@ pub struct Server {
     /// Null: the usual one of the protocol.
     #[serde(default)]
     pub port: Option<u16>,
-    /// Empty: whom the credential names, else whoever this process runs as.
+    /// Empty: the user of the credential, else the user of this process.
     #[serde(default)]
     pub user: String,
     #[serde(default, skip_serializing)]
     pub password: Option<Secret>,
-    /// Where the password is kept, in the place of one.
+    /// The source of the password, instead of the password itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credential: Option<Credential>,
     pub database: String,
     #[serde(default)]
     pub tls: Tls,
-    /// Certificates that the server's must be signed by, PEM; null: those of the system.
+    /// Certificates in PEM that must have signed the server's; null: those of the system.
     #[serde(default)]
     pub tls_ca: Option<PathBuf>,
-    /// How long connecting, and any answer outside measured operations, may take.
+    /// The time limit for connecting, and for any answer outside measured operations.
     #[serde(default = "a_minute")]
     pub timeout_s: f64,
 }
@@ -47,7 +46,7 @@ pub struct Server {
 pub enum Tls {
     #[default]
     Off,
-    /// Encrypted; who the server is, is not looked at.
+    /// Encrypted; the server's identity is not checked.
     Required,
     /// Encrypted, and the server's certificate must be valid for its host.
     Verified,
@@ -75,7 +74,7 @@ impl fmt::Debug for Secret {
 }
 
 impl Server {
-    /// For people: the socket, or host and port.
+    /// The socket, or host and port, for messages.
     pub fn place(&self, usual_port: u16) -> String {
         match &self.socket {
             Some(socket) => socket.display().to_string(),

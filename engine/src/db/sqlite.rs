@@ -1,7 +1,7 @@
-//! SQLite: a database file, worked on in the calling thread.
+//! SQLite: a database file, used in the calling thread.
 //!
-//! In: a file and pragmas; statements with arguments. Out: answers. Called by `workload::sql::embedded`,
-//! and by `prepare`.
+//! In: a file and pragmas; statements with arguments. Out: answers. Called by
+//! `workload::sql::embedded`, and by `prepare`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,7 +18,8 @@ use super::statement::Statement;
 use super::{Answer, Execution, Rows};
 use crate::db::database::SqliteFile;
 
-/// How long a statement waits for the locks of other connections, as users of SQLite usually set it.
+/// The wait of a statement for the locks of other connections, with a value common among users of
+/// SQLite.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 const DUPLICATES: [i32; 3] = [
@@ -27,7 +28,7 @@ const DUPLICATES: [i32; 3] = [
     SQLITE_CONSTRAINT_UNIQUE,
 ];
 
-/// These come first: others follow from them, or they have no effect later.
+/// Set first: others depend on them, or they have no effect later.
 const FIRST: [&str; 3] = ["page_size", "auto_vacuum", "journal_mode"];
 
 pub struct Connection {
@@ -38,8 +39,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Opens the file, or makes it where `create` is set, and sets every pragma; a value that reads back
-    /// different is refused.
+    /// Opens the file, or creates it where `create` is set, and sets every pragma. Refuses a value
+    /// that reads back different.
     pub fn open(
         file: &SqliteFile,
         statements: &[Statement],
@@ -94,7 +95,7 @@ impl Connection {
         Err(DbError::new(Kind::Unsupported, "", message))
     }
 
-    /// Carries out one of the statements that the connection was opened with.
+    /// Executes one of the statements that the connection was opened with.
     pub fn execute(&mut self, statement: usize, arguments: Arguments<'_>) -> Result<Answer> {
         let Some((template, sql)) = self.statements.get(statement) else {
             return Err(DbError::no_statement(statement));
@@ -113,13 +114,13 @@ impl Connection {
         }
     }
 
-    /// Whether a statement is one that can be carried out.
+    /// Checks that a statement can be executed.
     pub fn check(&self, statement: &Statement) -> Result<()> {
         let sql = statement.with_question_marks();
         self.connection.prepare(&sql).map(drop).map_err(failed)
     }
 
-    /// Carries out one statement given as text.
+    /// Executes one statement given as text.
     pub fn query(&mut self, sql: &str) -> Result<Rows> {
         let mut prepared = self.connection.prepare(sql).map_err(failed)?;
         let columns: Vec<String> = prepared
@@ -180,7 +181,8 @@ fn as_text(value: ValueRef<'_>) -> Option<String> {
     }
 }
 
-/// Whether a pragma reads back as it was set: words in any case, and the numbers that stand for them.
+/// Whether a pragma reads back as it was set: words in any case, and the numbers that stand for
+/// them.
 fn is_same(set: &str, read_back: &str) -> bool {
     let number = |text: &str| match text.to_ascii_lowercase().as_str() {
         "off" | "no" | "false" | "default" | "none" => Some(0),
@@ -201,7 +203,7 @@ fn failed(error: rusqlite::Error) -> DbError {
     let words = words.clone().unwrap_or_else(|| cause.to_string());
     let kind = match cause.code {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Kind::Conflict,
-        // A duplicate key, as where another connection has put a row back meanwhile.
+        // A duplicate key, as where another connection has inserted the row meanwhile.
         _ if DUPLICATES.contains(&cause.extended_code) => Kind::Conflict,
         ErrorCode::DiskFull => Kind::Full,
         ErrorCode::CannotOpen | ErrorCode::NotFound => Kind::Missing,
@@ -221,7 +223,7 @@ pub fn files(path: &Path) -> [std::path::PathBuf; 4] {
     })
 }
 
-/// The version of the SQLite that is built in.
+/// The version of the built-in SQLite.
 pub fn version() -> &'static str {
     rusqlite::version()
 }

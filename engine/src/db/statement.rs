@@ -1,14 +1,14 @@
-//! Statements: SQL text with parameters, and how it counts.
+//! Statements: SQL text with parameters, and its kind.
 //!
-//! In: text in which each `?` outside quotes and comments is a parameter. Out: the same in the form
-//! that a database prepares, or with arguments written into it. Made by `workload::sql`, read by the
-//! connections.
+//! In: text in which each `?` outside quotes and comments is a parameter. Out: the text in the form
+//! that a database prepares, or with arguments written into it. Created by `workload::sql`, read by
+//! the connections.
 
 use std::fmt::Write;
 
 use super::argument::{Argument, Arguments};
 
-/// As sysbench counts queries.
+/// The kinds of sysbench's query counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Read,
@@ -18,7 +18,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// By the first word of a statement, behind what may stand before it.
+    /// Determined by the first word of a statement, after comments and parentheses.
     pub fn of(sql: &str) -> Kind {
         let mut remainder = sql;
         loop {
@@ -47,7 +47,7 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
     pub kind: Kind,
-    /// What stands around the parameters: one more than there are parameters.
+    /// The text around the parameters: one piece more than there are parameters.
     pieces: Vec<String>,
 }
 
@@ -81,8 +81,8 @@ impl Statement {
         sql
     }
 
-    /// Appends the text with the arguments written into it. Of texts, quotes are doubled and, for a
-    /// server that takes them for escapes, backslashes too.
+    /// Appends the text with the arguments written into it. Doubles quotes in texts and, for a
+    /// server that treats them as escapes, backslashes.
     pub fn write(&self, arguments: Arguments<'_>, escape_backslash: bool, sql: &mut String) {
         let mut pieces = self.pieces.iter();
         sql.extend(pieces.next().map(String::as_str));
@@ -113,7 +113,7 @@ fn quote(text: &str, escape_backslash: bool, sql: &mut String) {
     sql.push('\'');
 }
 
-/// The pieces between parameters; a `?` in quotes or in a comment is none.
+/// The pieces between parameters; a `?` in quotes or in a comment is no parameter.
 fn split(sql: &str) -> Vec<String> {
     let mut pieces = vec![String::new()];
     let mut remainder = sql;
@@ -138,7 +138,7 @@ fn split(sql: &str) -> Vec<String> {
     pieces
 }
 
-/// The length of a text in quotes; of one that never ends, all there is.
+/// The length of a text in quotes; without a closing quote, the whole length.
 fn quoted(sql: &str, quote: char) -> usize {
     sql[1..].find(quote).map_or(sql.len(), |end| end + 2)
 }

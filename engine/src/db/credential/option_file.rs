@@ -1,6 +1,6 @@
 //! MySQL's option files: user and password of the group `[client]`.
 //!
-//! In: the text of one. Out: what a client of MySQL would take from it. Called by `credential`.
+//! In: the text of a file. Out: the login that a client of MySQL would use. Called by `credential`.
 //! `!include` is not followed.
 
 use super::Login;
@@ -48,7 +48,7 @@ fn value(text: &str) -> String {
     unescaped(inside)
 }
 
-/// Where the first such letter is that no backslash stands before.
+/// The position of the first `end` without a backslash before it.
 fn end_of(text: &str, end: char) -> Option<usize> {
     let mut is_escaped = false;
     text.char_indices()
@@ -60,7 +60,7 @@ fn end_of(text: &str, end: char) -> Option<usize> {
         .map(|(place, _)| place)
 }
 
-/// A backslash that stands before none of the letters it can stand before is one.
+/// Replaces escapes; a backslash before any other character stays a backslash.
 fn unescaped(text: &str) -> String {
     let mut unescaped = String::new();
     let mut letters = text.chars().peekable();

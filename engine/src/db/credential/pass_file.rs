@@ -1,7 +1,7 @@
-//! PostgreSQL's password file: `host:port:database:user:password`, the first line that fits.
+//! PostgreSQL's password file: `host:port:database:user:password`, the first matching line.
 //!
-//! In: its text, and a server. Out: the password for it. Called by `credential`. The database is not
-//! looked at: a role has one password, and the load's databases are made for it.
+//! In: its text, and a server. Out: the password for it. Called by `credential`. The database field
+//! is ignored: a role has one password, and the load's databases are created for it.
 
 use super::Login;
 use crate::db::postgres::USUAL_PORT;
@@ -29,7 +29,8 @@ pub fn matching(text: &str, server: &Server) -> Login {
     }
 }
 
-/// The five fields of a line, in which `\:` and `\\` stand for a letter; a password may hold more colons.
+/// The five fields of a line. `\:` and `\\` stand for a character. A password may contain more
+/// colons.
 fn fields(line: &str) -> Option<[String; 5]> {
     let mut fields: [String; 5] = Default::default();
     let mut field = 0;

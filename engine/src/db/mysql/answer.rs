@@ -1,23 +1,24 @@
-//! The answer to one statement, as its bytes come in: the hot way, which looks at as few of them as it can.
+//! The answer to one statement, parsed as its bytes arrive: the hot path, which reads as few bytes
+//! as possible.
 //!
-//! In: bytes, cut anywhere. Out: how many rows they tell of, or the refusal. Rows are counted by walking
-//! from head to head; nothing is copied, and nothing kept that is longer than `WHOLE`. Fed by
-//! `Connection::receive`.
+//! In: bytes in pieces of any size. Out: the number of rows, or the refusal. Counts rows by walking
+//! from packet header to packet header. Copies nothing, and keeps nothing longer than `WHOLE`. Fed
+//! by `Connection::receive`.
 
 use super::ending::Status;
 use super::packet::{self, HEAD, LONGEST};
 use super::results::{Progress, Results};
 use crate::db::error::{DbError, Result};
 
-/// What ends a result is waited for as a whole; servers send far less than this.
+/// The packet that ends a result is parsed as a whole; servers send far less than this.
 const WHOLE: usize = 64 << 10;
 
 #[derive(Debug)]
 pub struct Answer {
     results: Results,
-    /// What of the packet under way has not come.
+    /// The missing bytes of the packet under way.
     skip: usize,
-    /// Whether the next packet continues the last.
+    /// Whether the next packet continues the last one.
     continued: bool,
 }
 
@@ -40,8 +41,8 @@ impl Answer {
         *self = Answer::new(self.results.short_ends, self.results.status);
     }
 
-    /// Takes what is understood of `bytes`; the number taken comes first. After an error everything
-    /// up to the end of the answer is taken, unless the server is not understood.
+    /// Parses complete parts of `bytes`; returns the number of consumed bytes first. After an error
+    /// it consumes all bytes up to the end of the answer, unless the server is not understood.
     #[inline]
     pub fn feed(&mut self, bytes: &[u8]) -> (usize, Result<Progress>) {
         let mut at = 0;
@@ -88,7 +89,7 @@ impl Answer {
 
     #[inline]
     fn pass(&mut self, length: usize) {
-        // The head is not counted.
+        // The header is not counted.
         self.skip = length;
         self.continued = length == LONGEST;
     }
@@ -115,7 +116,7 @@ mod tests {
         payloads.iter().zip(1..).flat_map(frame).collect()
     }
 
-    /// In pieces of that length, as a stream may bring them.
+    /// In pieces of that length, as a stream may deliver them.
     fn fed(short_ends: bool, bytes: &[u8], piece: usize) -> Result<Progress> {
         let mut answer = Answer::new(short_ends, Status(0));
         let mut held = Vec::new();

@@ -1,7 +1,7 @@
-//! Getting in: from the server's greeting to its consent.
+//! Logging in: from the server's greeting to its acceptance.
 //!
-//! In: packets of the server. Out: what to answer; bytes only, so that every course can be tried without
-//! a server. Driven by `Connection::open`.
+//! In: packets of the server. Out: the bytes to send, without I/O, so that every course can be
+//! tested without a server. Driven by `Connection::open`.
 
 use super::caching_sha2::CachingSha2;
 use super::ending::{self, Status};
@@ -18,18 +18,18 @@ const OTHER_METHOD: u8 = 0xfe;
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The server will say more.
+    /// Wait for another packet of the server.
     Listen,
     Send(Vec<u8>),
-    /// Send this, then encrypt, then go on with `Login::introduce`.
+    /// Send this, then encrypt, then continue with `Login::introduce`.
     Encrypt(Vec<u8>),
-    /// In, with the server's status.
+    /// Logged in, with the server's status.
     In(Status),
 }
 
 pub struct Login<'a> {
     server: &'a Server,
-    /// Both sides can.
+    /// The capabilities of both sides.
     can: u32,
     method: Method,
     nonce: Vec<u8>,
@@ -49,12 +49,12 @@ impl<'a> Login<'a> {
         }
     }
 
-    /// Whether the server leaves out what `Answer` and `rows` can do without.
+    /// Whether the server omits the end packets that `Answer` and `rows` do not need.
     pub fn short_ends(&self) -> bool {
         self.can & can::DEPRECATE_EOF != 0
     }
 
-    /// What to do after this packet; `private` says whether nobody on the way can read the answer.
+    /// The next step after this packet; `private` states that nobody else can read the connection.
     pub fn take(&mut self, packet: &[u8], private: bool) -> Result<Step> {
         let mut fields = Fields(packet);
         match (self.greeted, fields.u8()?) {
@@ -81,7 +81,8 @@ impl<'a> Login<'a> {
             self.can |= can::CONNECT_WITH_DB;
         }
         self.nonce = greeting.nonce;
-        // A method that is not known here may not be that of this user: the server will say.
+        // An unknown default method may not be that of this user; the server then asks for another
+        // one.
         self.method = Method::named(&greeting.method).unwrap_or(Method::Native);
         if self.server.tls == Tls::Off {
             return self.introduce(private).map(Step::Send);

@@ -1,7 +1,7 @@
 //! MySQL's protocol, as MySQL and MariaDB speak it.
 //!
-//! In: statements and arguments. Out: packets to a server, and what it answers. `send` and `receive`
-//! are the way of measured operations: one write, one read, nothing allocated. Called by
+//! In: statements and arguments. Out: packets to a server, and its answers. `send` and `receive`
+//! are the path of measured operations: one write, one read, no allocation. Called by
 //! `workload::sql` and `sql`.
 
 pub mod answer;
@@ -39,7 +39,7 @@ pub const USUAL_PORT: u16 = 3306;
 
 const QUERY: u8 = 3;
 
-/// What the server says of a statement that it cannot prepare.
+/// The error number for a statement that the server cannot prepare.
 const NOT_PREPARABLE: &str = "1295";
 
 enum Form {
@@ -50,11 +50,11 @@ enum Form {
 pub struct Connection {
     wire: Wire,
     statements: Vec<Form>,
-    /// The statement that the answer under way is for.
+    /// The statement of the answer under way.
     sent: usize,
     answer: Answer,
     short_ends: bool,
-    /// The packet that is written, in the same memory each time.
+    /// The packet to send, in reused memory.
     out: Vec<u8>,
     text: String,
 }
@@ -125,7 +125,7 @@ impl super::Connection for Connection {
                     self.wire.stream.write(&self.out)?;
                 }
                 Err(error) => {
-                    // None has been sent where a server says by itself that it goes.
+                    // There is no sent statement where the server closes the connection on its own.
                     if let Some(Form::Prepared(prepared)) = self.statements.get_mut(self.sent) {
                         prepared.forget_types();
                     }
@@ -175,7 +175,7 @@ impl Connection {
     }
 }
 
-/// Whether the server leaves out what can be left out of ends, and its status.
+/// Whether the server omits optional end packets, and its status.
 fn log_in(wire: &mut Wire, server: &Server) -> Result<(bool, Status)> {
     let mut login = Login::new(server);
     loop {

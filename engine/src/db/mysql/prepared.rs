@@ -1,7 +1,7 @@
-//! Statements that the server has prepared, and executing them.
+//! Prepared statements of the server, and their execution.
 //!
-//! In: what the server says of a statement, arguments. Out: the packet that executes it. Called by
-//! `Connection`.
+//! In: the server's description of a statement, arguments. Out: the packet that executes it. Called
+//! by `Connection`.
 
 use super::fields::Fields;
 use super::packet;
@@ -11,13 +11,13 @@ use crate::db::error::{DbError, Result};
 pub const PREPARE: u8 = 0x16;
 const EXECUTE: u8 = 0x17;
 
-/// Types of values, as the protocol numbers them; the second byte would say unsigned.
+/// Types of values, as the protocol numbers them; the second byte would mark unsigned ones.
 const LONGLONG: [u8; 2] = [8, 0];
 const DOUBLE: [u8; 2] = [5, 0];
 const NULL: [u8; 2] = [6, 0];
 const VAR_STRING: [u8; 2] = [253, 0];
 
-/// What the server says of a statement that it has prepared.
+/// The server's description of a prepared statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrepareResponse {
     number: u32,
@@ -39,11 +39,11 @@ impl PrepareResponse {
 
 #[derive(Debug)]
 pub struct Prepared {
-    /// Up to the bits that say which arguments are null.
+    /// The bytes up to the null bitmap.
     head: [u8; packet::HEAD + 10],
-    /// Of the arguments, as the server knows them.
+    /// The types of the arguments, as last sent to the server.
     types: Vec<[u8; 2]>,
-    /// Whether the server knows them.
+    /// Whether the server has received them.
     types_sent: bool,
 }
 
@@ -53,7 +53,7 @@ impl Prepared {
         let [_, _, _, _, command, number @ .., _, iterations, _, _, _] = &mut head;
         *command = EXECUTE;
         *number = response.number.to_le_bytes();
-        // Executed once; there is no other way.
+        // Executed once; the protocol allows no other count.
         *iterations = 1;
         Prepared {
             head,
@@ -62,7 +62,7 @@ impl Prepared {
         }
     }
 
-    /// After an error it is not known what of the types has reached the server.
+    /// After an error it is unknown which types have reached the server.
     pub fn forget_types(&mut self) {
         self.types_sent = false;
     }
@@ -118,7 +118,7 @@ impl Prepared {
     }
 }
 
-/// A number that says itself how long it is.
+/// A number preceded by its length.
 #[inline]
 pub fn write_length(length: usize, out: &mut Vec<u8>) {
     let bytes = (length as u64).to_le_bytes();

@@ -1,7 +1,7 @@
 //! The answer to a query, as text.
 //!
-//! In: packets, one after another. Out: all rows of the last result that has any. Called by
-//! `Connection::query`; never on the way of a measured operation.
+//! In: packets, one after another. Out: all rows of the last result with rows. Called by
+//! `Connection::query`; never used for measured operations.
 
 use super::ending::{self, NO_COLUMNS, Status, WANTS_FILE, is_end};
 use super::fields::Fields;
@@ -67,7 +67,7 @@ fn result(packets: &mut impl Packets, columns: u64, short_ends: bool) -> Result<
     }
 }
 
-/// Of a column: catalogue, database, table, the table's own name, name.
+/// The name of a column, after catalogue, database, table, and the table's own name.
 fn name(packet: &[u8]) -> Result<String> {
     let mut fields = Fields(packet);
     for _ in 0..4 {

@@ -1,7 +1,7 @@
-//! Logging in: encryption, who we are, and the proof of it.
+//! Logging in: encryption, the user, and the proof of the password.
 //!
-//! In: what the server asks for. Out: what is answered; passwords go only as the server's way of
-//! asking lets them be kept from others. Called by the connection when it opens.
+//! In: the server's requests. Out: the answers. A password is only sent by a method that keeps it
+//! from others on this connection. Called by the connection when it opens.
 
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
@@ -13,7 +13,7 @@ use crate::db::error::{DbError, Kind, Result};
 use crate::db::server::{Server, Tls};
 use crate::db::stream::{Incoming, Stream};
 
-/// Until the server takes statements.
+/// The login, until the server accepts statements.
 pub fn log_in(stream: &mut Stream, incoming: &mut Incoming, server: &Server) -> Result<()> {
     if server.tls != Tls::Off {
         encrypt(stream, incoming, server)?;
@@ -46,11 +46,11 @@ fn encrypt(stream: &mut Stream, incoming: &mut Incoming, server: &Server) -> Res
     stream.start_tls(server)
 }
 
-/// Where logging in stands.
+/// The state of the login.
 pub struct Login<'a> {
     user: &'a str,
     password: &'a str,
-    /// Nobody on the way can read along.
+    /// Whether nobody else can read the connection.
     is_private: bool,
     scram: Scram,
     is_in: bool,
@@ -59,7 +59,7 @@ pub struct Login<'a> {
 enum Scram {
     Unasked,
     Asked(Box<ScramSha256>),
-    /// The server has shown that it knows the password too.
+    /// The server has proved that it knows the password too.
     Mutual,
 }
 
@@ -74,8 +74,8 @@ impl<'a> Login<'a> {
         }
     }
 
-    /// Takes one message, if it is whole, and appends what to answer: how many bytes that was, and
-    /// whether the server takes statements now.
+    /// Consumes one message, if it is complete, and appends the answer. Returns the consumed bytes,
+    /// and whether the server accepts statements now.
     pub fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(usize, bool)> {
         let Some((tag, body)) = whole(bytes)? else {
             return Ok((0, false));
