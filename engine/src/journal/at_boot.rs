@@ -1,7 +1,7 @@
-//! `paribus-engine at-boot`: having journals undone when the machine starts.
+//! `paribus-engine at-boot`: undoes journals when the machine starts.
 //!
-//! In: the directory of journals. Out: a unit of systemd, or a line for cron where there is none,
-//! and a copy of this engine that stays. Called by `main`. Removing takes all of it away again.
+//! In: the directory of journals. Out: a systemd unit, or a cron line where there is no systemd,
+//! and a permanent copy of this engine. Called by `main`. `remove` deletes all of these files.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -20,7 +20,7 @@ pub enum Wish {
     Show,
 }
 
-/// What of it is on the machine; empty: nothing is done at boot.
+/// The installed files; empty: nothing is done at boot.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename = "at-boot")]
 pub struct AtBoot {
@@ -32,7 +32,7 @@ const WANTED: &str = "etc/systemd/system/multi-user.target.wants/paribus-undo.se
 const CRON: &str = "etc/cron.d/paribus-undo";
 const ENGINE: &str = "paribus-engine-at-boot";
 
-/// `root` is `/`, but for an image that is being made.
+/// `root` is `/`, except for an image under construction.
 pub fn at_boot(wish: Wish, journals: &Path, root: &Path) -> Result<AtBoot> {
     let engine = journals.with_file_name(ENGINE);
     match wish {
@@ -49,7 +49,7 @@ pub fn at_boot(wish: Wish, journals: &Path, root: &Path) -> Result<AtBoot> {
     })
 }
 
-/// Of the files that there can be, those that there are.
+/// The existing ones of all possible files.
 fn files(engine: &Path, root: &Path) -> Vec<PathBuf> {
     let all = [
         root.join(WANTED),
@@ -101,7 +101,7 @@ fn unit(undo: &str) -> String {
     )
 }
 
-/// The engine may lie in a folder that is not there at boot, or not for long.
+/// Copies the engine, whose folder may be missing at boot or temporary.
 fn copy_self(engine: &Path) -> Result<()> {
     let beside = engine.with_extension("new");
     let folder = engine.parent().unwrap_or(Path::new("/"));
@@ -116,7 +116,7 @@ fn write(path: &Path, text: &str) -> Result<()> {
     fs::write(path, text).map_err(|cause| refused("write", path, &cause))
 }
 
-/// Neither systemd nor cron take every path as it is.
+/// A path in a form that both systemd and cron accept.
 fn quoted(path: &Path) -> Result<String> {
     let text = path.display().to_string();
     if text

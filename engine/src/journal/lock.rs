@@ -1,14 +1,15 @@
-//! Locks: who owns a journal, and who else holds its lock.
+//! Locks: the owner of a journal, and any other holder of its lock.
 //!
-//! In: an open file. Out: its exclusive lock, which the kernel releases when the owner dies, however it dies;
-//! or the process that holds it. Called by `journal::replica`, `journal::directory` and `journal::undo`.
+//! In: an open file. Out: its exclusive lock, which the kernel releases at any death of the owner;
+//! or the process that holds it. Called by `journal::replica`, `journal::directory` and
+//! `journal::undo`.
 
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 
-/// The verbs of the engine that own a journal.
+/// The subcommands of the engine that own a journal.
 const OWNERS: [&str; 2] = ["journal", "undo"];
 const ENGINE: &str = "paribus-engine";
 
@@ -34,7 +35,8 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Who holds the lock of a file; `None` where the kernel does not show it, as from another container.
+/// The holder of a file's lock; `None` where the kernel does not show it, as from another
+/// container.
 pub fn holder(file: &File) -> Option<Holder> {
     let metadata = file.metadata().ok()?;
     let device = (libc::major(metadata.dev()), libc::minor(metadata.dev()));
@@ -42,7 +44,7 @@ pub fn holder(file: &File) -> Option<Holder> {
     let pid = holder_of(&locks, device, metadata.ino(), &owner_of)?;
     let argv = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name before it is in brackets and may hold anything.
+    // The name before it is in brackets and may contain anything.
     let state = stat
         .rsplit_once(") ")
         .map_or("", |(_, after_name)| after_name);
@@ -61,9 +63,9 @@ fn owner_of(pid: u32) -> Option<u32> {
     Some(fs::metadata(format!("/proc/{pid}")).ok()?.uid())
 }
 
-/// In `1: FLOCK  ADVISORY  WRITE 1234 fe:01:4567 0 EOF`, 1234 holds the lock of inode 4567 of the device
-/// fe:01; `->` marks those who wait. Some file systems give files another device than here; then it is
-/// a process of root or of this user, as others cannot open a journal.
+/// In `1: FLOCK  ADVISORY  WRITE 1234 fe:01:4567 0 EOF`, 1234 holds the lock of inode 4567 of the
+/// device fe:01; `->` marks waiting processes. Some file systems report another device here. Then
+/// the holder is a process of root or of this user, since others cannot open a journal.
 fn holder_of(
     locks: &str,
     device: (u32, u32),
@@ -93,7 +95,7 @@ fn holder_of(
 }
 
 impl Holder {
-    /// What keeps the journal from being restored in good time; `None` for a keeper at work.
+    /// The reason why the journal is not restored soon; `None` for a working keeper.
     pub fn trouble(&self) -> Option<String> {
         let is_engine = self
             .argv
@@ -139,7 +141,7 @@ mod tests {
                      2: FLOCK  ADVISORY  WRITE 9 fe:01:45 0 EOF\n";
         let nobodys = |pid| Some(if pid == 7 { 65534 } else { 0 });
         assert_eq!(holder_of(locks, (0xfe, 1), 45, &nobodys), Some(9));
-        // As on btrfs, where the device of a file is not that of its locks.
+        // As on btrfs, where the device of a file differs from that of its locks.
         assert_eq!(holder_of(locks, (0, 0x1d), 45, &nobodys), Some(9));
     }
 

@@ -1,8 +1,8 @@
-//! `paribus-engine undo`: puts back what experiments have left behind.
+//! `paribus-engine undo`: restores the settings that experiments have left changed.
 //!
-//! In: the directory of journals. Out: `busy` for those that have a living owner, `kept` for those
-//! whose changes are meant to stay; for the others the events of restoring. With `dry_run` only a
-//! list. Called by `main`.
+//! In: the directory of journals. Out: `busy` for journals with a living owner, `kept` for journals
+//! kept on purpose; for the others the events of the restore. With `dry_run` only a list. Called by
+//! `main`.
 
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -27,9 +27,9 @@ pub struct Selection<'a> {
     /// Only this experiment.
     pub experiment: Option<&'a str>,
     pub dry_run: bool,
-    /// Also what is meant to stay.
+    /// Also journals kept on purpose.
     pub include_kept: bool,
-    /// An owner that has lost its controller is restoring, and will be done within this.
+    /// The wait for an owner that has lost its controller and is restoring.
     pub patience: Duration,
 }
 
@@ -41,7 +41,7 @@ impl Selection<'_> {
 }
 
 pub fn undo(selection: &Selection, events: &Events) -> Result<Leftover> {
-    // Half a restoration is worse than a whole one, and asking twice makes it no faster.
+    // An interrupted restore is worse than a complete one, and a second signal makes it no faster.
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         machine::ignore_signal(signal);
     }
@@ -60,7 +60,7 @@ pub fn undo(selection: &Selection, events: &Events) -> Result<Leftover> {
         Leftover::Stuck
     };
     for path in newest_first(&directory)? {
-        // One journal that cannot be read must not keep the others from being undone.
+        // One unreadable journal must not prevent the undo of the others.
         let outcome = if selection.dry_run {
             list(&directory, &path, selection, events)
         } else {
@@ -73,7 +73,7 @@ pub fn undo(selection: &Selection, events: &Events) -> Result<Leftover> {
     Ok(leftover)
 }
 
-/// Where root keeps journals, for a user who may not read them; `None` where there are none.
+/// Root's directory of journals, for a user who may not read it; `None` where it does not exist.
 fn journals_of_root() -> Option<PathBuf> {
     // SAFETY: takes nothing and cannot fail.
     let is_root = unsafe { libc::geteuid() } == 0;
@@ -81,8 +81,9 @@ fn journals_of_root() -> Option<PathBuf> {
     (!is_root && Path::new(machine::ROOT_STATE).exists()).then_some(directory)
 }
 
-/// Each journal holds the values that it found, so the last one is undone first. Their sequence tells, since a
-/// clock can be set back. One that cannot be read comes last, and then says why.
+/// The paths in order of undo, the last journal first, since each holds the values that it found.
+/// The order follows their sequence, since a clock can be set back. An unreadable journal comes
+/// last and reports its error then.
 fn newest_first(directory: &Directory) -> Result<Vec<PathBuf>> {
     let lock = directory.lock()?;
     let mut paths = directory.journal_paths()?;
@@ -139,7 +140,7 @@ fn undo_one(
     }
 }
 
-/// Whether nothing of it is left: a boot came in between.
+/// Whether a reboot has ended all its changes.
 fn is_over(journal: &OpenJournal) -> bool {
     journal.contents.damaged.is_empty() && open_changes(&journal.contents).iter().all(is_expired)
 }
@@ -148,7 +149,7 @@ fn is_expired(open: &OpenChange) -> bool {
     !open.change.persistent && open.boot_id != machine::boot_id()
 }
 
-/// The living experiment that began with what this journal has set.
+/// The living experiment that began under the changes of this journal.
 fn user_of(
     journal: &OpenJournal,
     directory: &Directory,

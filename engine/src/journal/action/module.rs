@@ -1,7 +1,7 @@
-//! A parameter of a kernel module, given when the module is loaded.
+//! A parameter of a kernel module, set when the module is loaded.
 //!
-//! In: the module, the parameter and its value. Out: the module loaded with it, and with all its
-//! other parameters as they were. Called by `journal::action`.
+//! In: the module, the parameter and its value. Out: the module loaded with it, and with its other
+//! parameters unchanged. Called by `journal::action`.
 
 use std::fs;
 use std::io;
@@ -51,7 +51,7 @@ impl Undo for LoadModule {
         }
         let outcome = self.load(&parameters);
         if outcome.is_err() && !before.is_empty() {
-            // A driver that is away is worse than a setting that is not taken.
+            // A missing driver is worse than a refused setting.
             self.load(&before)?;
         }
         outcome
@@ -66,7 +66,7 @@ impl LoadModule {
     }
 }
 
-/// `name=value` of all parameters that can be read; what was never given has no value.
+/// `name=value` of all readable parameters; a parameter that was never set has no value.
 fn parameters(folder: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();

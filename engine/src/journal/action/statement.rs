@@ -1,7 +1,7 @@
-//! What is set or made on a running server, by statements of SQL.
+//! Settings and objects of a running server, changed by SQL statements.
 //!
-//! In: the server without its secret, statements, and a query that tells whether they took. Out: done,
-//! or why not, with the statements for doing it by hand. Called by `journal::action`.
+//! In: the server without its secret, statements, and a query that verifies them. Out: success, or
+//! the reason of a failure with the statements for manual use. Called by `journal::action`.
 
 use std::io;
 use std::path::Path;
@@ -16,30 +16,30 @@ use crate::db::database::Database;
 use crate::db::error::{DbError, Kind};
 use crate::db::session::Session;
 
-/// A server that is being started again is waited for; a reload is in force when it is read.
+/// The wait for a server that is restarting, and for a reload to take effect.
 const PATIENCE: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(100);
-/// Connecting is quick, or it fails.
+/// A connection is quick, or it fails.
 const CONNECTING_S: f64 = 10.0;
-/// Nor is every other setting of a lost server waited for.
+/// After one failure, the other settings of a lost server fail without a wait for this time.
 const LOST: Duration = Duration::from_secs(15);
-/// Between two readings of a server's clock and of how long it has run.
+/// The tolerance between two computations of the same server start.
 const SAME_START_S: f64 = 5.0;
 
-/// Puts statements to a server.
+/// Executes statements on a server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PutStatements {
-    /// What they set or make there, for people.
+    /// The setting or object, for messages.
     pub name: String,
     pub server: Database,
     pub statements: Vec<String>,
-    /// What shows whether it took.
+    /// The query that verifies the statements.
     pub check: ExpectedValue,
-    /// Nothing is done unless this holds: that a database is the one that was made.
+    /// A condition for any action, such as that a database is the one that Paribus created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only_if: Option<ExpectedValue>,
-    /// Of what a start of the server takes away.
+    /// Present for settings that a restart of the server removes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_restart: Option<UntilRestart>,
 }
@@ -53,7 +53,7 @@ pub struct ExpectedValue {
     pub value: String,
 }
 
-/// When the server was started, and what it was set to then.
+/// The start time of the server, and the value that was set then.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UntilRestart {
@@ -62,7 +62,7 @@ pub struct UntilRestart {
     pub set_to: String,
 }
 
-/// The server that was not reached last: when, and why.
+/// The server that was last unreachable: its name, the time, and the reason.
 static UNREACHED: Mutex<Option<(String, Instant, String)>> = Mutex::new(None);
 
 impl Undo for PutStatements {
@@ -97,7 +97,7 @@ impl Undo for PutStatements {
         put().map_err(|error| self.by_hand(&error.to_string()))
     }
 
-    /// What is in force; a while later where it is not yet what it should be.
+    /// The value in force. Waits a while where it is not yet the expected one.
     fn read_back(&self) -> io::Result<String> {
         let deadline = Instant::now() + PATIENCE;
         let mut session = self.connect()?;
@@ -111,7 +111,8 @@ impl Undo for PutStatements {
         }
     }
 
-    /// Whether a start of the server has taken it away, and what is there now is somebody else's.
+    /// Whether a restart of the server has removed the setting, and somebody else has set the
+    /// present value.
     fn has_expired(&self) -> bool {
         let Some(life) = &self.until_restart else {
             return false;
@@ -165,14 +166,15 @@ impl ExpectedValue {
     }
 }
 
-/// Why a server was not reached a moment ago.
+/// The reason why a server was unreachable a moment ago.
 fn unreached(place: &str) -> Option<String> {
     let last = UNREACHED.lock().ok()?;
     let (other, when, why) = last.as_ref()?;
     (other == place && when.elapsed() < LOST).then(|| why.clone())
 }
 
-/// The last column of the first row: `SHOW VARIABLES` puts the name before it. Empty: there is none.
+/// The last column of the first row: `SHOW VARIABLES` puts the name before it. Empty where there is
+/// no row.
 fn ask(session: &mut Session, query: &str) -> Result<String, DbError> {
     let rows = session.query(query)?.rows;
     let value = rows.into_iter().next().and_then(|mut row| row.pop());
