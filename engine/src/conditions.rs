@@ -1,9 +1,9 @@
-//! Conditions that a process is started under: memory of which NUMA nodes, which processors, limits
-//! of its resources, control groups.
+//! The start conditions of a process: NUMA nodes of its memory, processors, resource limits,
+//! control groups.
 //!
-//! In: options of the command line. Out: this process, and every thread and child it will have,
-//! under these conditions, each read back; or the error that says which one was not to be had.
-//! Called by `main` before anything else is started.
+//! In: options of the command line. Out: this process with these conditions, each read back; or an
+//! error that names the refused condition. Every later thread and child inherits them. Called by
+//! `main` before any other work.
 
 use std::fs;
 use std::io;
@@ -20,13 +20,13 @@ const MOST: usize = 1024;
 
 #[derive(Debug, Clone, Default, Args)]
 pub struct Conditions {
-    /// Where memory comes from: default, local, or interleave, bind, preferred with `:NODES`.
+    /// NUMA policy for memory: default, local, or interleave, bind, preferred with `:NODES`.
     #[arg(long, value_name = "POLICY")]
     numa: Option<Numa>,
-    /// The processors it may run on, such as 0-3,8.
+    /// The processors that it may use, such as 0-3,8.
     #[arg(long, value_name = "LIST")]
     cpus: Option<Numbers>,
-    /// How much of a resource it may have: nofile=N, memlock=BYTES, or unlimited.
+    /// A resource limit: nofile=N, memlock=BYTES, or unlimited.
     #[arg(long = "limit", value_name = "NAME=VALUE")]
     limits: Vec<Limit>,
     /// A control group to join.
@@ -91,7 +91,7 @@ impl FromStr for Numbers {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Numa {
     mode: i32,
-    /// None: all that have memory.
+    /// `None`: all nodes with memory.
     nodes: Option<Numbers>,
 }
 
@@ -141,7 +141,7 @@ impl Numa {
                 0,
             )
         })?;
-        // Older kernels call `local` preferred, with no node.
+        // Older kernels report `local` as preferred without a node.
         let same_mode =
             mode == self.mode || (self.mode == libc::MPOL_LOCAL && mode == libc::MPOL_PREFERRED);
         if same_mode && nodes_in_force == mask {
@@ -176,7 +176,7 @@ fn run_on(cpus: &Numbers) -> io::Result<()> {
         let size = size_of::<libc::cpu_set_t>();
         call(libc::sched_setaffinity(0, size, &raw const requested).into())?;
         call(libc::sched_getaffinity(0, size, &raw mut in_force).into())?;
-        // The kernel leaves out processors that there are not.
+        // The kernel leaves out processors that do not exist.
         if libc::CPU_EQUAL(&requested, &in_force) {
             Ok(())
         } else {
@@ -241,7 +241,7 @@ impl Limit {
     }
 }
 
-/// Moves this process, and so all it will start.
+/// Moves this process and its future children.
 fn join(group: &std::path::Path) -> io::Result<()> {
     fs::write(group.join("cgroup.procs"), std::process::id().to_string())
 }

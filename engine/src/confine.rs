@@ -1,11 +1,11 @@
-//! `paribus-engine confine`: runs a program that can write to named directories and devices only.
+//! `paribus-engine confine`: runs a program that can write only to named directories and devices.
 //!
-//! In: options and a program. Out: this process becomes the program, in a mount namespace of its own:
-//! all mounts are read-only except the named directories, `/tmp` is empty and private, and `/dev` has
-//! the harmless nodes and the named block devices. Called by `main`.
+//! In: options and a program. Out: this process becomes the program, in a separate mount namespace.
+//! All mounts are read-only except the named directories. `/tmp` is empty and private, and `/dev`
+//! has the harmless nodes and the named block devices. Called by `main`.
 //!
-//! This protects from a wrong path in a tool's options or script. The program keeps its user; as root
-//! it loses the capabilities that would let it change mounts, make nodes or reach other processes.
+//! This protects from a wrong path in a tool's options or script. The program keeps its user. As
+//! root it loses the capabilities to change mounts, make nodes or reach other processes.
 
 mod mounts;
 
@@ -40,7 +40,7 @@ const DROPPED_WITHOUT_DEVICES: [libc::c_ulong; 2] = [17, 21];
 
 #[derive(Debug, Clone, Args)]
 pub struct Confinement {
-    /// A directory that the program may write to, with all below it.
+    /// A directory that the program may write to, including everything below it.
     #[arg(long = "writable", value_name = "DIRECTORY")]
     writable: Vec<PathBuf>,
     /// A file or directory below /tmp that the program may read.
@@ -49,7 +49,7 @@ pub struct Confinement {
     /// A block device that the program may use: {"path": …, "identity": …}.
     #[arg(long = "device", value_name = "JSON", value_parser = named_device)]
     devices: Vec<NamedDevice>,
-    /// The program and its arguments; none: only try whether this machine can confine.
+    /// The program and its arguments; none: only check whether this machine can confine.
     #[arg(last = true)]
     argv: Vec<OsString>,
 }
@@ -67,11 +67,12 @@ fn named_device(text: &str) -> std::result::Result<NamedDevice, serde_json::Erro
     serde_json::from_str(text)
 }
 
-/// Returns only where there is no program, or an error.
+/// Returns only when no program was named, or with an error.
 ///
 /// # Errors
 ///
-/// `Permission` where the namespace cannot be made, `DeviceChanged` where a device is another one.
+/// `Permission` where the namespace cannot be created, `DeviceChanged` where a path leads to
+/// another device.
 pub fn confine(confinement: &Confinement) -> Result<()> {
     let directory = env::current_dir().map_err(|cause| failed("find", Path::new("."), &cause))?;
     mounts::unshare().map_err(|cause| failed("make a mount namespace for", &directory, &cause))?;
@@ -104,13 +105,14 @@ pub fn confine(confinement: &Confinement) -> Result<()> {
     if confinement.argv.is_empty() {
         return Ok(());
     }
-    // What was the working directory lies below the new mounts.
+    // The former working directory lies below the new mounts.
     env::set_current_dir(&directory).map_err(|cause| failed("enter", &directory, &cause))?;
     drop_capabilities(device_files.is_empty())?;
     become_program(&confinement.argv, device_files)
 }
 
-/// The directories and devices as they are before all becomes read-only, with their places.
+/// Copies of the directories and devices with their paths, taken before all mounts become
+/// read-only.
 fn trees(confinement: &Confinement, device_files: &[File]) -> Result<Vec<(Tree, PathBuf)>> {
     let mut trees = Vec::new();
     let mut writable: Vec<PathBuf> = Vec::new();
@@ -123,7 +125,7 @@ fn trees(confinement: &Confinement, device_files: &[File]) -> Result<Vec<(Tree, 
         }
         writable.push(path);
     }
-    // A directory before those below it, which would be hidden else.
+    // Mounts a directory before the directories below it, which would be hidden otherwise.
     writable.sort();
     for path in &writable {
         let (tree, place) = clone(path, path.clone())?;
@@ -163,7 +165,7 @@ fn canonical(path: &Path) -> Result<PathBuf> {
     fs::canonicalize(path).map_err(|cause| failed("find", path, &cause))
 }
 
-/// The device, which keeps its number as long as the descriptor is open.
+/// The opened device, which keeps its number as long as the descriptor is open.
 fn open_device(device: &NamedDevice) -> Result<File> {
     let path = &device.path;
     let file = OpenOptions::new()
@@ -206,7 +208,7 @@ fn become_program(argv: &[OsString], held: Vec<File>) -> Result<()> {
     for file in held {
         // SAFETY: a plain system call on a descriptor that `file` keeps open.
         unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFD, 0) };
-        // Open as long as the program runs, so that the device's number is given to no other.
+        // Stays open while the program runs, so that no other device gets the same number.
         std::mem::forget(file);
     }
     let cause = Command::new(program).args(arguments).exec();

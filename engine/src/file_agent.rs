@@ -1,9 +1,9 @@
 //! `paribus-engine file-agent`: reads and lists files for a controller on another machine.
 //!
-//! In: commands on stdin, one per line: read a file, list a folder, follow a path. Out: one `seen`
-//! or `unseen` event for each, in order. Called by `main`. It does what a local controller does
-//! with plain system calls, so that one connection serves all of them. It changes nothing: that is
-//! the keeper's alone (`journal::keeper`).
+//! In: commands on stdin, one per line: read a file, list a folder, resolve a path. Out: one `seen`
+//! or `unseen` event for each, in order. Called by `main`. It replaces the system calls of a local
+//! controller, so that one connection serves all of them. It changes nothing: only the keeper does
+//! (`journal::keeper`).
 
 use std::fs;
 use std::io::{self, Read};
@@ -16,7 +16,7 @@ use crate::error::{EngineError, Result};
 use crate::event::Events;
 use crate::input::{self, Input};
 
-/// As many as the kernel follows.
+/// The kernel's own limit.
 const MOST_LINKS: u32 = 40;
 
 #[derive(Debug, Deserialize)]
@@ -83,7 +83,7 @@ fn names(path: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Every link followed, also one that leads to nothing; what is not there yet is taken for directories.
+/// Follows every link, also a dangling one; treats missing components as directories.
 fn resolve(path: &Path) -> PathBuf {
     let mut resolved = PathBuf::from("/");
     let mut pending = path::absolute(path).map_or_else(|_| parts(path), |whole| parts(&whole));

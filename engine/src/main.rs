@@ -1,7 +1,7 @@
-//! The command line: which subcommand, and the exit code.
+//! The command line: the subcommand, and the exit code.
 //!
-//! In: arguments. Out: events on stdout and 0 done, 1 an error event, 2 a bad job or usage, 4
-//! something could not be restored.
+//! In: arguments. Out: events on stdout and 0 done, 1 an error event, 2 a bad job or usage, 4 a
+//! setting could not be restored.
 
 use std::io::stdout;
 use std::path::{Path, PathBuf};
@@ -20,14 +20,14 @@ use paribus_engine::journal::{Leftover, at_boot, keeper, undo};
 use paribus_engine::{file_agent, input, machine, probe, run, sql, supervise, telemetry, users};
 
 const STUCK: u8 = 4;
-/// A reader that is alive takes the last lines well within this.
+/// Enough time for a live reader to take the last lines.
 const LAST_LINES: Duration = Duration::from_secs(2);
 
-/// Makes load, samples the machine and keeps the journal for Paribus.
+/// Generates load, samples the machine and keeps the journal for Paribus.
 #[derive(Debug, Parser)]
 #[command(name = "paribus-engine", version)]
 struct Arguments {
-    /// Take the controller for gone when it has said nothing for so many seconds, not even a blank line.
+    /// Treat the controller as lost after this many seconds without a line, even a blank one.
     #[arg(long, global = true, value_name = "SECONDS")]
     heartbeat: Option<u64>,
     #[command(subcommand)]
@@ -36,75 +36,76 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Carry out one job from stdin; closing stdin stops it.
+    /// Run one job from stdin; closing stdin stops it.
     Run {
         #[command(flatten)]
         conditions: Conditions,
     },
     /// Sample the machine; the job comes from stdin, closing stdin ends it.
     Sample,
-    /// Tell what this machine and a directory offer.
+    /// Report the features of this machine and of a directory.
     Probe { directory: PathBuf },
-    /// The folders that hold the data of experiments.
+    /// Manage the data folders of experiments.
     Data {
         #[command(subcommand)]
         wish: DataWish,
     },
-    /// Tell who has a block device open, and which device it is.
+    /// Report the processes that have a block device open, and the device's identity.
     Users {
         device: PathBuf,
-        /// The identity of an earlier answer, to be compared.
+        /// The identity in an earlier answer, for comparison.
         #[arg(long, value_name = "JSON", value_parser = identity)]
         expected: Option<DeviceIdentity>,
     },
-    /// Read kernel files for a controller elsewhere; closing stdin ends it.
+    /// Read kernel files for a remote controller; closing stdin ends it.
     FileAgent,
-    /// Put queries to a database; the job comes from stdin, closing stdin ends it.
+    /// Send queries to a database; the job comes from stdin, closing stdin ends it.
     Sql,
     /// Keep a program running; the job comes from stdin, closing stdin stops it.
     Supervise {
         #[command(flatten)]
         conditions: Conditions,
     },
-    /// Run a program that can write to named directories and devices only.
+    /// Run a program that can write only to named directories and devices.
     Confine {
         #[command(flatten)]
         confinement: Confinement,
     },
-    /// Keep the journal of one experiment; closing stdin restores everything.
+    /// Keep the journal of one experiment; closing stdin restores every setting.
     Journal {
-        /// Where journals are. Default: journal/ in $PARIBUS_STATE, /var/lib/paribus or the user's state folder.
+        /// Directory of the journals. Default: journal/ in $PARIBUS_STATE, /var/lib/paribus or the
+        /// user's state folder.
         #[arg(long)]
         directory: Option<PathBuf>,
         /// Accept a directory that does not survive a power cut.
         #[arg(long)]
         allow_volatile: bool,
     },
-    /// Put back what experiments without a living owner have left behind.
+    /// Restore the settings of experiments that have no living owner.
     Undo {
-        /// Where journals are, as for `journal`.
+        /// Directory of the journals, as for `journal`.
         #[arg(long)]
         directory: Option<PathBuf>,
-        /// Give journals with an owner so long to be closed.
+        /// Time to wait for the owner of a journal to close it.
         #[arg(long, value_name = "SECONDS", default_value_t = 2)]
         patience: u64,
         /// Only list the open journals.
         #[arg(long)]
         dry_run: bool,
-        /// Also what was left on purpose.
+        /// Also restore settings that were kept on purpose.
         #[arg(long = "kept")]
         include_kept: bool,
         /// Only this experiment.
         #[arg(long)]
         experiment: Option<String>,
     },
-    /// Have journals undone when the machine starts.
+    /// Restore the settings of interrupted experiments when the machine starts.
     AtBoot {
         wish: at_boot::Wish,
-        /// Where journals are, as for `journal`.
+        /// Directory of the journals, as for `journal`.
         #[arg(long)]
         directory: Option<PathBuf>,
-        /// The root of the machine, where it is an image that is being made.
+        /// The root of the machine, where it is an image under construction.
         #[arg(long, default_value = "/")]
         root: PathBuf,
     },
@@ -112,28 +113,28 @@ enum Command {
 
 #[derive(Debug, Subcommand)]
 enum DataWish {
-    /// Make the folder of an experiment below a folder that is there; with it goes a manifest.
+    /// Create the folder of an experiment, with a manifest, below an existing folder.
     Make {
         place: PathBuf,
         experiment: String,
-        /// What the manifest says beside the experiment, as JSON.
+        /// Additional content of the manifest, as JSON.
         #[arg(long, default_value = "{}", value_parser = json)]
         about: serde_json::Value,
     },
     /// List the folders of experiments.
     List { place: PathBuf },
-    /// Remove the folder of an experiment and all that is in it.
+    /// Remove the folder of an experiment and its content.
     Remove { place: PathBuf, experiment: String },
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    // Before any other thread is there, so that all will have them.
+    // Before any other thread exists, so that all threads inherit the conditions.
     let prepared = match &arguments.command {
         Command::Run { conditions } | Command::Supervise { conditions } => conditions.take(),
         _ => Ok(()),
     };
-    // The log of the program that it would have become is no place for events.
+    // The output of `confine` belongs to the confined program, so it gets no events.
     let emits_events = !matches!(arguments.command, Command::Confine { .. });
     let events = match Events::to(stdout()).map_err(|cause| EngineError::no_thread(&cause)) {
         Ok(events) => events,
@@ -156,7 +157,7 @@ fn main() -> ExitCode {
     code
 }
 
-/// Tells a person of an error; the exit code for it.
+/// Prints an error for people; returns its exit code.
 fn report(error: &EngineError) -> ExitCode {
     eprintln!("paribus-engine: {error}\n  hint: {}", error.hint);
     ExitCode::from(error.class.exit_code())

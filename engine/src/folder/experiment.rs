@@ -1,7 +1,7 @@
-//! The folder that holds the data of one experiment: made, listed, and removed with all that is in it.
+//! The data folder of one experiment: created, listed, and removed with its content.
 //!
-//! It lies at `PATH/paribus-data/EXPERIMENT`, is for this user alone, and has a manifest that says which experiment it
-//! belongs to, so that it can be recognised and removed without the store. Called by `main`.
+//! It lies at `PATH/paribus-data/EXPERIMENT`. Only this user can access it. Its manifest names its
+//! experiment, so that it can be recognised and removed without the store. Called by `main`.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
@@ -20,17 +20,17 @@ use crate::error::{Class, EngineError, Result};
 
 const SHARED: &str = "paribus-data";
 const MANIFEST: &str = "paribus.experiment.json";
-/// The manifest until it is whole.
+/// The manifest until it is complete.
 const UNFINISHED: &str = "paribus.experiment.json.new";
 const MOST_BYTES: u64 = 1 << 20;
-/// What a program in the folder writes to, and keeps locked as long as it runs.
+/// The logs of a program in the folder, locked as long as the program runs.
 const LOGS: [&str; 2] = ["server.log", "log"];
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Manifest {
     pub experiment: String,
     pub made_unix_s: f64,
-    /// What the controller says of it: the plan's name, the store, the user.
+    /// Details from the controller: the plan's name, the store, the user.
     pub about: Value,
 }
 
@@ -43,11 +43,11 @@ pub struct MadeFolder {
 #[derive(Debug, Serialize)]
 pub struct DataFolder {
     pub path: PathBuf,
-    /// None where it was not made by an experiment, or the manifest is damaged.
+    /// `None` where no experiment created the folder, or the manifest is damaged.
     pub manifest: Option<Manifest>,
     /// Its size on the disk.
     pub size_bytes: u64,
-    /// A program that writes there still runs.
+    /// Whether a program that writes there still runs.
     pub in_use: bool,
 }
 
@@ -57,7 +57,7 @@ pub struct DataFolders {
     pub folders: Vec<DataFolder>,
 }
 
-/// Makes the folder of an experiment below `place`, which must be there, or finds the one that it has.
+/// Returns the folder of an experiment below `place`, which must exist; creates it where missing.
 pub fn make(place: &Path, experiment: &str, about: Value) -> Result<PathBuf> {
     let shared = TrustedFolder::open(place)?.make(SHARED, 0o755)?;
     let folder = shared.make(experiment, 0o700)?;
@@ -73,7 +73,7 @@ pub fn make(place: &Path, experiment: &str, about: Value) -> Result<PathBuf> {
         }
         _ => return Err(not_ours(folder.path(), experiment)),
     }
-    // After an interruption its mode may still let a server's user pass.
+    // After an interruption, the mode may still let a server's user pass.
     rustix::fs::chmodat(folder.descriptor(), ".", Mode::RWXU, AtFlags::empty())
         .map_err(|cause| failed("change the mode of", folder.path(), cause))?;
     Ok(folder.path().to_path_buf())
@@ -105,7 +105,7 @@ pub fn list(place: &Path) -> Result<DataFolders> {
     Ok(DataFolders { folders })
 }
 
-/// Removes the folder of an experiment, and the one that all have in common where it is empty then.
+/// Removes the folder of an experiment, and the shared parent folder when it is then empty.
 pub fn remove(place: &Path, experiment: &str) -> Result<()> {
     let outer = TrustedFolder::open(place)?;
     let shared = outer.folder(SHARED)?;
@@ -126,7 +126,7 @@ pub fn remove(place: &Path, experiment: &str) -> Result<()> {
         .at(folder.path()));
     }
     let device = look_at(&folder, c".")?.st_dev;
-    // The manifest goes last, so that what is interrupted can be repeated.
+    // Removes the manifest last, so that an interrupted removal can be repeated.
     empty(
         &folder
             .readable()
@@ -137,12 +137,12 @@ pub fn remove(place: &Path, experiment: &str) -> Result<()> {
     )?;
     unlink(&folder, MANIFEST, AtFlags::empty())?;
     unlink(&shared, experiment, AtFlags::REMOVEDIR)?;
-    // Where others have data in it, it stays.
+    // The shared folder stays while other experiments have data in it.
     let _ = rustix::fs::unlinkat(outer.descriptor(), SHARED, AtFlags::REMOVEDIR);
     Ok(())
 }
 
-/// Removes all entries but `kept`, never leaving the device and never following a link.
+/// Removes all entries but `excluded`. Never leaves the device and never follows a link.
 fn empty(folder: impl AsFd, device: u64, path: &Path, excluded: &str) -> Result<()> {
     for name in names_in(folder.as_fd(), path)? {
         if name.to_bytes() == excluded.as_bytes() {
@@ -199,7 +199,7 @@ fn blocks(folder: impl AsFd, path: &Path) -> Result<u64> {
     Ok(sum)
 }
 
-/// Whether a program has one of the logs right below locked.
+/// Whether a program holds the lock of one of the logs in the folder.
 fn is_in_use(folder: &TrustedFolder) -> Result<bool> {
     for name in entries(folder)? {
         for log in LOGS {
@@ -215,7 +215,7 @@ fn is_in_use(folder: &TrustedFolder) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether nothing is in it, or only a manifest that a power cut has left unfinished.
+/// Whether the folder is empty, or has only an unfinished manifest after a power cut.
 fn is_empty(folder: &TrustedFolder) -> Result<bool> {
     let names = entries(folder)?;
     Ok(names

@@ -1,8 +1,9 @@
 //! A folder that no other user can change or replace, held by a descriptor.
 //!
-//! In: a path. Out: the folder, and files opened below it. Each component is opened from the one above and looked at
-//! on its descriptor, from the root on: where a component cannot be changed by others, the next one stays what it is.
-//! Links are followed the same way, where a trusted user made them. Called by `io`, `workload` and `folder::experiment`.
+//! In: a path. Out: the folder, and files opened below it. Each component is opened from its parent
+//! and checked on its descriptor, from the root on. Where others cannot change a component, the
+//! next component stays the same. Links of trusted users are followed in the same way. Called by
+//! `io`, `workload` and `folder::experiment`.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -24,12 +25,13 @@ const HINT: &str =
 #[derive(Debug)]
 pub struct TrustedFolder {
     descriptor: OwnedFd,
-    /// With every link followed.
+    /// The path with every link resolved.
     path: PathBuf,
 }
 
 impl TrustedFolder {
-    /// Opens an existing folder. What others own or can write, on the whole way, is an error of class `untrusted-folder`.
+    /// Opens an existing folder. A component that others own or can write is an error of class
+    /// `untrusted-folder`.
     pub fn open(path: &Path) -> Result<TrustedFolder> {
         let absolute = std::path::absolute(path)
             .map_err(|cause| EngineError::from_io("find", path, &cause))?;
@@ -73,7 +75,7 @@ impl TrustedFolder {
         Ok(TrustedFolder { descriptor, path })
     }
 
-    /// What an entry is, when it can be trusted.
+    /// The type of an entry, when it can be trusted.
     fn look_up(&self, name: &OsStr) -> Result<Found> {
         let path = self.path.join(name);
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -99,7 +101,7 @@ impl TrustedFolder {
         &self.path
     }
 
-    /// A folder in this one, made where it is not there. A link is never followed here.
+    /// A folder in this one, created where missing. Never follows a link.
     pub fn make(&self, name: &str, mode: u32) -> Result<TrustedFolder> {
         let path = self.path.join(name);
         match rustix::fs::mkdirat(&self.descriptor, name, Mode::from_raw_mode(mode)) {
@@ -108,7 +110,7 @@ impl TrustedFolder {
         }
     }
 
-    /// A folder in this one, which is no link.
+    /// An existing folder in this one; a link is refused.
     pub fn folder(&self, name: &str) -> Result<TrustedFolder> {
         let path = self.path.join(name);
         match self.look_up(OsStr::new(name))? {
@@ -126,10 +128,10 @@ impl TrustedFolder {
         }
     }
 
-    /// A file below this folder, without following any link and without leaving the folder.
+    /// A file below this folder, opened without following any link and without leaving the folder.
     pub fn open_file(&self, name: &OsStr, flags: OFlags, mode: u32) -> io::Result<File> {
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        // The mode counts where a file is made; openat2 refuses one elsewhere.
+        // The mode only applies to a new file; otherwise openat2 refuses a mode.
         let mode = if flags.contains(OFlags::CREATE) {
             mode
         } else {
@@ -147,7 +149,7 @@ impl TrustedFolder {
         Ok(File::from(opened?))
     }
 
-    /// Its entries can be read through this; the folder itself is held for looking up only.
+    /// A descriptor to read the entries; the folder's own descriptor only allows lookups.
     pub fn readable(&self) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(rustix::fs::openat(
@@ -168,7 +170,7 @@ enum Found {
     Link(PathBuf),
 }
 
-/// The names of a path, the innermost last; `..` is one of them.
+/// The names of a path, the innermost last; `..` may be one of them.
 fn names(path: &Path) -> impl Iterator<Item = OsString> + '_ {
     path.components().filter_map(|component| match component {
         Component::Normal(name) => Some(name.to_os_string()),

@@ -1,7 +1,7 @@
 //! A user of this machine, by name.
 //!
-//! In: a name. Out: the numbers that a process of this user has. Called by `supervise::process`, before
-//! it forks: looking up is not allowed afterwards.
+//! In: a name. Out: the user and group ids for a process of this user. Called by
+//! `supervise::process` before it forks: look-ups are not allowed afterwards.
 
 use std::ffi::CString;
 use std::io;
@@ -10,7 +10,7 @@ use std::io;
 pub struct Account {
     pub uid: libc::uid_t,
     pub gid: libc::gid_t,
-    /// All groups, `gid` among them.
+    /// All groups, including `gid`.
     pub groups: Vec<libc::gid_t>,
 }
 

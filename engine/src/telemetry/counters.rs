@@ -1,8 +1,8 @@
-//! The counters of a database server, read beside the machine's.
+//! The counters of a database server, read together with the machine's.
 //!
-//! In: which server, and the statement that reads them. Out: one `Counted` for each time that is asked, by
-//! way of the inbox. Called by `telemetry::sample`. A thread and a connection of its own: a server that is
-//! slow to answer holds up no sample, and what it has not answered yet is not asked again.
+//! In: the server, and the statement that reads its counters. Out: one `Counted` for each request,
+//! through the inbox. Called by `telemetry::sample`. It has a thread and a connection of its own,
+//! so that a slow server delays no sample. It sends no request while an answer is outstanding.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
@@ -18,7 +18,7 @@ use crate::db::database::Database;
 use crate::db::session::Session;
 use crate::error::{EngineError, Result};
 
-/// `statement` returns names and numbers; `opening` comes before it, once.
+/// `statement` returns names and numbers; `opening` is executed once before it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CountersJob {
@@ -27,7 +27,7 @@ pub struct CountersJob {
     statement: String,
 }
 
-/// Dropped, it reads no more.
+/// Stops reading when dropped.
 pub struct Reader {
     requests: SyncSender<()>,
 }
@@ -46,7 +46,7 @@ impl Reader {
         Ok(Reader { requests })
     }
 
-    /// Has them read now, unless the answer before is still to come.
+    /// Requests a reading, unless the previous answer is outstanding.
     pub fn ask(&self) {
         let _ = self.requests.try_send(());
     }
@@ -87,7 +87,7 @@ fn read(job: &CountersJob, questions: &Receiver<()>, answers: &Sender<Message>) 
     Ok(())
 }
 
-/// By how much each has grown; levels fall as well.
+/// The growth of each counter; it may be negative.
 fn growth(before: &BTreeMap<String, f64>, after: &BTreeMap<String, f64>) -> BTreeMap<String, f64> {
     after
         .iter()
@@ -95,7 +95,7 @@ fn growth(before: &BTreeMap<String, f64>, after: &BTreeMap<String, f64>) -> BTre
         .collect()
 }
 
-/// Names and numbers; what is neither is left out.
+/// The rows with a name and a number; all others are left out.
 fn numbers(rows: Rows) -> BTreeMap<String, f64> {
     rows.rows
         .into_iter()

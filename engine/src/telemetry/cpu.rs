@@ -1,6 +1,6 @@
 //! CPU time of the machine, from /proc/stat.
 //!
-//! In: the text. Out: counters, and from two of them the shares of what happened between. Called by
+//! In: the text. Out: counters, and the shares of the time between two of them. Called by
 //! `telemetry::sampler`.
 
 use serde::Serialize;
@@ -46,7 +46,7 @@ pub fn parse(stat: &str) -> CpuCounters {
 pub fn shares(before: &CpuCounters, after: &CpuCounters) -> CpuShares {
     let mut spent = [0.0; 8];
     for (spent, (before, after)) in spent.iter_mut().zip(before.ticks.iter().zip(&after.ticks)) {
-        // iowait can go back: the kernel does not promise otherwise.
+        // iowait may decrease: the kernel does not promise otherwise.
         *spent = after.saturating_sub(*before) as f64;
     }
     let total: f64 = spent.iter().sum();

@@ -1,7 +1,7 @@
-//! How fast the processors run, and how often heat has slowed them, from /sys/devices/system/cpu.
+//! The clock and the thermal throttling of the processors, from /sys/devices/system/cpu.
 //!
-//! In: that folder. Out: the mean clock now, and throttling events since boot; neither on a virtual
-//! machine, most of which show no such files. Called by `telemetry::sampler`.
+//! In: that folder. Out: the present mean clock, and throttling events since boot. Most virtual
+//! machines have neither file. Called by `telemetry::sampler`.
 
 use std::fs;
 use std::path::Path;
@@ -43,7 +43,7 @@ impl Processors {
     }
 }
 
-/// Of the files that can be read at this moment: a processor may be taken offline.
+/// The values of the files that can be read now: a processor may be taken offline.
 fn numbers(sources: &mut [Source]) -> Vec<u64> {
     sources
         .iter_mut()
