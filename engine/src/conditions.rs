@@ -53,10 +53,10 @@ impl Conditions {
     }
 }
 
-fn refused(what: &str, cause: &io::Error) -> EngineError {
+fn refused(condition: &str, cause: &io::Error) -> EngineError {
     EngineError::new(
         Class::ConditionRefused,
-        format!("the process cannot have its {what}: {cause}"),
+        format!("the process cannot have its {condition}: {cause}"),
         "run as root, or choose a value that this machine offers",
     )
 }

@@ -90,15 +90,15 @@ pub fn confine(confinement: &Confinement) -> Result<()> {
 
     let root = Path::new("/");
     mounts::make_read_only(root, true).map_err(|cause| failed("make read-only", root, &cause))?;
-    for (place, options) in [("/tmp", c"mode=1777"), ("/dev", c"mode=755")] {
-        let place = Path::new(place);
-        mounts::mount_tmpfs(place, options).map_err(|cause| failed("replace", place, &cause))?;
+    for (target, options) in [("/tmp", c"mode=1777"), ("/dev", c"mode=755")] {
+        let target = Path::new(target);
+        mounts::mount_tmpfs(target, options).map_err(|cause| failed("replace", target, &cause))?;
     }
     fill_dev().map_err(|cause| failed("fill", Path::new("/dev"), &cause))?;
-    for (tree, place) in nodes.iter().chain(&trees) {
-        mounts::make_place(place, tree.is_directory)
-            .and_then(|()| tree.attach(place))
-            .map_err(|cause| failed("mount", place, &cause))?;
+    for (tree, target) in nodes.iter().chain(&trees) {
+        mounts::make_target(target, tree.is_directory)
+            .and_then(|()| tree.attach(target))
+            .map_err(|cause| failed("mount", target, &cause))?;
     }
     let dev = Path::new("/dev");
     mounts::make_read_only(dev, false).map_err(|cause| failed("make read-only", dev, &cause))?;
@@ -128,10 +128,10 @@ fn trees(confinement: &Confinement, device_files: &[File]) -> Result<Vec<(Tree, 
     // Mounts a directory before the directories below it, which would be hidden otherwise.
     writable.sort();
     for path in &writable {
-        let (tree, place) = clone(path, path.clone())?;
+        let (tree, target) = clone(path, path.clone())?;
         tree.forbid_devices()
             .map_err(|cause| failed("forbid devices in", path, &cause))?;
-        trees.push((tree, place));
+        trees.push((tree, target));
     }
     for path in confinement.readable.iter().filter(|path| path.exists()) {
         let path = canonical(path)?;
@@ -139,25 +139,25 @@ fn trees(confinement: &Confinement, device_files: &[File]) -> Result<Vec<(Tree, 
         if !is_hidden || writable.iter().any(|above| path.starts_with(above)) {
             continue;
         }
-        let (tree, place) = clone(&path, path.clone())?;
+        let (tree, target) = clone(&path, path.clone())?;
         tree.make_read_only()
             .map_err(|cause| failed("make read-only", &path, &cause))?;
-        trees.push((tree, place));
+        trees.push((tree, target));
     }
     for (device, file) in confinement.devices.iter().zip(device_files) {
         let node = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-        let place = canonical(&device.path)?;
-        if device.path != place && device.path.starts_with("/dev") {
+        let target = canonical(&device.path)?;
+        if device.path != target && device.path.starts_with("/dev") {
             trees.push(clone(&node, device.path.clone())?);
         }
-        trees.push(clone(&node, place)?);
+        trees.push(clone(&node, target)?);
     }
     Ok(trees)
 }
 
-fn clone(path: &Path, place: PathBuf) -> Result<(Tree, PathBuf)> {
+fn clone(path: &Path, target: PathBuf) -> Result<(Tree, PathBuf)> {
     Tree::clone_of(path)
-        .map(|tree| (tree, place))
+        .map(|tree| (tree, target))
         .map_err(|cause| failed("take the mounts of", path, &cause))
 }
 
@@ -188,8 +188,8 @@ fn fill_dev() -> io::Result<()> {
 }
 
 fn drop_capabilities(has_no_devices: bool) -> Result<()> {
-    let more = DROPPED_WITHOUT_DEVICES.iter().filter(|_| has_no_devices);
-    for &capability in ALWAYS_DROPPED.iter().chain(more) {
+    let additional = DROPPED_WITHOUT_DEVICES.iter().filter(|_| has_no_devices);
+    for &capability in ALWAYS_DROPPED.iter().chain(additional) {
         // SAFETY: takes numbers only.
         if unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) } != 0 {
             let cause = io::Error::last_os_error();

@@ -40,7 +40,7 @@ pub enum FileAgentEvent {
     },
 }
 
-pub fn look(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
+pub fn serve(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     let (sender, inbox) = channel();
     input::forward(stdin, sender, |input| input).map_err(|cause| EngineError::no_thread(&cause))?;
     while let Ok(Input::Line(line)) = inbox.recv() {
@@ -133,8 +133,8 @@ mod tests {
 
     #[test]
     fn files_are_read_listed_and_followed() {
-        let place = tempfile::tempdir().unwrap();
-        let root = place.path().canonicalize().unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
         let (file, link) = (root.join("file"), root.join("link"));
         fs::write(&file, "old\n").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
@@ -155,8 +155,8 @@ mod tests {
 
     #[test]
     fn a_failed_call_is_told_with_its_number() {
-        let place = tempfile::tempdir().unwrap();
-        let gone = place.path().join("gone");
+        let directory = tempfile::tempdir().unwrap();
+        let gone = directory.path().join("gone");
         let read = serde_json::json!({"read": {"path": gone}});
         let FileAgentEvent::Unseen { errno, .. } = obey(&read) else {
             panic!("a file that is gone was seen");

@@ -339,13 +339,13 @@ mod tests {
     use super::*;
 
     fn directory(files: &[(&str, &[u8])]) -> tempfile::TempDir {
-        let place = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         for (name, content) in files {
-            let path = place.path().join(name);
+            let path = directory.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, content).unwrap();
         }
-        place
+        directory
     }
 
     fn identity(files: &[(&str, &[u8])]) -> DeviceIdentity {
@@ -475,8 +475,8 @@ mod tests {
 
     #[test]
     fn a_file_has_no_identity_of_a_device() {
-        let place = directory(&[("file", b"x")]);
-        let file = File::open(place.path().join("file")).unwrap();
+        let directory = directory(&[("file", b"x")]);
+        let file = File::open(directory.path().join("file")).unwrap();
         let error = DeviceIdentity::of_file(&file).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     }

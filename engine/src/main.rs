@@ -48,7 +48,7 @@ enum Command {
     /// Manage the data folders of experiments.
     Data {
         #[command(subcommand)]
-        wish: DataWish,
+        action: DataAction,
     },
     /// Report the processes that have a block device open, and the device's identity.
     Users {
@@ -101,7 +101,7 @@ enum Command {
     },
     /// Restore the settings of interrupted experiments when the machine starts.
     AtBoot {
-        wish: at_boot::Wish,
+        action: at_boot::Action,
         /// Directory of the journals, as for `journal`.
         #[arg(long)]
         directory: Option<PathBuf>,
@@ -112,19 +112,19 @@ enum Command {
 }
 
 #[derive(Debug, Subcommand)]
-enum DataWish {
+enum DataAction {
     /// Create the folder of an experiment, with a manifest, below an existing folder.
     Make {
-        place: PathBuf,
+        parent: PathBuf,
         experiment: String,
         /// Additional content of the manifest, as JSON.
         #[arg(long, default_value = "{}", value_parser = json)]
         about: serde_json::Value,
     },
     /// List the folders of experiments.
-    List { place: PathBuf },
+    List { parent: PathBuf },
     /// Remove the folder of an experiment and its content.
-    Remove { place: PathBuf, experiment: String },
+    Remove { parent: PathBuf, experiment: String },
 }
 
 fn main() -> ExitCode {
@@ -180,14 +180,14 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
         Command::Run { .. } => run::run(stdin()?, events)?,
         Command::Confine { confinement } => confine::confine(&confinement)?,
         Command::Sample => telemetry::sample(stdin()?, events)?,
-        Command::FileAgent => file_agent::look(stdin()?, events)?,
+        Command::FileAgent => file_agent::serve(stdin()?, events)?,
         Command::Sql => sql::sql(stdin()?, events)?,
         Command::Supervise { .. } => supervise::supervise(stdin()?, events)?,
         Command::Probe { directory } => {
             let facts = probe::probe(&directory)?;
             events.emit(&facts);
         }
-        Command::Data { wish } => data(wish, events)?,
+        Command::Data { action } => data(action, events)?,
         Command::Users { device, expected } => {
             let users = users::users(&device, expected.as_ref())?;
             events.emit(&users);
@@ -197,11 +197,11 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
             allow_volatile,
         } => return keeper::keep(&journals(directory), allow_volatile, stdin()?, events),
         Command::AtBoot {
-            wish,
+            action,
             directory,
             root,
         } => {
-            let state = at_boot::at_boot(wish, &journals(directory), &root)?;
+            let state = at_boot::at_boot(action, &journals(directory), &root)?;
             events.emit(&state);
         }
         Command::Undo {
@@ -230,18 +230,18 @@ fn json(text: &str) -> std::result::Result<serde_json::Value, serde_json::Error>
     serde_json::from_str(text)
 }
 
-fn data(wish: DataWish, events: &Events) -> Result<()> {
-    match wish {
-        DataWish::Make {
-            place,
+fn data(action: DataAction, events: &Events) -> Result<()> {
+    match action {
+        DataAction::Make {
+            parent,
             experiment,
             about,
         } => {
-            let path = experiment::make(&place, &experiment, about)?;
+            let path = experiment::make(&parent, &experiment, about)?;
             events.emit(&experiment::MadeFolder { path });
         }
-        DataWish::List { place } => events.emit(&experiment::list(&place)?),
-        DataWish::Remove { place, experiment } => experiment::remove(&place, &experiment)?,
+        DataAction::List { parent } => events.emit(&experiment::list(&parent)?),
+        DataAction::Remove { parent, experiment } => experiment::remove(&parent, &experiment)?,
     }
     Ok(())
 }

@@ -56,13 +56,13 @@ pub fn probe(directory: &Path) -> Result<Probe> {
         .map_err(|cause| EngineError::from_io("find", directory, &cause))?;
     let nearest = machine::nearest_existing(&absolute);
     // Links are followed, since the mount of the real directory is the one that counts.
-    let place = fs::canonicalize(&nearest)
+    let existing = fs::canonicalize(&nearest)
         .map_err(|cause| EngineError::from_io("find", &nearest, &cause))?;
-    let space = machine::space(&place)
-        .map_err(|cause| EngineError::from_io("ask the free space of", &place, &cause))?;
+    let space = machine::space(&existing)
+        .map_err(|cause| EngineError::from_io("ask the free space of", &existing, &cause))?;
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let mount = mount_of(&place, &mounts).unwrap_or_default();
-    let major_minor = device_number(&place).unwrap_or(mount.major_minor);
+    let mount = mount_of(&existing, &mounts).unwrap_or_default();
+    let major_minor = device_number(&existing).unwrap_or(mount.major_minor);
     let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     Ok(Probe {
         protocol: PROTOCOL,
@@ -75,14 +75,14 @@ pub fn probe(directory: &Path) -> Result<Probe> {
         // SAFETY: asks for a number of this process and cannot fail.
         uid: unsafe { libc::geteuid() },
         io_uring: uring::why_not(),
-        direct: why_not_direct(&place),
+        direct: why_not_direct(&existing),
         directory: Directory {
             free_bytes: space.available_bytes,
             total_bytes: space.total_bytes,
             filesystem: mount.filesystem,
             device: device_name(&major_minor).unwrap_or(mount.source),
             major_minor,
-            writable: try_writing(&place, 0).err().map(reason),
+            writable: try_writing(&existing, 0).err().map(reason),
             exists: absolute.is_dir(),
             untrusted: TrustedFolder::open(&nearest)
                 .err()
@@ -104,10 +104,10 @@ fn reason(cause: io::Error) -> String {
     cause.to_string()
 }
 
-fn why_not_direct(place: &Path) -> Option<String> {
-    match direct::refuse_memory(place) {
+fn why_not_direct(directory: &Path) -> Option<String> {
+    match direct::refuse_memory(directory) {
         Err(refusal) => Some(refusal.message),
-        Ok(()) => try_writing(place, libc::O_DIRECT).err().map(reason),
+        Ok(()) => try_writing(directory, libc::O_DIRECT).err().map(reason),
     }
 }
 

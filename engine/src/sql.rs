@@ -46,8 +46,8 @@ pub fn sql(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
         Ok(Input::Line(line)) => parse(&line)?,
         _ => return Err(EngineError::bad_job("stdin has no job")),
     };
-    let place = job.database.place();
-    let mut session = Session::open(&job.database, false).map_err(|error| error.at(&place))?;
+    let address = job.database.address();
+    let mut session = Session::open(&job.database, false).map_err(|error| error.at(&address))?;
     events.emit(&Hello::new(serde_json::to_value(&job).unwrap_or_default()));
     while let Ok(Input::Line(line)) = inbox.recv() {
         // The error does not repeat the line: a statement may hold a password.
@@ -56,7 +56,7 @@ pub fn sql(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
         match session.query(&query.query) {
             Ok(rows) => events.emit(&SqlEvent::Rows(rows)),
             Err(error) if matches!(error.kind, Kind::Lost | Kind::Protocol) => {
-                return Err(error.at(&place));
+                return Err(error.at(&address));
             }
             Err(error) => events.emit(&SqlEvent::Refused(error)),
         }

@@ -69,7 +69,7 @@ impl ArgumentList {
     }
 
     /// Appends the value of this number again.
-    pub fn again(&mut self, number: usize) {
+    pub fn repeat(&mut self, number: usize) {
         self.stored.push(self.stored[number]);
     }
 
@@ -128,7 +128,7 @@ mod tests {
         list.null();
         list.text(|text| text.push('ä'));
         list.float(0.5);
-        list.again(1);
+        list.repeat(1);
         let arguments: Vec<_> = list.range(1..6).iter().collect();
         use Argument::{Float, Null, Text};
         let expected = [Text("ab"), Null, Text("ä"), Float(0.5), Text("ab")];

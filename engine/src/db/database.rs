@@ -30,11 +30,11 @@ pub struct SqliteFile {
 
 impl Database {
     /// The file or the server, for messages.
-    pub fn place(&self) -> String {
+    pub fn address(&self) -> String {
         match self {
             Database::Sqlite(file) => file.path.display().to_string(),
-            Database::Mysql(server) => server.place(mysql::USUAL_PORT),
-            Database::Postgres(server) => server.place(postgres::USUAL_PORT),
+            Database::Mysql(server) => server.address(mysql::USUAL_PORT),
+            Database::Postgres(server) => server.address(postgres::USUAL_PORT),
         }
     }
 

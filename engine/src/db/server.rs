@@ -75,7 +75,7 @@ impl fmt::Debug for Secret {
 
 impl Server {
     /// The socket, or host and port, for messages.
-    pub fn place(&self, usual_port: u16) -> String {
+    pub fn address(&self, usual_port: u16) -> String {
         match &self.socket {
             Some(socket) => socket.display().to_string(),
             None => format!("{}:{}", self.host(), self.port.unwrap_or(usual_port)),

@@ -131,7 +131,7 @@ impl Connection {
         let mut result = prepared.raw_query();
         let mut rows = Vec::new();
         while let Some(row) = result.next().map_err(failed)? {
-            let text = |place| row.get_ref(place).map(as_text).map_err(failed);
+            let text = |column| row.get_ref(column).map(as_text).map_err(failed);
             rows.push((0..columns.len()).map(text).collect::<Result<_>>()?);
         }
         drop(result);
@@ -140,9 +140,9 @@ impl Connection {
 }
 
 fn run(prepared: &mut Prepared<'_>, arguments: Arguments<'_>) -> Result<Answer> {
-    for (place, argument) in arguments.iter().enumerate() {
+    for (index, argument) in arguments.iter().enumerate() {
         prepared
-            .raw_bind_parameter(place + 1, Bound(argument))
+            .raw_bind_parameter(index + 1, Bound(argument))
             .map_err(failed)?;
     }
     if prepared.column_count() == 0 {
@@ -197,10 +197,10 @@ fn is_same(set: &str, read_back: &str) -> bool {
 }
 
 fn failed(error: rusqlite::Error) -> DbError {
-    let rusqlite::Error::SqliteFailure(cause, words) = &error else {
+    let rusqlite::Error::SqliteFailure(cause, message) = &error else {
         return DbError::new(Kind::Refused, "", error.to_string());
     };
-    let words = words.clone().unwrap_or_else(|| cause.to_string());
+    let message = message.clone().unwrap_or_else(|| cause.to_string());
     let kind = match cause.code {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Kind::Conflict,
         // A duplicate key, as where another connection has inserted the row meanwhile.
@@ -208,10 +208,10 @@ fn failed(error: rusqlite::Error) -> DbError {
         ErrorCode::DiskFull => Kind::Full,
         ErrorCode::CannotOpen | ErrorCode::NotFound => Kind::Missing,
         ErrorCode::PermissionDenied | ErrorCode::ReadOnly => Kind::Denied,
-        _ if words.starts_with("no such table") => Kind::Missing,
+        _ if message.starts_with("no such table") => Kind::Missing,
         _ => Kind::Refused,
     };
-    DbError::new(kind, cause.extended_code.to_string(), words)
+    DbError::new(kind, cause.extended_code.to_string(), message)
 }
 
 /// The files that belong to a database file.

@@ -118,7 +118,7 @@ fn split(sql: &str) -> Vec<String> {
     let mut pieces = vec![String::new()];
     let mut remainder = sql;
     while let Some(first) = remainder.chars().next() {
-        let taken = match first {
+        let length = match first {
             '\'' | '"' | '`' => quoted(remainder, first),
             '-' if remainder.starts_with("--") => until(remainder, "\n"),
             '/' if remainder.starts_with("/*") => until(remainder, "*/"),
@@ -129,7 +129,7 @@ fn split(sql: &str) -> Vec<String> {
             }
             _ => first.len_utf8(),
         };
-        let (piece, after) = remainder.split_at(taken);
+        let (piece, after) = remainder.split_at(length);
         if let Some(last) = pieces.last_mut() {
             last.push_str(piece);
         }

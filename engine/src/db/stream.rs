@@ -189,8 +189,8 @@ impl Stream {
 
     fn encrypt(&mut self, session: &mut ClientConnection, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
-            let taken = session.writer().write(bytes).map_err(DbError::lost)?;
-            bytes = &bytes[taken..];
+            let written = session.writer().write(bytes).map_err(DbError::lost)?;
+            bytes = &bytes[written..];
             self.flush(session)?;
         }
         Ok(())

@@ -57,9 +57,9 @@ pub struct DataFolders {
     pub folders: Vec<DataFolder>,
 }
 
-/// Returns the folder of an experiment below `place`, which must exist; creates it where missing.
-pub fn make(place: &Path, experiment: &str, about: Value) -> Result<PathBuf> {
-    let shared = TrustedFolder::open(place)?.make(SHARED, 0o755)?;
+/// Returns the folder of an experiment below `parent`, which must exist; creates it where missing.
+pub fn make(parent: &Path, experiment: &str, about: Value) -> Result<PathBuf> {
+    let shared = TrustedFolder::open(parent)?.make(SHARED, 0o755)?;
     let folder = shared.make(experiment, 0o700)?;
     match read_manifest(&folder) {
         Ok(Some(manifest)) if manifest.experiment == experiment => {}
@@ -79,9 +79,9 @@ pub fn make(place: &Path, experiment: &str, about: Value) -> Result<PathBuf> {
     Ok(folder.path().to_path_buf())
 }
 
-/// The folders below `place`, by name.
-pub fn list(place: &Path) -> Result<DataFolders> {
-    let shared = match TrustedFolder::open(place)?.folder(SHARED) {
+/// The folders below `parent`, by name.
+pub fn list(parent: &Path) -> Result<DataFolders> {
+    let shared = match TrustedFolder::open(parent)?.folder(SHARED) {
         Ok(shared) => shared,
         Err(error) if error.class == Class::FileVanished => {
             return Ok(DataFolders {
@@ -106,8 +106,8 @@ pub fn list(place: &Path) -> Result<DataFolders> {
 }
 
 /// Removes the folder of an experiment, and the shared parent folder when it is then empty.
-pub fn remove(place: &Path, experiment: &str) -> Result<()> {
-    let outer = TrustedFolder::open(place)?;
+pub fn remove(parent: &Path, experiment: &str) -> Result<()> {
+    let outer = TrustedFolder::open(parent)?;
     let shared = outer.folder(SHARED)?;
     let folder = shared.folder(experiment)?;
     match read_manifest(&folder) {
@@ -125,7 +125,7 @@ pub fn remove(place: &Path, experiment: &str) -> Result<()> {
         )
         .at(folder.path()));
     }
-    let device = look_at(&folder, c".")?.st_dev;
+    let device = stat_of(&folder, c".")?.st_dev;
     // Removes the manifest last, so that an interrupted removal can be repeated.
     empty(
         &folder
@@ -279,7 +279,7 @@ fn write_manifest(folder: &TrustedFolder, manifest: &Manifest) -> Result<()> {
     written.map_err(|cause| io_error("write", &path, &cause))
 }
 
-fn look_at(folder: &TrustedFolder, name: &CStr) -> Result<Stat> {
+fn stat_of(folder: &TrustedFolder, name: &CStr) -> Result<Stat> {
     rustix::fs::statat(folder.descriptor(), name, AtFlags::SYMLINK_NOFOLLOW)
         .map_err(|cause| failed("look at", folder.path(), cause))
 }

@@ -45,8 +45,8 @@ impl TrustedFolder {
             }
             let Some(above) = way.last() else { break };
             match above.look_up(&name)? {
-                Found::Folder(folder) => way.push(folder),
-                Found::Link(target) => {
+                Entry::Folder(folder) => way.push(folder),
+                Entry::Link(target) => {
                     links += 1;
                     if links > MOST_LINKS {
                         let cause = io::Error::from_raw_os_error(libc::ELOOP);
@@ -70,25 +70,25 @@ impl TrustedFolder {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let descriptor = rustix::fs::open(&path, flags, Mode::empty())
             .map_err(|cause| failed("open", &path, cause))?;
-        let stat = look_at(&descriptor, &path)?;
+        let stat = stat_of(&descriptor, &path)?;
         refuse(&descriptor, &stat, &path)?;
         Ok(TrustedFolder { descriptor, path })
     }
 
     /// The type of an entry, when it can be trusted.
-    fn look_up(&self, name: &OsStr) -> Result<Found> {
+    fn look_up(&self, name: &OsStr) -> Result<Entry> {
         let path = self.path.join(name);
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let descriptor = rustix::fs::openat(&self.descriptor, name, flags, Mode::empty())
             .map_err(|cause| failed("open", &path, cause))?;
-        let stat = look_at(&descriptor, &path)?;
+        let stat = stat_of(&descriptor, &path)?;
         refuse(&descriptor, &stat, &path)?;
         match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Directory => Ok(Found::Folder(TrustedFolder { descriptor, path })),
+            FileType::Directory => Ok(Entry::Folder(TrustedFolder { descriptor, path })),
             FileType::Symlink => {
                 let target = rustix::fs::readlinkat(&descriptor, "", Vec::new())
                     .map_err(|cause| failed("read the link", &path, cause))?;
-                Ok(Found::Link(OsString::from_vec(target.into_bytes()).into()))
+                Ok(Entry::Link(OsString::from_vec(target.into_bytes()).into()))
             }
             _ => {
                 let cause = io::Error::from_raw_os_error(libc::ENOTDIR);
@@ -114,8 +114,8 @@ impl TrustedFolder {
     pub fn folder(&self, name: &str) -> Result<TrustedFolder> {
         let path = self.path.join(name);
         match self.look_up(OsStr::new(name))? {
-            Found::Folder(folder) => Ok(folder),
-            Found::Link(target) => Err(EngineError::new(
+            Entry::Folder(folder) => Ok(folder),
+            Entry::Link(target) => Err(EngineError::new(
                 Class::UntrustedFolder,
                 format!(
                     "{} is a symbolic link to {}, not a folder",
@@ -165,7 +165,7 @@ impl TrustedFolder {
     }
 }
 
-enum Found {
+enum Entry {
     Folder(TrustedFolder),
     Link(PathBuf),
 }
@@ -184,7 +184,7 @@ fn is_one(name: &OsStr) -> bool {
     matches!(components.next(), Some(Component::Normal(_))) && components.next().is_none()
 }
 
-fn look_at(descriptor: &OwnedFd, path: &Path) -> Result<Stat> {
+fn stat_of(descriptor: &OwnedFd, path: &Path) -> Result<Stat> {
     rustix::fs::fstat(descriptor).map_err(|cause| failed("look at", path, cause))
 }
 

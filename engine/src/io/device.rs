@@ -152,11 +152,11 @@ pub fn sector(device: &File) -> io::Result<u32> {
 /// # Safety
 ///
 /// `T` must be the integer type of the kernel's answer to `what`.
-unsafe fn ask<T: Default>(device: &File, what: libc::Ioctl) -> io::Result<T> {
+unsafe fn ask<T: Default>(device: &File, request: libc::Ioctl) -> io::Result<T> {
     let mut number = T::default();
     // SAFETY: `number` is writable memory of the type that the caller knows this request to fill,
     // and the descriptor is kept open by `device`.
-    match unsafe { libc::ioctl(device.as_raw_fd(), what, &raw mut number) } {
+    match unsafe { libc::ioctl(device.as_raw_fd(), request, &raw mut number) } {
         0 => Ok(number),
         _ => Err(io::Error::last_os_error()),
     }

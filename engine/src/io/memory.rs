@@ -97,15 +97,15 @@ impl Memory {
 
     /// The next piece, of one of the requested sizes, zeroed. Panics when no memory is left for it.
     pub fn take(&mut self, size: usize) -> Piece {
-        let taken = aligned(size).unwrap_or(usize::MAX);
+        let piece_bytes = aligned(size).unwrap_or(usize::MAX);
         assert!(
-            taken <= self.left_bytes,
+            piece_bytes <= self.left_bytes,
             "more memory taken than was asked for"
         );
         let start = self.left;
         // SAFETY: `taken` bytes from `left` on lie in the mapping.
-        self.left = unsafe { start.add(taken) };
-        self.left_bytes -= taken;
+        self.left = unsafe { start.add(piece_bytes) };
+        self.left_bytes -= piece_bytes;
         Piece {
             start,
             length: size,

@@ -97,13 +97,13 @@ impl Load {
 
 impl Data {
     fn check(&self, io: &Method) -> Result<()> {
-        let place = match (&self.directory, &self.device) {
+        let location = match (&self.directory, &self.device) {
             (Some(_), Some(_)) | (None, None) => {
                 return refuse(
                     "workload.data must have either `directory` or `device`".to_string(),
                 );
             }
-            _ => self.place(),
+            _ => self.location(),
         };
         if self.device_identity.is_some() && self.device.is_none() {
             return refuse(
@@ -111,10 +111,10 @@ impl Data {
                     .to_string(),
             );
         }
-        if !place.is_absolute() {
+        if !location.is_absolute() {
             return refuse(format!(
                 "the directory or device of workload.data is `{}`; it must be an absolute path",
-                place.display()
+                location.display()
             ));
         }
         if !(1..=100_000).contains(&self.files) || (self.device.is_some() && self.files != 1) {

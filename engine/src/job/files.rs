@@ -75,7 +75,7 @@ impl Data {
     }
 
     /// The directory or the device.
-    pub fn place(&self) -> &Path {
+    pub fn location(&self) -> &Path {
         self.device
             .as_deref()
             .or(self.directory.as_deref())

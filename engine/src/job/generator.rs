@@ -71,8 +71,8 @@ pub enum Literal {
 }
 
 impl Generator {
-    /// `earlier` is the number of arguments before it; `place` names it.
-    pub(super) fn check(&self, place: &str, earlier: usize) -> Result<()> {
+    /// `earlier` is the number of arguments before it; `position` names it.
+    pub(super) fn check(&self, position: &str, earlier: usize) -> Result<()> {
         match self {
             Generator::Int {
                 low,
@@ -84,30 +84,32 @@ impl Generator {
                 // A distribution in floating point does not reach all numbers of a larger range.
                 if low > high || low.abs_diff(*high) >= 1 << 53 {
                     return refuse(format!(
-                        "{place}: int from {low} to {high} is no range of at most 2^53 numbers"
+                        "{position}: int from {low} to {high} is no range of at most 2^53 numbers"
                     ));
                 }
                 within(
-                    &format!("{place}: zipf_exponent"),
+                    &format!("{position}: zipf_exponent"),
                     *zipf_exponent,
                     0.01..=10.0,
                 )?;
-                within(&format!("{place}: pareto_h"), *pareto_h, 0.001..=0.5)
+                within(&format!("{position}: pareto_h"), *pareto_h, 0.001..=0.5)
             }
             Generator::Float { low, high } => {
                 if low <= high && (high - low).is_finite() {
                     return Ok(());
                 }
-                refuse(format!("{place}: float from {low} to {high} is no range"))
+                refuse(format!(
+                    "{position}: float from {low} to {high} is no range"
+                ))
             }
             Generator::Text { least, most } if least > most || *most > MAX_TEXT => refuse(format!(
-                "{place}: text of {least} to {most} letters is no range up to {MAX_TEXT}"
+                "{position}: text of {least} to {most} letters is no range up to {MAX_TEXT}"
             )),
             Generator::Choice { values } if values.is_empty() => {
-                refuse(format!("{place}: choice has no values"))
+                refuse(format!("{position}: choice has no values"))
             }
             Generator::Same { argument } if !(1..=earlier).contains(argument) => refuse(format!(
-                "{place}: same = {argument} is no earlier argument; there are {earlier}"
+                "{position}: same = {argument} is no earlier argument; there are {earlier}"
             )),
             _ => Ok(()),
         }

@@ -72,13 +72,13 @@ pub struct MixStatement {
 impl SqlMix {
     pub(super) fn check(&self) -> Result<()> {
         for (number, filling) in self.rows.iter().enumerate() {
-            let place = format!("workload.rows[{number}]");
+            let position = format!("workload.rows[{number}]");
             within(
-                &format!("{place}.count"),
+                &format!("{position}.count"),
                 filling.count as f64,
                 1.0..=MAX_ROWS as f64,
             )?;
-            check_arguments(&place, &filling.insert, &filling.arguments, 0)?;
+            check_arguments(&position, &filling.insert, &filling.arguments, 0)?;
         }
         if self.transactions.is_empty() {
             return refuse("workload.transactions is empty".to_string());
@@ -115,27 +115,27 @@ impl MixTransaction {
     }
 
     fn check(&self) -> Result<()> {
-        let place = format!("transaction `{}`", self.name);
-        within(&format!("{place}: weight"), self.weight, 1e-6..=1e9)?;
-        within(&format!("{place}: rollback"), self.rollback, 0.0..=1.0)?;
+        let position = format!("transaction `{}`", self.name);
+        within(&format!("{position}: weight"), self.weight, 1e-6..=1e9)?;
+        within(&format!("{position}: rollback"), self.rollback, 0.0..=1.0)?;
         if self.rollback > 0.0 && !self.transaction {
             return refuse(format!(
-                "{place}: rollback is for what is carried out as a transaction"
+                "{position}: rollback is for what is carried out as a transaction"
             ));
         }
         if self.statements.is_empty() {
-            return refuse(format!("{place} has no statements"));
+            return refuse(format!("{position} has no statements"));
         }
         let mut earlier = 0;
         for (number, statement) in self.statements.iter().enumerate() {
-            let place = format!("{place}, statement {}", number + 1);
+            let position = format!("{position}, statement {}", number + 1);
             if !(1..=MAX_REPEAT).contains(&statement.repeat) {
                 return refuse(format!(
-                    "{place}: repeat is {}; it must be from 1 to {MAX_REPEAT}",
+                    "{position}: repeat is {}; it must be from 1 to {MAX_REPEAT}",
                     statement.repeat
                 ));
             }
-            check_arguments(&place, &statement.sql, &statement.arguments, earlier)?;
+            check_arguments(&position, &statement.sql, &statement.arguments, earlier)?;
             earlier += statement.arguments.len();
         }
         Ok(())
@@ -143,17 +143,22 @@ impl MixTransaction {
 }
 
 /// `earlier` is the number of arguments before these.
-fn check_arguments(place: &str, sql: &str, arguments: &[Generator], earlier: usize) -> Result<()> {
+fn check_arguments(
+    position: &str,
+    sql: &str,
+    arguments: &[Generator],
+    earlier: usize,
+) -> Result<()> {
     let parameters = Statement::new(Kind::of(sql), sql).parameters();
     if parameters != arguments.len() {
         return refuse(format!(
-            "{place} has {parameters} parameters and {} arguments",
+            "{position} has {parameters} parameters and {} arguments",
             arguments.len()
         ));
     }
     for (number, argument) in arguments.iter().enumerate() {
         argument.check(
-            &format!("{place}, argument {}", number + 1),
+            &format!("{position}, argument {}", number + 1),
             earlier + number,
         )?;
     }
@@ -187,7 +192,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_names_transaction_and_statement() {
         let int = json!({"draw": "int", "low": 1, "high": 9});
-        for (statement, words) in [
+        for (statement, expected) in [
             (
                 json!({"sql": "SELECT ? + '?'"}),
                 "transaction `t`, statement 2 has 1 parameters and 0 arguments",
@@ -211,7 +216,7 @@ mod tests {
             ),
         ] {
             let message = refused(json!([]), transactions_with(statement));
-            assert!(message.contains(words), "{message}");
+            assert!(message.contains(expected), "{message}");
         }
         let light = json!([{"name": "t", "weight": 0, "statements": [{"sql": "SELECT 1"}]}]);
         assert!(refused(json!([]), light).contains("transaction `t`: weight is 0"));

@@ -218,9 +218,9 @@ mod tests {
     #[test]
     fn a_bad_line_is_damage_that_the_copy_repairs() {
         let whole = journal(3);
-        for place in [60, whole.len() / 2, whole.len() - 40] {
+        for index in [60, whole.len() / 2, whole.len() - 40] {
             let mut bytes = whole.clone();
-            bytes[place] ^= 1;
+            bytes[index] ^= 1;
             let (usable, damaged) = numbers(&bytes, None);
             assert_eq!((usable.len(), damaged.len()), (2, 1));
             assert_eq!(numbers(&bytes, Some(&whole)), (vec![1, 2, 3], vec![]));

@@ -23,7 +23,7 @@ use super::file::Journal;
 use super::line::Record;
 use super::lock::{self, try_lock};
 use super::open_journal::{OpenJournal, Ownership};
-use super::replica::{self, Found, sync_directory, write_error};
+use super::replica::{self, JournalEntry, sync_directory, write_error};
 use crate::error::{Class, EngineError, Result};
 use crate::machine;
 
@@ -132,7 +132,7 @@ impl Directory {
     pub fn open_journals(&self, lock: &DirectoryLock) -> Result<Vec<OpenJournal>> {
         let mut journals = Vec::new();
         for path in self.journal_paths()? {
-            if let Some(journal) = self.look(&path, lock)? {
+            if let Some(journal) = self.read(&path, lock)? {
                 journals.push(journal);
             }
         }
@@ -140,30 +140,30 @@ impl Directory {
     }
 
     /// Reads one journal; `None` when it is closed or gone. The caller holds the lock.
-    pub fn look(&self, path: &Path, _lock: &DirectoryLock) -> Result<Option<OpenJournal>> {
+    pub fn read(&self, path: &Path, _lock: &DirectoryLock) -> Result<Option<OpenJournal>> {
         let copy_path = self.copy_of(path);
         let journal = replica::find(path)?;
         let copy = replica::find(&copy_path).unwrap_or_else(|error| {
             eprintln!("paribus-engine: {error}");
-            Found::Missing
+            JournalEntry::Missing
         });
-        if matches!(journal, Found::Missing) && exists(&self.closed(path)) {
+        if matches!(journal, JournalEntry::Missing) && exists(&self.closed(path)) {
             // Its owner died just before it removed the copy.
             let _ = fs::remove_file(&copy_path);
             return Ok(None);
         }
-        if let Found::Unusable(kind) = &journal
-            && !matches!(&copy, Found::File(_, reading) if reading.has_header())
+        if let JournalEntry::Unusable(kind) = &journal
+            && !matches!(&copy, JournalEntry::File(_, reading) if reading.has_header())
         {
             return Err(unusable(path, kind));
         }
         let copied = match &copy {
-            Found::File(_, reading) => Some(reading.clone()),
+            JournalEntry::File(_, reading) => Some(reading.clone()),
             _ => None,
         };
         let mut files = Vec::new();
         for (path, outcome) in [(path, journal), (&copy_path, copy)] {
-            if let Found::File(file, reading) = outcome {
+            if let JournalEntry::File(file, reading) = outcome {
                 files.push((path.to_path_buf(), file, reading));
             }
         }
@@ -266,8 +266,8 @@ impl Directory {
                 _ => format!("{experiment}.{generation}{SUFFIX}"),
             };
             let path = self.path.join(&name);
-            let taken = [&path, &self.closed(&path), &self.copy_of(&path)];
-            if !taken.into_iter().any(|path| exists(path)) {
+            let candidates = [&path, &self.closed(&path), &self.copy_of(&path)];
+            if !candidates.into_iter().any(|path| exists(path)) {
                 return path;
             }
             generation += 1;

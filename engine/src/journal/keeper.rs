@@ -218,7 +218,7 @@ fn open_journal(directory: &Directory, allow_volatile: bool, open: &Open) -> Res
         )
         .at(&orphan.path));
     }
-    if let Some((busy, what)) = active.find_map(|other| {
+    if let Some((busy, conflict)) = active.find_map(|other| {
         Some((
             other,
             overlap(other, &open.experiment, &open.addresses, open.global)?,
@@ -227,7 +227,7 @@ fn open_journal(directory: &Directory, allow_volatile: bool, open: &Open) -> Res
         return Err(EngineError::new(
             Class::AddressBusy,
             format!(
-                "experiment `{}` is running on this machine and {what} ({})",
+                "experiment `{}` is running on this machine and {conflict} ({})",
                 busy.experiment(),
                 busy.path.display()
             ),
@@ -278,9 +278,9 @@ fn check_name(experiment: &str) -> Result<()> {
 }
 
 fn refuse_volatile(directory: &Path, allow_volatile: bool) -> Result<()> {
-    let place = machine::nearest_existing(directory);
-    let is_volatile = machine::is_volatile(&place)
-        .map_err(|cause| EngineError::from_io("look at the file system of", &place, &cause))?;
+    let existing = machine::nearest_existing(directory);
+    let is_volatile = machine::is_volatile(&existing)
+        .map_err(|cause| EngineError::from_io("look at the file system of", &existing, &cause))?;
     if !is_volatile || allow_volatile {
         return Ok(());
     }

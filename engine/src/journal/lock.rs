@@ -73,11 +73,11 @@ fn holder_of(
     owner_of: &dyn Fn(u32) -> Option<u32>,
 ) -> Option<u32> {
     let holders = locks.lines().filter_map(|line| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let [_, "FLOCK", _, _, pid, place, ..] = words[..] else {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, _, pid, inode_field, ..] = fields[..] else {
             return None;
         };
-        let parts: Vec<&str> = place.split(':').collect();
+        let parts: Vec<&str> = inode_field.split(':').collect();
         let [major, minor, number] = parts[..] else {
             return None;
         };
@@ -89,8 +89,11 @@ fn holder_of(
     // SAFETY: takes nothing and cannot fail.
     let trusted = [0, unsafe { libc::geteuid() }];
     let is_trusted = |pid| owner_of(pid).is_some_and(|owner| trusted.contains(&owner));
-    let here = holders.iter().find(|(place, _)| *place == Some(device));
-    here.or_else(|| holders.iter().find(|(_, pid)| is_trusted(*pid)))
+    let on_this_device = holders
+        .iter()
+        .find(|(inode_field, _)| *inode_field == Some(device));
+    on_this_device
+        .or_else(|| holders.iter().find(|(_, pid)| is_trusted(*pid)))
         .map(|(_, pid)| *pid)
 }
 

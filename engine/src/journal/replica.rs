@@ -38,7 +38,7 @@ pub struct Replica {
 
 /// The entry at the path of a journal.
 #[derive(Debug)]
-pub enum Found {
+pub enum JournalEntry {
     File(File, Reading),
     Missing,
     /// The kind of an entry that is no readable file.
@@ -136,12 +136,12 @@ pub fn write_whole(path: &Path, text: &str) -> io::Result<File> {
         .create_new(true)
         .mode(0o600)
         .open(&fresh)?;
-    let made = try_lock(&file)
+    let locked = try_lock(&file)
         .and_then(|_| file.write_all(text.as_bytes()))
         .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(&fresh, path))
         .and_then(|()| sync_directory(path));
-    if let Err(cause) = made {
+    if let Err(cause) = locked {
         let _ = fs::remove_file(&fresh);
         return Err(cause);
     }
@@ -150,7 +150,7 @@ pub fn write_whole(path: &Path, text: &str) -> io::Result<File> {
 
 /// Opens a file of a journal. Returns an error where it cannot be opened, or belongs to another
 /// user.
-pub fn find(path: &Path) -> Result<Found> {
+pub fn find(path: &Path) -> Result<JournalEntry> {
     let open = |write: bool| {
         OpenOptions::new()
             .read(true)
@@ -166,8 +166,10 @@ pub fn find(path: &Path) -> Result<Found> {
         Ok(file) => file,
         Err(cause) => {
             return match cause.raw_os_error() {
-                Some(libc::ENOENT) => Ok(Found::Missing),
-                Some(libc::ELOOP | libc::EISDIR | libc::ENXIO) => Ok(Found::Unusable(kind(path))),
+                Some(libc::ENOENT) => Ok(JournalEntry::Missing),
+                Some(libc::ELOOP | libc::EISDIR | libc::ENXIO) => {
+                    Ok(JournalEntry::Unusable(kind(path)))
+                }
                 _ => Err(EngineError::from_io("open the journal", path, &cause)),
             };
         }
@@ -176,10 +178,10 @@ pub fn find(path: &Path) -> Result<Found> {
         .metadata()
         .map_err(|cause| EngineError::from_io("look at", path, &cause))?;
     if !metadata.is_file() {
-        return Ok(Found::Unusable(kind(path)));
+        return Ok(JournalEntry::Unusable(kind(path)));
     }
     if metadata.len() > MOST_BYTES {
-        return Ok(Found::Unusable(format!(
+        return Ok(JournalEntry::Unusable(format!(
             "a file of {} MiB",
             metadata.len() >> 20
         )));
@@ -188,7 +190,7 @@ pub fn find(path: &Path) -> Result<Found> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)
         .map_err(|cause| EngineError::from_io("read", path, &cause))?;
-    Ok(Found::File(file, line::decode(&bytes)))
+    Ok(JournalEntry::File(file, line::decode(&bytes)))
 }
 
 fn kind(path: &Path) -> String {
@@ -209,11 +211,11 @@ fn kind(path: &Path) -> String {
 /// Creates a directory for journals that only this user can enter, or checks an existing one.
 pub fn private_directory(directory: &Path) -> Result<()> {
     TrustedFolder::open(&machine::nearest_existing(directory)).map_err(stranger)?;
-    let made = DirBuilder::new()
+    let created = DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(directory);
-    made.map_err(|cause| write_error(directory, &cause))?;
+    created.map_err(|cause| write_error(directory, &cause))?;
     let metadata = trusted_directory(directory)?;
     if metadata.mode() & OTHERS != 0 {
         let private = fs::Permissions::from_mode(metadata.mode() & 0o7700);

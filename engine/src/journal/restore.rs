@@ -150,10 +150,10 @@ fn undo_all(changes: &[OpenChange], execute: impl Fn(&Action) -> io::Result<()>)
         .map(|action| (action.subject(), judge(action, &refused)))
         .collect();
     let outcome_of = |action: &Action| {
-        let thing = action.subject();
+        let subject = action.subject();
         judged
             .iter()
-            .find(|(other, _)| *other == thing)
+            .find(|(other, _)| *other == subject)
             .map(|(_, outcome)| outcome.clone())
     };
     changes
@@ -205,16 +205,16 @@ fn judge(action: &Action, refused: &[(&Action, io::Error)]) -> Outcome {
 
 fn check(action: &Action) -> Outcome {
     let expected = action.expected();
-    let thing = action.subject();
+    let subject = action.subject();
     match action.read_back() {
         Ok(observed) if observed == expected => Ok(observed),
         Ok(observed) => Err(Stuck {
-            reason: format!("{thing} reads back different"),
+            reason: format!("{subject} reads back different"),
             expected,
             observed: Some(observed),
         }),
         Err(cause) => Err(Stuck {
-            reason: format!("cannot read {thing}: {cause}"),
+            reason: format!("cannot read {subject}: {cause}"),
             expected,
             observed: None,
         }),

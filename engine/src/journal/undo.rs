@@ -88,7 +88,7 @@ fn newest_first(directory: &Directory) -> Result<Vec<PathBuf>> {
     let lock = directory.lock()?;
     let mut paths = directory.journal_paths()?;
     paths.sort_by_cached_key(|path| {
-        let journal = directory.look(path, &lock).ok().flatten();
+        let journal = directory.read(path, &lock).ok().flatten();
         Reverse(journal.map_or(0, |journal| journal.contents.sequence()))
     });
     Ok(paths)
@@ -103,7 +103,7 @@ fn undo_one(
     let deadline = Instant::now() + selection.patience;
     loop {
         let lock = directory.lock()?;
-        let Some(journal) = look(directory, path, selection, &lock)? else {
+        let Some(journal) = read_selected(directory, path, selection, &lock)? else {
             return Ok(Leftover::Nothing);
         };
         let experiment = journal.experiment();
@@ -160,7 +160,7 @@ fn user_of(
         if path == journal.path {
             continue; // its locks are ours already
         }
-        if let Some(other) = directory.look(&path, lock)?
+        if let Some(other) = directory.read(&path, lock)?
             && !other.is_orphan()
             && overlap(&other, &journal.experiment(), &addresses, everything).is_some()
         {
@@ -177,7 +177,7 @@ fn list(
     events: &Events,
 ) -> Result<Leftover> {
     let lock = directory.lock()?;
-    let Some(journal) = look(directory, path, selection, &lock)? else {
+    let Some(journal) = read_selected(directory, path, selection, &lock)? else {
         return Ok(Leftover::Nothing);
     };
     let changes = open_changes(&journal.contents)
@@ -211,12 +211,12 @@ fn list(
 }
 
 /// The journal at `path` when it is open and selected.
-fn look(
+fn read_selected(
     directory: &Directory,
     path: &Path,
     selection: &Selection,
     lock: &DirectoryLock,
 ) -> Result<Option<OpenJournal>> {
-    let journal = directory.look(path, lock)?;
+    let journal = directory.read(path, lock)?;
     Ok(journal.filter(|journal| selection.includes(journal)))
 }

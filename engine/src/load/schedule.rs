@@ -107,15 +107,15 @@ impl Schedule {
 #[derive(Debug)]
 pub struct Backlog {
     schedule: Arc<Schedule>,
-    /// Points at the first intended start after the last look.
+    /// Points at the first intended start at the last reading.
     offered: Times,
-    /// Points at the first operation that was not started at the last look.
+    /// Points at the first operation that was not started at the last reading.
     begun: Times,
 }
 
 /// The state of a schedule at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Look {
+pub struct ScheduleState {
     /// Intended starts since the beginning.
     pub offered: u64,
     /// Intended starts without an actual start yet.
@@ -126,7 +126,7 @@ pub struct Look {
 
 impl Backlog {
     /// The current state of the schedule; `now` must not decrease between calls.
-    pub fn look(&mut self, now: impl FnOnce() -> Nanos) -> Look {
+    pub fn state(&mut self, now: impl FnOnce() -> Nanos) -> ScheduleState {
         // Reads the count first: every operation started by then had an intended start before
         // `now`.
         let started = self.schedule.started.load(Ordering::Relaxed);
@@ -138,7 +138,7 @@ impl Backlog {
             self.begun.advance();
         }
         let offered = self.offered.number - 1;
-        Look {
+        ScheduleState {
             offered,
             waiting: offered - started,
             lag_s: seconds(now.saturating_sub(self.begun.next())),
@@ -185,18 +185,18 @@ mod tests {
         for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
             let schedule = schedule(1000.0, arrivals);
             let mut backlog = schedule.begin(5 * SECOND);
-            assert_eq!(backlog.look(|| 5 * SECOND), Look::default());
+            assert_eq!(backlog.state(|| 5 * SECOND), ScheduleState::default());
             let first = schedule.take_turn();
             let second = schedule.take_turn();
             schedule.count_started();
-            let look = backlog.look(|| 6 * SECOND);
-            assert!((850..1150).contains(&look.offered), "{look:?}");
-            assert_eq!(look.waiting, look.offered - 1);
-            assert_eq!(look.lag_s, seconds(6 * SECOND - second));
+            let state = backlog.state(|| 6 * SECOND);
+            assert!((850..1150).contains(&state.offered), "{state:?}");
+            assert_eq!(state.waiting, state.offered - 1);
+            assert_eq!(state.lag_s, seconds(6 * SECOND - second));
             assert!(first < second);
-            (1..look.offered).for_each(|_| schedule.count_started());
-            let look = backlog.look(|| 6 * SECOND);
-            assert_eq!((look.waiting, look.lag_s), (0, 0.0));
+            (1..state.offered).for_each(|_| schedule.count_started());
+            let state = backlog.state(|| 6 * SECOND);
+            assert_eq!((state.waiting, state.lag_s), (0, 0.0));
         }
     }
 }

@@ -96,10 +96,10 @@ impl Workers {
         let schedule = self.schedule.clone();
         let work = move || {
             // Sending cannot fail: the receiver lives until the process ends.
-            let tell = |message| drop(sender.send(message));
+            let send = |message| drop(sender.send(message));
             let outcome = catch_unwind(AssertUnwindSafe(|| {
                 let workload = make()?;
-                tell(Message::Ready);
+                send(Message::Ready);
                 gate.wait();
                 match schedule {
                     None => Worker::new(Closed, stop, workload, tally).work(),
@@ -111,10 +111,10 @@ impl Workers {
             }));
             match outcome {
                 Ok(Ok(())) => {}
-                Ok(Err(error)) => tell(Message::Failed(error)),
-                Err(_) => tell(Message::Failed(EngineError::panicked("a worker"))),
+                Ok(Err(error)) => send(Message::Failed(error)),
+                Err(_) => send(Message::Failed(EngineError::panicked("a worker"))),
             }
-            tell(Message::Left);
+            send(Message::Left);
         };
         thread::Builder::new()
             .name("worker".into())

@@ -71,8 +71,8 @@ impl Counts {
         let used = self.pages.iter().enumerate();
         let all = used.filter_map(|(page, counts)| Some((page, counts.as_ref()?)));
         all.flat_map(|(page, counts)| {
-            let places = counts.iter().enumerate();
-            places.map(move |(place, &count)| (largest_of(page * PAGE + place), count))
+            let buckets = counts.iter().enumerate();
+            buckets.map(move |(index, &count)| (largest_of(page * PAGE + index), count))
         })
         .filter(|&(_, count)| count > 0)
     }
@@ -94,11 +94,11 @@ fn bucket_of(value: u64) -> usize {
 }
 
 fn largest_of(bucket: usize) -> u64 {
-    let (octave, place) = (bucket / OCTAVE, bucket % OCTAVE);
+    let (octave, index) = (bucket / OCTAVE, bucket % OCTAVE);
     if octave == 0 {
-        return place as u64;
+        return index as u64;
     }
-    (((OCTAVE + place + 1) as u64) << (octave - 1)) - 1
+    (((OCTAVE + index + 1) as u64) << (octave - 1)) - 1
 }
 
 #[cfg(test)]

@@ -102,10 +102,10 @@ impl Times {
     /// The time that a fraction `quantile` of the operations did not exceed.
     pub fn quantile_s(&self, quantile: f64) -> Option<f64> {
         let rank = (quantile * self.count as f64).ceil().max(1.0) as u64;
-        let mut seen = 0;
+        let mut cumulative = 0;
         let bucket = self.counts.buckets().find(|(_, count)| {
-            seen += count;
-            seen >= rank
+            cumulative += count;
+            cumulative >= rank
         });
         // A bucket is reported by its upper end, which may lie above the largest recorded value.
         bucket.map(|(value, _)| seconds(value.clamp(self.min, self.max)))

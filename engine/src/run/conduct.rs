@@ -61,11 +61,11 @@ pub fn conduct(
     }
     let all_left = workers.wait_until_left(inbox, patience);
     if let Some(verification) = shared.verification() {
-        verification.tell(events);
+        verification.report_durable(events);
     }
-    if let Ending::Interrupted(what) = ending? {
+    if let Ending::Interrupted(reason) = ending? {
         // Returns at once, without waiting for the kernel to write back dirty pages.
-        return Err(interrupted(&what));
+        return Err(interrupted(&reason));
     }
     if !all_left {
         return Err(EngineError::new(
@@ -79,7 +79,7 @@ pub fn conduct(
     }
     shared.finish()?;
     if let Some(verification) = shared.verification() {
-        verification.tell(events);
+        verification.report_durable(events);
     }
     events.emit(&Phase::now(PhaseName::Finished));
     Ok(())

@@ -68,7 +68,7 @@ fn prepare_data(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result<
     events.emit(&Phase::now(PhaseName::Preparing));
     let stop = OnRequest::default();
     stop_at_end_of_input(inbox, stop.clone())?;
-    let tell = |step| match step {
+    let report = |step| match step {
         Step::Written {
             done_bytes,
             total_bytes,
@@ -80,9 +80,9 @@ fn prepare_data(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result<
     };
     match &job.workload {
         Workload::Files(files) => {
-            prepare::prepare(files.data(), files.io().direct, job.seed, &stop, tell)?;
+            prepare::prepare(files.data(), files.io().direct, job.seed, &stop, report)?;
         }
-        Workload::Sql(sql) => sql::prepare::prepare(sql, job.seed, &stop, tell)?,
+        Workload::Sql(sql) => sql::prepare::prepare(sql, job.seed, &stop, report)?,
     }
     events.emit(&Phase::now(PhaseName::Finished));
     Ok(())

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::clock::{self, Nanos, seconds};
-use crate::load::schedule::Look;
+use crate::load::schedule::ScheduleState;
 use crate::machine::{self, CpuTime};
 use crate::record::interval::RecordedInterval;
 use crate::record::tally::{Tally, whole};
@@ -21,19 +21,19 @@ pub struct Window {
     /// One entry per stream of the load.
     parts: Vec<Tally>,
     /// The state of an open loop's schedule at the start.
-    opened_at: Option<Look>,
+    opened_at: Option<ScheduleState>,
 }
 
 impl Window {
-    /// Opens a window at `start`, on a load of `parts` streams; `look` is the schedule's state.
-    pub fn open(id: String, start: Nanos, parts: usize, look: Option<Look>) -> Window {
+    /// Opens a window at `start`, on a load of `parts` streams, with the schedule in this state.
+    pub fn open(id: String, start: Nanos, parts: usize, schedule: Option<ScheduleState>) -> Window {
         Window {
             id,
             start,
             start_unix_s: clock::unix_s() - seconds(clock::now().saturating_sub(start)),
             cpu: machine::own_cpu_time(),
             parts: vec![Tally::default(); parts],
-            opened_at: look,
+            opened_at: schedule,
         }
     }
 
@@ -44,7 +44,12 @@ impl Window {
     }
 
     /// The result up to `end`; the caller fills in the workers and the buffer registration.
-    pub fn result(&self, end: Nanos, cpu: CpuTime, closed_at: Option<Look>) -> WindowResult {
+    pub fn result(
+        &self,
+        end: Nanos,
+        cpu: CpuTime,
+        closed_at: Option<ScheduleState>,
+    ) -> WindowResult {
         let tally = whole(&self.parts);
         let duration_s = seconds(end - self.start);
         let response = tally.response.summary();

@@ -13,7 +13,7 @@ use crate::event::{Events, Phase, PhaseName};
 use crate::input::Input;
 use crate::job::Job;
 use crate::load::inbox::{Command, Message};
-use crate::load::schedule::{Backlog, Look};
+use crate::load::schedule::{Backlog, ScheduleState};
 use crate::machine;
 use crate::record::interval::Collector;
 use crate::run::window::{Window, interval};
@@ -57,7 +57,7 @@ pub struct Windows<'a> {
     /// The names of the streams of the load.
     streams: Vec<&'static str>,
     /// The state of the schedule at the start of the current interval.
-    last_look: Option<Look>,
+    last_state: Option<ScheduleState>,
     interval: Nanos,
     next_interval: Nanos,
     next_check: Nanos,
@@ -82,7 +82,7 @@ impl<'a> Windows<'a> {
         let interval = nanos(job.interval_s);
         Windows {
             events,
-            last_look: watched.backlog.as_ref().map(|_| Look::default()),
+            last_state: watched.backlog.as_ref().map(|_| ScheduleState::default()),
             watched,
             streams: stream_names(job),
             interval,
@@ -143,7 +143,7 @@ impl<'a> Windows<'a> {
             if let Some(verification) = self.watched.shared.verification()
                 && now >= self.next_durable
             {
-                verification.tell(self.events);
+                verification.report_durable(self.events);
                 self.next_durable = now + DURABLE_EVERY;
             }
             if now >= self.next_check {
@@ -216,7 +216,7 @@ impl<'a> Windows<'a> {
         self.next_interval = start + self.interval;
         self.events
             .emit(&Phase::at(PhaseName::Measuring, Some(&id), start));
-        self.window = Some(Window::open(id, start, self.streams.len(), self.last_look));
+        self.window = Some(Window::open(id, start, self.streams.len(), self.last_state));
     }
 
     fn close(&mut self) {
@@ -229,7 +229,7 @@ impl<'a> Windows<'a> {
         self.measure = None;
         self.events
             .emit(&Phase::at(PhaseName::Closed, Some(&window.id), end));
-        let mut result = window.result(end, cpu, self.last_look);
+        let mut result = window.result(end, cpu, self.last_state);
         result.workers = self.watched.workers;
         result.registered_buffers = self.watched.registered_buffers;
         if self.streams.iter().any(|name| !name.is_empty()) {
@@ -242,19 +242,19 @@ impl<'a> Windows<'a> {
     fn close_interval(&mut self) -> Nanos {
         let cut = self.watched.collector.cut();
         // Read immediately after the cut, so that starts and completions refer to the same moment.
-        let before = self.last_look;
-        self.last_look = self
+        let before = self.last_state;
+        self.last_state = self
             .watched
             .backlog
             .as_mut()
-            .map(|backlog| backlog.look(clock::now));
+            .map(|backlog| backlog.state(clock::now));
         let recorded = self.watched.collector.collect(cut);
         let whole = recorded.whole();
         // Two ends at the same time leave an empty interval, which is not reported.
         if recorded.end - recorded.start >= SECOND / 1000 || !whole.is_empty() {
             let mut interval = interval(&recorded, &whole);
             interval.window = self.window.as_ref().map(|window| window.id.clone());
-            if let (Some(before), Some(now)) = (before, self.last_look) {
+            if let (Some(before), Some(now)) = (before, self.last_state) {
                 interval.offered = Some(now.offered - before.offered);
                 interval.backlog = Some(now.waiting);
             }

@@ -31,8 +31,9 @@ impl Process {
         unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
 
         let mut command = Command::new(&job.argv[0]);
-        let again = log.try_clone();
-        let again = again.map_err(|cause| EngineError::from_io("open", &job.log, &cause))?;
+        let second_handle = log.try_clone();
+        let second_handle =
+            second_handle.map_err(|cause| EngineError::from_io("open", &job.log, &cause))?;
         command
             .args(&job.argv[1..])
             .env_clear()
@@ -41,7 +42,7 @@ impl Process {
             .process_group(0)
             .stdin(Stdio::null())
             .stdout(log)
-            .stderr(again);
+            .stderr(second_handle);
         let parent = std::process::id();
         // SAFETY: between fork and exec only system calls are made, on memory made before.
         unsafe { command.pre_exec(move || become_it(account.as_ref(), parent)) };
@@ -91,8 +92,8 @@ impl Process {
     }
 }
 
-/// Calls `tell` on a separate thread when that child has ended, without reaping it.
-pub fn when_over(pid: u32, tell: impl FnOnce() + Send + 'static) -> io::Result<()> {
+/// Calls `report` on a separate thread when that child has ended, without reaping it.
+pub fn when_over(pid: u32, report: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let wait = move || {
         loop {
             // SAFETY: `siginfo_t` is plain numbers, for which all zeroes is a value.
@@ -104,7 +105,7 @@ pub fn when_over(pid: u32, tell: impl FnOnce() + Send + 'static) -> io::Result<(
                 break;
             }
         }
-        tell();
+        report();
     };
     thread::Builder::new()
         .name("server".into())
@@ -189,10 +190,10 @@ fn check(done: libc::c_int) -> io::Result<()> {
 
 fn cannot_start(job: &SuperviseJob, cause: &io::Error) -> EngineError {
     let program = &job.argv[0];
-    let who = job.user.as_deref().map(|user| format!(" as user {user}"));
+    let as_user = job.user.as_deref().map(|user| format!(" as user {user}"));
     let message = format!(
         "cannot start {program}{} in {}: {cause}",
-        who.unwrap_or_default(),
+        as_user.unwrap_or_default(),
         job.directory.display()
     );
     let hint = "see that the program and the folder are there, and that this user may reach both";

@@ -200,8 +200,8 @@ fn parse_stat(text: &str) -> Option<ProcessStat<'_>> {
     let (open, close) = (text.find('(')?, text.rfind(')')?);
     let command = text.get(open + 1..close)?;
     // The first word here is field 3 of proc_pid_stat(5).
-    let words: Vec<&str> = text.get(close + 1..)?.split_ascii_whitespace().collect();
-    let field = |number: usize| words.get(number - 3)?.parse::<u64>().ok();
+    let fields: Vec<&str> = text.get(close + 1..)?.split_ascii_whitespace().collect();
+    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
     Some(ProcessStat {
         command,
         parent: field(4)? as u32,

@@ -53,9 +53,9 @@ impl Reader {
 }
 
 fn read(job: &CountersJob, questions: &Receiver<()>, answers: &Sender<Message>) -> Result<()> {
-    let place = job.database.place();
-    let mut session = Session::open(&job.database, false).map_err(|error| error.at(&place))?;
-    let mut ask = |sql: &str| session.query(sql).map_err(|error| error.at(&place));
+    let address = job.database.address();
+    let mut session = Session::open(&job.database, false).map_err(|error| error.at(&address))?;
+    let mut ask = |sql: &str| session.query(sql).map_err(|error| error.at(&address));
     ask(&job.opening)?;
     let mut before: Option<(Nanos, BTreeMap<String, f64>)> = None;
     while questions.recv().is_ok() {
@@ -66,7 +66,7 @@ fn read(job: &CountersJob, questions: &Receiver<()>, answers: &Sender<Message>) 
         let counters = numbers(rows);
         if counters.is_empty() {
             return Err(EngineError::bad_command(format!(
-                "{place}: the statement that reads the counters returned no number"
+                "{address}: the statement that reads the counters returned no number"
             )));
         }
         let counted = Counted {

@@ -27,17 +27,19 @@ pub struct CpuShares {
 pub fn parse(stat: &str) -> CpuCounters {
     let mut counters = CpuCounters::default();
     for line in stat.lines() {
-        let mut words = line.split_ascii_whitespace();
-        let Some(name) = words.next() else { continue };
+        let mut fields = line.split_ascii_whitespace();
+        let Some(name) = fields.next() else { continue };
         if name == "cpu" {
-            for (tick, word) in counters.ticks.iter_mut().zip(words) {
+            for (tick, word) in counters.ticks.iter_mut().zip(fields) {
                 *tick = word.parse().unwrap_or(0);
             }
         } else if name.starts_with("cpu") {
             counters.cores += 1;
         } else if name == "ctxt" {
-            counters.context_switches =
-                words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
+            counters.context_switches = fields
+                .next()
+                .and_then(|word| word.parse().ok())
+                .unwrap_or(0);
         }
     }
     counters

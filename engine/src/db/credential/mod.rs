@@ -156,14 +156,14 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_named() {
-        for (place, name) in [
+        for (credential, name) in [
             (
                 Credential::Env("NO_SUCH_PASSWORD".into()),
                 "NO_SUCH_PASSWORD",
             ),
             (Credential::File("/no/such/file".into()), "/no/such/file"),
         ] {
-            let error = place.find(&server()).unwrap_err();
+            let error = credential.find(&server()).unwrap_err();
             assert!(error.message.contains(name), "{error}");
         }
     }

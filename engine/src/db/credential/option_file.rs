@@ -57,7 +57,7 @@ fn end_of(text: &str, end: char) -> Option<usize> {
             is_escaped = letter == '\\' && !is_escaped;
             is_end
         })
-        .map(|(place, _)| place)
+        .map(|(index, _)| index)
 }
 
 /// Replaces escapes; a backslash before any other character stays a backslash.

@@ -119,14 +119,14 @@ mod tests {
     /// In pieces of that length, as a stream may deliver them.
     fn fed(short_ends: bool, bytes: &[u8], piece: usize) -> Result<Progress> {
         let mut answer = Answer::new(short_ends, Status(0));
-        let mut held = Vec::new();
+        let mut buffer = Vec::new();
         for piece in bytes.chunks(piece) {
-            held.extend_from_slice(piece);
-            let (taken, progress) = answer.feed(&held);
-            held.drain(..taken);
-            assert!(held.len() <= WHOLE + HEAD);
+            buffer.extend_from_slice(piece);
+            let (consumed, progress) = answer.feed(&buffer);
+            buffer.drain(..consumed);
+            assert!(buffer.len() <= WHOLE + HEAD);
             if progress != Ok(Progress::Partial) {
-                assert!(held.is_empty());
+                assert!(buffer.is_empty());
                 return progress;
             }
         }

@@ -32,7 +32,7 @@ impl Connection {
             self.wire.add(chunk)?;
         }
         self.wire.add(&[])?;
-        let taken = match self.wire.next()?.split_first() {
+        let loaded = match self.wire.next()?.split_first() {
             Some((&NO_COLUMNS, body)) => ending::changed(body)?.0,
             Some((&refusal::SIGN, body)) => return Err(refusal::read(body)),
             _ => {
@@ -41,9 +41,9 @@ impl Connection {
                 ));
             }
         };
-        if taken != rows {
+        if loaded != rows {
             // The server silently skips client rows that it cannot load.
-            let message = format!("the server has taken {taken} of {rows} rows into {into}");
+            let message = format!("the server has taken {loaded} of {rows} rows into {into}");
             return Err(DbError::new(Kind::Refused, "", message));
         }
         Ok(true)

@@ -10,15 +10,15 @@ pub struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
     pub fn take(&mut self, count: usize) -> Result<&'a [u8]> {
-        let (taken, remainder) = self.0.split_at_checked(count).ok_or_else(too_short)?;
+        let (field, remainder) = self.0.split_at_checked(count).ok_or_else(too_short)?;
         self.0 = remainder;
-        Ok(taken)
+        Ok(field)
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let (taken, remainder) = self.0.split_first_chunk().ok_or_else(too_short)?;
+        let (field, remainder) = self.0.split_first_chunk().ok_or_else(too_short)?;
         self.0 = remainder;
-        Ok(*taken)
+        Ok(*field)
     }
 
     pub fn u8(&mut self) -> Result<u8> {

@@ -66,7 +66,7 @@ impl<'a> Login<'a> {
                 self.nonce = fields.0.to_vec();
                 self.prove(private).map(Step::Send)
             }
-            (true, MORE) => self.more(fields.0, private),
+            (true, MORE) => self.continue_method(fields.0, private),
             (true, other) => Err(DbError::protocol(format!(
                 "the server begins a packet with {other:#04x} before it lets in"
             ))),
@@ -119,7 +119,7 @@ impl<'a> Login<'a> {
             .prove(self.server.password(), &self.nonce, private)
     }
 
-    fn more(&mut self, server_data: &[u8], private: bool) -> Result<Step> {
+    fn continue_method(&mut self, server_data: &[u8], private: bool) -> Result<Step> {
         if self.method != Method::CachingSha2 {
             let name = self.method.name();
             let message = format!("the server says more than {name} knows");

@@ -114,8 +114,8 @@ impl super::Connection for Connection {
             return Ok(None);
         }
         loop {
-            let (taken, progress) = self.answer.feed(incoming.bytes());
-            incoming.consume(taken);
+            let (consumed, progress) = self.answer.feed(incoming.bytes());
+            incoming.consume(consumed);
             match progress {
                 Ok(Progress::Whole(rows)) => return Ok(Some(super::Answer { rows })),
                 Ok(Progress::Partial) => return Ok(None),

@@ -37,15 +37,15 @@ impl Connection {
 
     fn feed(&mut self, data: &mut dyn FnMut(&mut Vec<u8>) -> bool) -> Result<u64> {
         let mut chunk = Vec::with_capacity(2 * MESSAGE);
-        let mut more = true;
-        while more {
+        let mut has_more = true;
+        while has_more {
             chunk.clear();
-            while more && chunk.len() < MESSAGE {
-                more = data(&mut chunk);
+            while has_more && chunk.len() < MESSAGE {
+                has_more = data(&mut chunk);
             }
             self.outgoing.clear();
             request::copy_data(&chunk, &mut self.outgoing);
-            if !more {
+            if !has_more {
                 self.outgoing.extend_from_slice(request::COPY_DONE);
             }
             self.write()?;

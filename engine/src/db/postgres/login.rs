@@ -24,10 +24,10 @@ pub fn log_in(stream: &mut Stream, incoming: &mut Incoming, server: &Server) -> 
     let mut login = Login::new(server, stream.is_private());
     loop {
         out.clear();
-        let (taken, is_ready) = login.take(incoming.bytes(), &mut out)?;
-        incoming.consume(taken);
+        let (consumed, is_ready) = login.take(incoming.bytes(), &mut out)?;
+        incoming.consume(consumed);
         stream.write(&out)?;
-        match taken {
+        match consumed {
             _ if is_ready => return Ok(()),
             0 => stream.read_waiting(incoming)?,
             _ => {}

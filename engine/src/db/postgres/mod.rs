@@ -156,8 +156,8 @@ impl Connection {
 
     #[inline]
     fn take(&mut self) -> Result<Step> {
-        let (taken, step) = self.reply.take(self.incoming.bytes())?;
-        self.incoming.consume(taken);
+        let (consumed, step) = self.reply.take(self.incoming.bytes())?;
+        self.incoming.consume(consumed);
         Ok(step)
     }
 }

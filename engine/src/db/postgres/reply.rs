@@ -23,7 +23,7 @@ pub struct Reply {
     answer: Answer,
     error: Option<Box<DbError>>,
     /// The missing bytes of a skipped message.
-    passing: usize,
+    skipping: usize,
     /// The collected rows; `None` where the caller does not need them.
     pub rows: Option<Rows>,
 }
@@ -32,27 +32,27 @@ impl Reply {
     /// Consumes whole messages, and parts of skipped ones; returns the number of consumed bytes.
     #[inline]
     pub fn take(&mut self, bytes: &[u8]) -> Result<(usize, Step)> {
-        let mut taken = 0;
+        let mut consumed = 0;
         loop {
-            let passed = self.passing.min(bytes.len() - taken);
-            self.passing -= passed;
-            taken += passed;
-            let left = &bytes[taken..];
+            let skipped = self.skipping.min(bytes.len() - consumed);
+            self.skipping -= skipped;
+            consumed += skipped;
+            let left = &bytes[consumed..];
             let Some((tag, length)) = header(left)? else {
-                return Ok((taken, Step::More));
+                return Ok((consumed, Step::More));
             };
             if self.passes_over(tag)? {
-                taken += HEADER;
-                self.passing = length;
+                consumed += HEADER;
+                self.skipping = length;
                 continue;
             }
             let Some((_, body)) = whole(left)? else {
-                return Ok((taken, Step::More));
+                return Ok((consumed, Step::More));
             };
-            taken += HEADER + length;
+            consumed += HEADER + length;
             match self.understand(tag, body)? {
                 Step::More => {}
-                step => return Ok((taken, step)),
+                step => return Ok((consumed, step)),
             }
         }
     }
@@ -170,8 +170,8 @@ mod tests {
         let (mut start, mut end) = (0, 0);
         while end < bytes.len() {
             end = (end + size).min(bytes.len());
-            let (taken, step) = reply.take(&bytes[start..end])?;
-            start += taken;
+            let (consumed, step) = reply.take(&bytes[start..end])?;
+            start += consumed;
             if step == Step::Done {
                 assert_eq!(start, bytes.len());
                 return reply.finish().map(Some);

@@ -51,8 +51,8 @@ pub struct Mounted {
 
 impl Undo for MountOption {
     fn subject(&self) -> String {
-        let words = self.instead_of.join("|");
-        format!("{} ({words})", self.path.display())
+        let replaced = self.instead_of.join("|");
+        format!("{} ({replaced})", self.path.display())
     }
 
     fn path(&self) -> Option<&Path> {
@@ -114,8 +114,8 @@ impl MountOption {
     }
 
     fn nothing_there(&self) -> io::Error {
-        let words = format!("nothing is mounted at {}", self.path.display());
-        io::Error::new(io::ErrorKind::NotFound, words)
+        let message = format!("nothing is mounted at {}", self.path.display());
+        io::Error::new(io::ErrorKind::NotFound, message)
     }
 }
 
@@ -160,9 +160,9 @@ fn refuse_vanishing(source: &str) -> io::Result<()> {
     };
     let autoclear = fs::read_to_string(format!("/sys/block/{name}/loop/autoclear"));
     if autoclear.is_ok_and(|text| text.trim() == "1") {
-        let words =
+        let message =
             format!("{source} would vanish when it is unmounted: it was made by mount -o loop");
-        return Err(io::Error::other(words));
+        return Err(io::Error::other(message));
     }
     Ok(())
 }

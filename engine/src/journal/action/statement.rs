@@ -67,7 +67,7 @@ static UNREACHED: Mutex<Option<(String, Instant, String)>> = Mutex::new(None);
 
 impl Undo for PutStatements {
     fn subject(&self) -> String {
-        format!("{} of {}", self.name, self.server.place())
+        format!("{} of {}", self.name, self.server.address())
     }
 
     fn path(&self) -> Option<&Path> {
@@ -131,9 +131,9 @@ impl Undo for PutStatements {
 
 impl PutStatements {
     fn connect(&self) -> io::Result<Session> {
-        let place = self.server.place();
-        if let Some(why) = unreached(&place) {
-            return Err(self.by_hand(&why));
+        let address = self.server.address();
+        if let Some(reason) = unreached(&address) {
+            return Err(self.by_hand(&reason));
         }
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -145,11 +145,11 @@ impl PutStatements {
                     thread::sleep(GLANCE);
                 }
                 Err(error) => {
-                    let why = format!("{place}: {error}");
+                    let reason = format!("{address}: {error}");
                     if let Ok(mut last) = UNREACHED.lock() {
-                        *last = Some((place, Instant::now(), why.clone()));
+                        *last = Some((address, Instant::now(), reason.clone()));
                     }
-                    return Err(self.by_hand(&why));
+                    return Err(self.by_hand(&reason));
                 }
             }
         }
@@ -167,10 +167,10 @@ impl ExpectedValue {
 }
 
 /// The reason why a server was unreachable a moment ago.
-fn unreached(place: &str) -> Option<String> {
+fn unreached(address: &str) -> Option<String> {
     let last = UNREACHED.lock().ok()?;
-    let (other, when, why) = last.as_ref()?;
-    (other == place && when.elapsed() < LOST).then(|| why.clone())
+    let (other, when, reason) = last.as_ref()?;
+    (other == address && when.elapsed() < LOST).then(|| reason.clone())
 }
 
 /// The last column of the first row: `SHOW VARIABLES` puts the name before it. Empty where there is

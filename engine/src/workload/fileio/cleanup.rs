@@ -32,9 +32,9 @@ pub fn remove_made(directory: &Path) -> Result<()> {
     }
     // Removed after all other files, so that an interrupted cleanup can be repeated.
     remove(&Manifest::path(directory))?;
-    for made in &manifest.made_directories {
+    for created in &manifest.made_directories {
         // Only an empty directory can be removed; a directory with other files stays.
-        if fs::remove_dir(made).is_err() {
+        if fs::remove_dir(created).is_err() {
             break;
         }
     }

@@ -234,9 +234,9 @@ mod tests {
         #[test]
         fn scattering_is_a_bijection(blocks in 1u64..3000) {
             let scatter = Scatter::over(blocks);
-            let seen: HashSet<u64> = (0..blocks).map(|rank| scatter.block(rank)).collect();
-            prop_assert_eq!(seen.len() as u64, blocks);
-            prop_assert!(seen.iter().all(|&block| block < blocks));
+            let blocks_seen: HashSet<u64> = (0..blocks).map(|rank| scatter.block(rank)).collect();
+            prop_assert_eq!(blocks_seen.len() as u64, blocks);
+            prop_assert!(blocks_seen.iter().all(|&block| block < blocks));
         }
 
         #[test]
@@ -261,8 +261,8 @@ mod tests {
             let ranks = (h * blocks as f64) as u64;
             let measured = share_below(Shape::Pareto { h }, blocks, ranks, seed);
             prop_assert!(near(measured, 1.0 - h), "{measured}, wanted {}", 1.0 - h);
-            let again = (h * h * blocks as f64) as u64;
-            let measured = share_below(Shape::Pareto { h }, blocks, again, seed);
+            let hottest = (h * h * blocks as f64) as u64;
+            let measured = share_below(Shape::Pareto { h }, blocks, hottest, seed);
             prop_assert!(near(measured, (1.0 - h).powi(2)), "{measured} in the hottest part of it");
         }
 

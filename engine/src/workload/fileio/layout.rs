@@ -42,14 +42,14 @@ impl Layout {
 
     /// The file and the offset of a block, files one after the other.
     #[inline]
-    pub fn place(&self, block: u64) -> (usize, u64) {
+    pub fn position(&self, block: u64) -> (usize, u64) {
         let block = self.first + block * self.step;
         let file = block / self.blocks_per_file;
         let offset = (block % self.blocks_per_file) * u64::from(self.block_size_bytes);
         (file as usize, offset)
     }
 
-    /// The block at a file and offset; the inverse of `place`.
+    /// The block at a file and offset; the inverse of `position`.
     pub fn block(&self, file: usize, offset: u64) -> u64 {
         let block = file as u64 * self.blocks_per_file + offset / u64::from(self.block_size_bytes);
         (block - self.first) / self.step
@@ -71,7 +71,7 @@ mod tests {
             let mut seen = HashSet::new();
             for lane in (0..lanes).map(|lane| all.lane(lane, lanes)) {
                 for block in 0..lane.blocks() {
-                    let (file, offset) = lane.place(block);
+                    let (file, offset) = lane.position(block);
                     prop_assert!((file as u64) < files && offset < blocks_per_file * 4096);
                     prop_assert!(seen.insert((file, offset)), "two lanes have it");
                     prop_assert_eq!(lane.block(file, offset), block);

@@ -134,10 +134,10 @@ impl<I: Io> crate::load::workload::Workload for FileIo<I> {
             return never_started();
         };
         let path = self.files.path(request.file);
-        let place = format!("{} bytes at offset {} of", request.length, request.offset);
+        let range = format!("{} bytes at offset {} of", request.length, request.offset);
         let action = match request.kind {
-            Operation::Read => format!("read {place}"),
-            Operation::Write => format!("write {place}"),
+            Operation::Read => format!("read {range}"),
+            Operation::Write => format!("write {range}"),
             Operation::Fsync => "fsync".to_string(),
         };
         match failure {

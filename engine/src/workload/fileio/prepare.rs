@@ -49,7 +49,7 @@ pub fn prepare(
         return fill_device(path, data, direct, seed, stop, report);
     }
     if direct {
-        direct::refuse_memory(&machine::nearest_existing(data.place()))?;
+        direct::refuse_memory(&machine::nearest_existing(data.location()))?;
     }
     let size = data.file_size_bytes();
     let total = size * u64::from(data.files);
@@ -59,7 +59,7 @@ pub fn prepare(
             total_bytes: total,
         });
     };
-    let old = Manifest::read(data.place())?;
+    let old = Manifest::read(data.location())?;
     let missing = missing_files(data, old.as_ref());
     if missing.is_empty() {
         progress(total);
@@ -68,8 +68,8 @@ pub fn prepare(
     refuse_foreign_files(data, old.as_ref())?;
     check_space(data, old.as_ref(), missing.len() as u64 * size)?;
 
-    let made_directories = make_directory(data.place())?;
-    let folder = TrustedFolder::open(data.place())?;
+    let made_directories = make_directory(data.location())?;
+    let folder = TrustedFolder::open(data.location())?;
     let mut manifest = Manifest {
         made_directories: old
             .as_ref()
@@ -77,7 +77,7 @@ pub fn prepare(
         ..Manifest::of(data)
     };
     remove_surplus(data, old.as_ref())?;
-    manifest.write(data.place())?;
+    manifest.write(data.location())?;
     let reused_bytes = total - missing.len() as u64 * size;
     let files = missing
         .into_iter()
@@ -90,7 +90,7 @@ pub fn prepare(
     sync(&files, stop)?;
     manifest.inodes = inodes(data)?;
     manifest.complete = true;
-    manifest.write(data.place())?;
+    manifest.write(data.location())?;
     progress(total);
     Ok(())
 }
@@ -147,7 +147,7 @@ fn inodes(data: &Data) -> Result<Vec<u64>> {
             .map(|metadata| metadata.ino())
             .map_err(|cause| EngineError::from_io("look at", &path, &cause))
     };
-    file_paths(data.place(), data.files)
+    file_paths(data.location(), data.files)
         .into_iter()
         .map(inode)
         .collect()
@@ -157,7 +157,7 @@ fn inodes(data: &Data) -> Result<Vec<u64>> {
 fn missing_files(data: &Data, old: Option<&Manifest>) -> Vec<u32> {
     let trusted = old.is_some_and(|old| old.complete && old.matches(data));
     let is_right = |index: &u32| {
-        fs::symlink_metadata(file_path(data.place(), *index))
+        fs::symlink_metadata(file_path(data.location(), *index))
             .is_ok_and(|metadata| metadata.is_file() && metadata.len() == data.file_size_bytes())
     };
     (0..data.files)
@@ -169,7 +169,7 @@ fn missing_files(data: &Data, old: Option<&Manifest>) -> Vec<u32> {
 fn refuse_foreign_files(data: &Data, old: Option<&Manifest>) -> Result<()> {
     let recorded_files = old.map_or(0, |old| old.files);
     let foreign = (recorded_files..data.files)
-        .map(|index| file_path(data.place(), index))
+        .map(|index| file_path(data.location(), index))
         .find(|path| path.symlink_metadata().is_ok());
     match foreign {
         None => Ok(()),
@@ -186,13 +186,13 @@ fn refuse_foreign_files(data: &Data, old: Option<&Manifest>) -> Result<()> {
 }
 
 fn check_space(data: &Data, old: Option<&Manifest>, needed_bytes: u64) -> Result<()> {
-    let place = machine::nearest_existing(data.place());
-    let space = machine::space(&place)
-        .map_err(|cause| EngineError::from_io("ask the free space of", &place, &cause))?;
+    let existing = machine::nearest_existing(data.location());
+    let space = machine::space(&existing)
+        .map_err(|cause| EngineError::from_io("ask the free space of", &existing, &cause))?;
     // Files to be rewritten or removed free their space.
     let regained: u64 = old.map_or(0, |old| {
         let trusted = old.complete && old.matches(data);
-        file_paths(data.place(), old.files)
+        file_paths(data.location(), old.files)
             .iter()
             .filter_map(|path| fs::metadata(path).ok())
             .filter(|metadata| !(trusted && metadata.len() == data.file_size_bytes()))
@@ -207,11 +207,11 @@ fn check_space(data: &Data, old: Option<&Manifest>, needed_bytes: u64) -> Result
         Class::TooLittleSpace,
         format!(
             "the files in {} need {needed_bytes} bytes more, {available} are available",
-            data.place().display()
+            data.location().display()
         ),
         "free space there, use a smaller total_size_bytes, or choose another directory",
     )
-    .at(data.place()))
+    .at(data.location()))
 }
 
 /// Creates the directory and its missing parents; returns the created ones, the innermost first.
@@ -219,13 +219,13 @@ fn check_space(data: &Data, old: Option<&Manifest>, needed_bytes: u64) -> Result
 /// Includes parents that were created for other data next to it: the cleanup that comes last
 /// removes them.
 pub fn make_directory(directory: &Path) -> Result<Vec<PathBuf>> {
-    let mut made: Vec<PathBuf> = directory
+    let mut created: Vec<PathBuf> = directory
         .ancestors()
         .take_while(|path| !path.exists())
         .map(Path::to_path_buf)
         .collect();
-    if let Some(above) = made.last().and_then(|outermost| outermost.parent()) {
-        made.extend(made_for_others(above));
+    if let Some(parent) = created.last().and_then(|outermost| outermost.parent()) {
+        created.extend(made_for_others(parent));
     }
     // Only where nobody else can change the path, so that parents stay the same while directories
     // are created.
@@ -234,7 +234,7 @@ pub fn make_directory(directory: &Path) -> Result<Vec<PathBuf>> {
         TrustedFolder::open(&nearest)?;
     }
     match fs::create_dir_all(directory) {
-        Ok(()) => Ok(made),
+        Ok(()) => Ok(created),
         Err(cause)
             if matches!(
                 cause.kind(),
@@ -261,11 +261,11 @@ fn made_for_others(directory: &Path) -> Vec<PathBuf> {
     entries
         .filter_map(|entry| Manifest::read(&entry.path()).ok().flatten())
         .filter_map(|other| {
-            let place = other
+            let index = other
                 .made_directories
                 .iter()
-                .position(|made| made == directory)?;
-            Some(other.made_directories[place..].to_vec())
+                .position(|created| created == directory)?;
+            Some(other.made_directories[index..].to_vec())
         })
         .next()
         .unwrap_or_default()
@@ -274,13 +274,13 @@ fn made_for_others(directory: &Path) -> Vec<PathBuf> {
 /// Removes the files of an earlier, larger set.
 fn remove_surplus(data: &Data, old: Option<&Manifest>) -> Result<()> {
     for index in data.files..old.map_or(0, |old| old.files) {
-        remove(&file_path(data.place(), index))?;
+        remove(&file_path(data.location(), index))?;
     }
     Ok(())
 }
 
 fn create(folder: &TrustedFolder, index: u32, data: &Data, direct: bool) -> Result<NewFile> {
-    let path = file_path(data.place(), index);
+    let path = file_path(data.location(), index);
     remove(&path)?;
     let flags = direct_flag(data, direct);
     // Creates a new file; never follows a link of that name.

@@ -17,7 +17,7 @@ use crate::workload::fileio::pattern::{Order, Pattern};
 /// own, since all workers write to it.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub struct Drawn(AtomicU64);
+pub struct DrawCounter(AtomicU64);
 
 #[derive(Debug)]
 pub struct Requests {
@@ -26,7 +26,7 @@ pub struct Requests {
     distribution: Distribution,
     /// Whether the number of a request must be unique among all workers.
     numbers_are_shared: bool,
-    drawn: Arc<Drawn>,
+    drawn: Arc<DrawCounter>,
     drawn_here: u64,
     rng: Xoshiro256PlusPlus,
     /// Files still to be fsynced before the next read or write: the last ones of the set.
@@ -41,7 +41,7 @@ pub struct Draw {
 }
 
 impl Requests {
-    pub fn new(pattern: Pattern, drawn: Arc<Drawn>, rng: Xoshiro256PlusPlus) -> Self {
+    pub fn new(pattern: Pattern, drawn: Arc<DrawCounter>, rng: Xoshiro256PlusPlus) -> Self {
         let (is_random, shape) = match pattern.order {
             Order::Random(shape) => (true, shape),
             _ => (false, Shape::Uniform),
@@ -76,7 +76,7 @@ impl Requests {
                 (stream * blocks / streams + step) % blocks
             }
         };
-        let (file, offset) = self.pattern.layout.place(block);
+        let (file, offset) = self.pattern.layout.position(block);
         let kind = if self.pattern.mix.is_write(number) {
             Operation::Write
         } else {
@@ -161,7 +161,7 @@ mod tests {
     }
 
     fn streams(pattern: &Pattern, workers: u64) -> Vec<Requests> {
-        let drawn = Arc::<Drawn>::default();
+        let drawn = Arc::<DrawCounter>::default();
         (0..workers)
             .map(|seed| {
                 let rng = Xoshiro256PlusPlus::seed_from_u64(seed);

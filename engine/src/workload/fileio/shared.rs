@@ -76,8 +76,8 @@ pub fn open_data(workload: &Files, cache: Cache, write: bool) -> Result<FileSet>
         }
         None => {
             let manifest = check_prepared(data)?;
-            let files = FileSet::open(file_paths(data.place(), data.files), access)?;
-            if machine::keeps_inodes(data.place()).unwrap_or(true) {
+            let files = FileSet::open(file_paths(data.location(), data.files), access)?;
+            if machine::keeps_inodes(data.location()).unwrap_or(true) {
                 files.check_inodes(&manifest.inodes)?;
             }
             files
@@ -102,9 +102,9 @@ pub fn open_data(workload: &Files, cache: Cache, write: bool) -> Result<FileSet>
 }
 
 fn check_prepared(data: &Data) -> Result<Manifest> {
-    let place = data.place();
-    let directory = place.display();
-    let why = match Manifest::read(place)? {
+    let location = data.location();
+    let directory = location.display();
+    let why = match Manifest::read(location)? {
         None => format!("{directory} holds no prepared files"),
         Some(manifest) if !manifest.complete => {
             format!("preparing the files in {directory} was interrupted")
@@ -120,5 +120,5 @@ fn check_prepared(data: &Data) -> Result<Manifest> {
         why,
         "run the prepare phase with the same data",
     )
-    .at(place))
+    .at(location))
 }

@@ -10,7 +10,7 @@ use std::sync::mpsc::Sender;
 use super::FileIo;
 use super::content::Content;
 use super::pattern::{Stream, streams};
-use super::requests::{Drawn, Requests};
+use super::requests::{DrawCounter, Requests};
 use super::shared::Shared;
 use super::verified::Verifier;
 use crate::error::Result;
@@ -41,7 +41,7 @@ pub fn spawn(
     let mut spawned = 0;
     for stream in streams {
         let slots = slots_of_workers(engine, stream.outstanding, machine::cores_usable());
-        let drawn = Arc::<Drawn>::default();
+        let drawn = Arc::<DrawCounter>::default();
         workers.begin_stream();
         let mut lane = 0;
         for slots in slots {

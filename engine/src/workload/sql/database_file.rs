@@ -27,8 +27,8 @@ pub fn make(file: &SqliteFile) -> Result<()> {
     if directory.is_dir() {
         return refuse_stranger(file);
     }
-    let made = make_directory(directory)?;
-    Manifest::of_directory(made).write(directory)
+    let created = make_directory(directory)?;
+    Manifest::of_directory(created).write(directory)
 }
 
 /// SQLite opens its files by name, so nobody else may be able to replace one of them.

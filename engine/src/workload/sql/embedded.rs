@@ -21,7 +21,7 @@ pub const ATTEMPTS: u32 = 100;
 
 pub struct Embedded<S> {
     connection: Connection,
-    place: String,
+    address: String,
     script: S,
     kinds: Vec<StatementKind>,
     transaction: Transaction,
@@ -30,16 +30,16 @@ pub struct Embedded<S> {
 }
 
 impl<S: Script> Embedded<S> {
-    /// `place` names the database in messages; `kinds` are those of the connection's statements.
+    /// `address` names the database in messages; `kinds` are those of the connection's statements.
     pub fn new(
         connection: Connection,
-        place: String,
+        address: String,
         script: S,
         kinds: Vec<StatementKind>,
     ) -> Self {
         Embedded {
             connection,
-            place,
+            address,
             script,
             kinds,
             transaction: Transaction::default(),
@@ -110,8 +110,8 @@ impl<S: Script> Workload for Embedded<S> {
 
     fn explain(&self, _slot: Slot, _failure: Failure) -> EngineError {
         match &self.failure {
-            Some(error) => error.at(&self.place),
-            None => DbError::protocol("nothing has failed").at(&self.place),
+            Some(error) => error.at(&self.address),
+            None => DbError::protocol("nothing has failed").at(&self.address),
         }
     }
 

@@ -18,7 +18,7 @@ pub struct Draws {
     pub next: i64,
     pub step: i64,
     /// The position of the latest value of each argument, in the order in which they are written.
-    places: Vec<usize>,
+    positions: Vec<usize>,
 }
 
 impl Draws {
@@ -27,7 +27,7 @@ impl Draws {
             rng,
             next,
             step,
-            places: Vec::new(),
+            positions: Vec::new(),
         }
     }
 }
@@ -36,10 +36,10 @@ impl Draws {
 pub struct Generators {
     /// The number of arguments written before these.
     earlier: usize,
-    list: Vec<Drawn>,
+    list: Vec<ValueSource>,
 }
 
-enum Drawn {
+enum ValueSource {
     Int {
         low: i64,
         distribution: Distribution,
@@ -64,25 +64,25 @@ impl Generators {
     pub fn new(generators: &[Generator], earlier: usize) -> Generators {
         Generators {
             earlier,
-            list: generators.iter().map(Drawn::new).collect(),
+            list: generators.iter().map(ValueSource::new).collect(),
         }
     }
 
     #[inline]
     pub fn draw(&self, draws: &mut Draws, arguments: &mut ArgumentList) {
         for (number, drawn) in self.list.iter().enumerate() {
-            let (number, place) = (self.earlier + number, arguments.len());
-            if draws.places.len() <= number {
-                draws.places.resize(number + 1, 0);
+            let (number, position) = (self.earlier + number, arguments.len());
+            if draws.positions.len() <= number {
+                draws.positions.resize(number + 1, 0);
             }
-            draws.places[number] = place;
+            draws.positions[number] = position;
             drawn.draw(draws, arguments);
         }
     }
 }
 
-impl Drawn {
-    fn new(generator: &Generator) -> Drawn {
+impl ValueSource {
+    fn new(generator: &Generator) -> ValueSource {
         match generator {
             &Generator::Int {
                 low,
@@ -98,54 +98,56 @@ impl Drawn {
                     },
                     Preferred::Pareto => Shape::Pareto { h: pareto_h },
                 };
-                Drawn::Int {
+                ValueSource::Int {
                     low,
                     distribution: Distribution::new(shape, low.abs_diff(high) + 1),
                 }
             }
-            &Generator::Float { low, high } => Drawn::Float { low, high },
-            &Generator::Text { least, most } => Drawn::Text {
+            &Generator::Float { low, high } => ValueSource::Float { low, high },
+            &Generator::Text { least, most } => ValueSource::Text {
                 least: u64::from(least),
                 most: u64::from(most),
             },
-            Generator::Digits { pattern } => Drawn::Digits(pattern.clone()),
-            Generator::Choice { values } => Drawn::Choice(values.clone()),
-            &Generator::Sequence { start } => Drawn::Sequence(start),
-            &Generator::Same { argument } => Drawn::Same(argument - 1),
-            Generator::Null {} => Drawn::Null,
+            Generator::Digits { pattern } => ValueSource::Digits(pattern.clone()),
+            Generator::Choice { values } => ValueSource::Choice(values.clone()),
+            &Generator::Sequence { start } => ValueSource::Sequence(start),
+            &Generator::Same { argument } => ValueSource::Same(argument - 1),
+            Generator::Null {} => ValueSource::Null,
         }
     }
 
     fn draw(&self, draws: &mut Draws, arguments: &mut ArgumentList) {
         let rng = &mut draws.rng;
         match self {
-            Drawn::Int { low, distribution } => {
+            ValueSource::Int { low, distribution } => {
                 arguments.int(low.wrapping_add(distribution.draw(rng) as i64));
             }
-            Drawn::Float { low, high } => arguments.float(low + unit(rng) * (high - low)),
-            Drawn::Text { least, most } => {
+            ValueSource::Float { low, high } => arguments.float(low + unit(rng) * (high - low)),
+            ValueSource::Text { least, most } => {
                 let letters = least + below(most - least + 1, rng);
                 arguments.text(|text| {
                     text.extend((0..letters).map(|_| letter(b'a', LETTERS, rng)));
                 });
             }
-            Drawn::Digits(pattern) => arguments.text(|text| {
+            ValueSource::Digits(pattern) => arguments.text(|text| {
                 text.extend(pattern.chars().map(|symbol| match symbol {
                     '#' => letter(b'0', 10, rng),
                     other => other,
                 }));
             }),
-            Drawn::Choice(values) => match &values[below(values.len() as u64, rng) as usize] {
-                Literal::Int(value) => arguments.int(*value),
-                Literal::Float(value) => arguments.float(*value),
-                Literal::Text(value) => arguments.text(|text| text.push_str(value)),
-            },
-            Drawn::Sequence(start) => {
+            ValueSource::Choice(values) => {
+                match &values[below(values.len() as u64, rng) as usize] {
+                    Literal::Int(value) => arguments.int(*value),
+                    Literal::Float(value) => arguments.float(*value),
+                    Literal::Text(value) => arguments.text(|text| text.push_str(value)),
+                }
+            }
+            ValueSource::Sequence(start) => {
                 arguments.int(start.wrapping_add(draws.next));
                 draws.next = draws.next.wrapping_add(draws.step);
             }
-            Drawn::Same(number) => arguments.again(draws.places[*number]),
-            Drawn::Null => arguments.null(),
+            ValueSource::Same(number) => arguments.repeat(draws.positions[*number]),
+            ValueSource::Null => arguments.null(),
         }
     }
 }

@@ -88,14 +88,14 @@ impl Piece {
     }
 }
 
-/// Fills all tables, then creates their indexes. Calls `tell` with the number of loaded rows.
+/// Fills all tables, then creates their indexes. Calls `report_rows` with the number of loaded rows.
 /// Returns false where it was stopped.
-pub fn load(oltp: &Oltp, seed: u64, stop: &OnRequest, tell: &impl Fn(u64)) -> Result<bool> {
+pub fn load(oltp: &Oltp, seed: u64, stop: &OnRequest, report_rows: &impl Fn(u64)) -> Result<bool> {
     let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
     let mut loaded = share_out(
         oltp,
         stop,
-        &|| tell(done.load(Ordering::Relaxed)),
+        &|| report_rows(done.load(Ordering::Relaxed)),
         &|halt| {
             let mut loader = Loader::open(oltp)?;
             while !halt.load(Ordering::Relaxed)
@@ -123,11 +123,11 @@ pub fn load(oltp: &Oltp, seed: u64, stop: &OnRequest, tell: &impl Fn(u64)) -> Re
 }
 
 /// Runs work on a suitable number of threads. Each takes a part at a time until none is left or a
-/// halt is requested. Calls `glance` now and then. Returns false where it was stopped.
+/// halt is requested. Calls `report_progress` now and then. Returns false where it was stopped.
 fn share_out(
     oltp: &Oltp,
     stop: &OnRequest,
-    glance: &dyn Fn(),
+    report_progress: &dyn Fn(),
     work: &(dyn Fn(&AtomicBool) -> Result<()> + Sync),
 ) -> Result<bool> {
     let halt = AtomicBool::new(false);
@@ -144,7 +144,7 @@ fn share_out(
         }
         while !threads.iter().all(|thread| thread.is_finished()) {
             thread::sleep(GLANCE);
-            glance();
+            report_progress();
             if stop.is_asked() {
                 halt.store(true, Ordering::Relaxed);
             }

@@ -95,8 +95,8 @@ impl Script for MixScript {
     fn draw(&mut self, transaction: &mut Transaction) {
         let drawn = unit(&mut self.draws.rng) * self.weight;
         // Rounding may draw the whole weight, which selects the last transaction.
-        let place = self.choices.partition_point(|choice| choice.end <= drawn);
-        let choice = &self.choices[place.min(self.choices.len() - 1)];
+        let index = self.choices.partition_point(|choice| choice.end <= drawn);
+        let choice = &self.choices[index.min(self.choices.len() - 1)];
         transaction.rolls_back =
             choice.rollback > 0.0 && unit(&mut self.draws.rng) < choice.rollback;
         if let Some(begin) = choice.begin {

@@ -55,14 +55,14 @@ impl RowNumbers {
 fn special(rows: u64, rng: &mut impl RngCore) -> u64 {
     const NORMAL_OF: u32 = 12;
     let drawn = below(4 * rows, rng);
-    let place = if drawn < rows {
+    let row = if drawn < rows {
         let sum: f64 = (0..NORMAL_OF).map(|_| unit(rng)).sum();
         (sum / f64::from(NORMAL_OF) * rows as f64) as u64
     } else {
-        let few = (rows / 100).max(1);
-        rows / 2 - few / 2 + (drawn - rows) % few
+        let middle_rows = (rows / 100).max(1);
+        rows / 2 - middle_rows / 2 + (drawn - rows) % middle_rows
     };
-    1 + place.min(rows - 1)
+    1 + row.min(rows - 1)
 }
 
 /// Appends the content of column `c`: ten groups of eleven digits.

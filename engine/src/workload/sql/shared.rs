@@ -11,7 +11,7 @@ use crate::job::Cache;
 use crate::job::sql::Sql;
 
 pub struct Shared {
-    pub place: String,
+    pub address: String,
     /// The number of earlier runs on the same data, where the draws depend on it.
     pub run: i64,
 }
@@ -30,7 +30,7 @@ impl Shared {
             database_file::drop_cache(file)?;
         }
         Ok(Shared {
-            place: sql.database().place(),
+            address: sql.database().address(),
             run,
         })
     }

@@ -45,7 +45,7 @@ pub fn spawn(
         job,
         sql,
         statements: Arc::new(statements),
-        place: &shared.place,
+        address: &shared.address,
         sender,
     };
     match sql {
@@ -62,7 +62,7 @@ struct Spawner<'a> {
     job: &'a Job,
     sql: &'a Sql,
     statements: Arc<Vec<Statement>>,
-    place: &'a str,
+    address: &'a str,
     sender: &'a Sender<Message>,
 }
 
@@ -95,12 +95,12 @@ impl Spawner<'_> {
         let of = self.job.load.outstanding;
         for number in 0..of {
             let (file, statements) = (file.clone(), Arc::clone(&self.statements));
-            let (script, place) = (script(Worker { number, of }), self.place.to_string());
+            let (script, address) = (script(Worker { number, of }), self.address.to_string());
             workers.start(self.sender, move || {
                 let connection = sqlite::Connection::open(&file, &statements, execution, false)
-                    .map_err(|error| error.at(&place))?;
+                    .map_err(|error| error.at(&address))?;
                 let kinds = statements.iter().map(|statement| statement.kind).collect();
-                Ok(Embedded::new(connection, place, script, kinds))
+                Ok(Embedded::new(connection, address, script, kinds))
             })?;
         }
         Ok(())
@@ -123,7 +123,7 @@ impl Spawner<'_> {
             let script = script(Worker { number, of });
             let recipe = Recipe {
                 server: server.clone(),
-                place: self.place.to_string(),
+                address: self.address.to_string(),
                 statements: Arc::clone(&self.statements),
                 execution: self.sql.execution(),
             };

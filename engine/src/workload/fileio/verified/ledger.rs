@@ -213,8 +213,8 @@ mod tests {
         ledger.wrote(0, after(1));
         ledger.end_pass(ledger.begin_pass(), true);
         ledger.wrote(0, after(2));
-        let (failing, beside) = (ledger.begin_pass(), ledger.begin_pass());
-        ledger.end_pass(beside, true);
+        let (failing, concurrent) = (ledger.begin_pass(), ledger.begin_pass());
+        ledger.end_pass(concurrent, true);
         ledger.end_pass(failing, false);
         ledger.end_pass(ledger.begin_pass(), true);
         ledger.all_is_synced();

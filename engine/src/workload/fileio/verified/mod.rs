@@ -63,7 +63,7 @@ impl Verification {
     }
 
     /// Emits newly durable sequences.
-    pub fn tell(&self, events: &Events) {
+    pub fn report_durable(&self, events: &Events) {
         if let Some(sequences) = self.ledger.unreported() {
             events.emit(&DataEvent::Durable { sequences });
         }
@@ -79,27 +79,27 @@ fn lane_requests(pattern: &Pattern, seed: u64, lane: usize, lanes: usize) -> Req
 /// The error for a damaged block.
 #[cold]
 fn corrupt(path: &Path, offset: u64, expected: &str, damage: Damage) -> EngineError {
-    let place = format!("{} at offset {offset}", path.display());
+    let block = format!("{} at offset {offset}", path.display());
     let (message, hint) = match damage {
         Damage::NoLabel => (
-            format!("{place} is no verified block: wanted {expected}, found no label"),
+            format!("{block} is no verified block: wanted {expected}, found no label"),
             "a write was lost, or the data was never prepared: run cleanup and the prepare phase",
         ),
         Damage::Torn => (
             format!(
-                "{place} is torn: wanted {expected}, found bytes that do not fit their checksum"
+                "{block} is torn: wanted {expected}, found bytes that do not fit their checksum"
             ),
             "the storage has written a part of a block: look in the kernel log of the target (dmesg)",
         ),
         Damage::Misplaced(label) => (
             format!(
-                "{place} is misplaced: wanted {expected}, found {} for file {} at offset {}",
+                "{block} is misplaced: wanted {expected}, found {} for file {} at offset {}",
                 label.sequence, label.file, label.offset
             ),
             "the storage has mixed up places: look in the kernel log of the target (dmesg)",
         ),
         Damage::Stale(sequence) => (
-            format!("{place} is stale: wanted {expected}, found {sequence}"),
+            format!("{block} is stale: wanted {expected}, found {sequence}"),
             "the storage has lost a write, or somebody else writes there: look in the kernel log of the target (dmesg)",
         ),
     };

@@ -30,7 +30,7 @@ pub struct Verifier {
     /// Lanes without an operation, the longest idle in front. A load that is not always busy must
     /// not concentrate on the blocks of a few lanes.
     idle: VecDeque<usize>,
-    in_slots: Vec<Doing>,
+    in_slots: Vec<SlotOperation>,
     passes: Vec<OpenPass>,
     files: u64,
 }
@@ -45,7 +45,7 @@ struct Lane {
 }
 
 #[derive(Clone, Copy)]
-enum Doing {
+enum SlotOperation {
     Nothing,
     Block { lane: usize, block: usize },
     Fsync { pass: u64 },
@@ -82,7 +82,7 @@ impl Verifier {
             lanes: lanes.collect(),
             verification: Arc::clone(&verification),
             idle: (0..slots).collect(),
-            in_slots: vec![Doing::Nothing; slots],
+            in_slots: vec![SlotOperation::Nothing; slots],
             passes: Vec::new(),
             files: pattern.layout.files,
         }
@@ -114,14 +114,14 @@ impl Verifier {
             };
             seal(&mut buffer.bytes_mut()[..request.length as usize], label);
         }
-        self.in_slots[slot] = Doing::Block {
+        self.in_slots[slot] = SlotOperation::Block {
             lane: index,
             block: lane.layout.block(request.file, request.offset) as usize,
         };
         Ok(request)
     }
 
-    fn draw_fsync(&mut self, begins_pass: bool) -> Doing {
+    fn draw_fsync(&mut self, begins_pass: bool) -> SlotOperation {
         if begins_pass {
             self.passes.push(OpenPass {
                 pass: self.verification.ledger.begin_pass(),
@@ -131,7 +131,7 @@ impl Verifier {
         }
         // A pass begins only when all fsyncs of the previous pass were drawn.
         let pass = self.passes.last().map_or(0, |open| open.pass.number());
-        Doing::Fsync { pass }
+        SlotOperation::Fsync { pass }
     }
 
     /// Records a completed operation; `bytes` are those of its buffer.
@@ -143,13 +143,13 @@ impl Verifier {
         files: &FileSet,
     ) -> Result<()> {
         let done = matches!(completion.outcome, Outcome::Done { .. });
-        match std::mem::replace(&mut self.in_slots[completion.slot], Doing::Nothing) {
-            Doing::Nothing => Err(never_started()),
-            Doing::Fsync { pass } => {
+        match std::mem::replace(&mut self.in_slots[completion.slot], SlotOperation::Nothing) {
+            SlotOperation::Nothing => Err(never_started()),
+            SlotOperation::Fsync { pass } => {
                 self.fsynced(pass, done);
                 Ok(())
             }
-            Doing::Block { lane, block } => {
+            SlotOperation::Block { lane, block } => {
                 self.idle.push_back(lane);
                 let lane = &mut self.lanes[lane];
                 if request.kind == Operation::Write {

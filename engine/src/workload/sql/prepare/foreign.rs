@@ -2,7 +2,7 @@
 //!
 //! In: a session. Out: an error unless the tables fit. Called by `prepare`.
 
-use super::Making;
+use super::TableSet;
 use crate::db::session::Session;
 use crate::error::{Class, EngineError, Result};
 
@@ -10,11 +10,19 @@ const HINT: &str =
     "name another database, or rows as they are there, or remove these tables yourself";
 
 /// Checks that the `there` existing tables have the rows of the job.
-pub fn check(session: &mut Session, made: &dyn Making, there: usize, place: &str) -> Result<()> {
-    let tables = made.tables();
-    let Some(expected) = made.rows_of_each().filter(|_| there == tables.len()) else {
+pub fn check(
+    session: &mut Session,
+    table_set: &dyn TableSet,
+    existing: usize,
+    address: &str,
+) -> Result<()> {
+    let tables = table_set.tables();
+    let Some(expected) = table_set
+        .rows_of_each()
+        .filter(|_| existing == tables.len())
+    else {
         let message = format!(
-            "{place}: {there} of {} tables ({}) are there and were not made by Paribus",
+            "{address}: {existing} of {} tables ({}) are there and were not made by Paribus",
             tables.len(),
             tables.join(", ")
         );
@@ -22,7 +30,7 @@ pub fn check(session: &mut Session, made: &dyn Making, there: usize, place: &str
     };
     for name in tables {
         let sql = format!("SELECT COUNT(*) FROM {name}");
-        let result = session.query(&sql).map_err(|error| error.at(place))?;
+        let result = session.query(&sql).map_err(|error| error.at(address))?;
         let rows = result
             .rows
             .first()
@@ -30,7 +38,7 @@ pub fn check(session: &mut Session, made: &dyn Making, there: usize, place: &str
         if rows != Some(expected.to_string()) {
             let rows = rows.unwrap_or_default();
             let message = format!(
-                "{place}: {name} is there, was not made by Paribus, and has {rows} rows instead of {expected}"
+                "{address}: {name} is there, was not made by Paribus, and has {rows} rows instead of {expected}"
             );
             return Err(EngineError::new(Class::NotOurs, message, HINT));
         }

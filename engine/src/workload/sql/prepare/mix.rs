@@ -4,7 +4,7 @@
 
 use ring::digest::{SHA256, digest};
 
-use super::{Making, Task};
+use super::{TableSet, Task};
 use crate::db;
 use crate::db::argument::ArgumentList;
 use crate::db::database::Database;
@@ -18,7 +18,7 @@ use crate::workload::sql::generate::{Draws, Generators};
 /// Rows of a transaction.
 const BATCH: u64 = 2_000;
 
-impl Making for SqlMix {
+impl TableSet for SqlMix {
     fn made_of(&self) -> String {
         // Plain data: turning it into JSON cannot fail.
         let parts = serde_json::to_vec(&(&self.schema, &self.rows)).unwrap_or_default();
@@ -52,9 +52,10 @@ impl Making for SqlMix {
         let total = self.rows.iter().map(bytes).sum();
         let mut before = 0;
         for (number, filling) in self.rows.iter().enumerate() {
-            let tell = |rows: u64| task.tell(before + rows * filling.row_bytes(), total);
+            let report_rows =
+                |rows: u64| task.report_bytes(before + rows * filling.row_bytes(), total);
             let escapes = matches!(self.database, Database::Mysql(_));
-            let whole = fill(session, filling, number as u64, escapes, task, &tell)
+            let whole = fill(session, filling, number as u64, escapes, task, &report_rows)
                 .map_err(|error| at(error, &format!("rows[{number}]")))?;
             if !whole {
                 return Ok(false);
@@ -85,12 +86,12 @@ impl SqlMix {
         for transaction in &self.transactions {
             for (number, step) in transaction.statements.iter().enumerate() {
                 let statement = Statement::new(Kind::of(&step.sql), &step.sql);
-                let place = format!(
+                let position = format!(
                     "transaction `{}`, statement {}",
                     transaction.name,
                     number + 1
                 );
-                try_to_prepare(&self.database, &statement).map_err(|error| at(error, &place))?;
+                try_to_prepare(&self.database, &statement).map_err(|error| at(error, &position))?;
             }
         }
         Ok(())
@@ -104,7 +105,7 @@ fn fill(
     number: u64,
     escapes: bool,
     task: &Task<'_>,
-    tell: &dyn Fn(u64),
+    report_rows: &dyn Fn(u64),
 ) -> db::error::Result<bool> {
     let statement = Statement::new(Kind::Write, &filling.insert);
     let generators = Generators::new(&filling.arguments, 0);
@@ -113,7 +114,7 @@ fn fill(
     let (mut arguments, mut sql) = (ArgumentList::default(), String::new());
     for row in 0..filling.count {
         if row % BATCH == 0 {
-            tell(row);
+            report_rows(row);
             if task.stop.is_asked() {
                 return Ok(false);
             }
@@ -129,18 +130,18 @@ fn fill(
             session.query("COMMIT")?;
         }
     }
-    tell(filling.count);
+    report_rows(filling.count);
     Ok(true)
 }
 
 /// The error with its position in the plan. After preparation, a missing table is an error of the
 /// plan.
-fn at(error: DbError, place: &str) -> DbError {
+fn at(error: DbError, position: &str) -> DbError {
     let kind = match error.kind {
         Refusal::Missing => Refusal::Refused,
         other => other,
     };
-    DbError::new(kind, error.code, format!("{place}: {}", error.message))
+    DbError::new(kind, error.code, format!("{position}: {}", error.message))
 }
 
 /// The name of the table that a statement creates, as written in the statement.
