@@ -1,5 +1,5 @@
-//! What it costs to record one response time, in nanoseconds: reading the clock, counting in the
-//! histogram, and both behind the lock of a worker's tally, as the load does it.
+//! The cost of recording one response time, in nanoseconds: reading the clock, counting in the
+//! histogram, and both behind the lock of a worker's tally, as in a load.
 //!
 //! `cargo bench --bench recording` prints one JSON object. Called by `bench/file_engine/run.py`.
 
@@ -13,7 +13,7 @@ use paribus_engine::record::interval::SharedTally;
 const ROUNDS: u64 = 20;
 const OPERATIONS: u64 = 1_000_000;
 
-/// The fastest of many rounds: what disturbs only adds.
+/// The fastest of many rounds: disturbances only add time.
 fn nanoseconds_each(mut operation: impl FnMut(u64)) -> f64 {
     let mut fastest = u64::MAX;
     for _ in 0..ROUNDS {
@@ -24,7 +24,7 @@ fn nanoseconds_each(mut operation: impl FnMut(u64)) -> f64 {
     fastest as f64 / OPERATIONS as f64
 }
 
-/// Times between 50 µs and 6 ms that follow no order, without a generator to pay for.
+/// Times between 50 µs and 6 ms without an order, and without the cost of a generator.
 fn some_time(number: u64) -> u64 {
     50_000 + number.wrapping_mul(0x9E37_79B9_7F4A_7C15) % 6_000_000
 }

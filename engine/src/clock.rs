@@ -1,4 +1,4 @@
-//! Time: nanoseconds of CLOCK_MONOTONIC for measuring, UTC for people and for lining up hosts.
+//! Time: nanoseconds of CLOCK_MONOTONIC for measuring, UTC for people and for aligning hosts.
 //!
 //! In: nothing. Out: times. Called by every module that measures or stamps.
 

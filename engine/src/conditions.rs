@@ -1,9 +1,9 @@
-//! Conditions that a process is started under: memory of which NUMA nodes, which processors, limits
-//! of its resources, control groups.
+//! The start conditions of a process: NUMA nodes of its memory, processors, resource limits,
+//! control groups.
 //!
-//! In: options of the command line. Out: this process, and every thread and child it will have,
-//! under these conditions, each read back; or the error that says which one was not to be had.
-//! Called by `main` before anything else is started.
+//! In: options of the command line. Out: this process with these conditions, each read back; or an
+//! error that names the refused condition. Every later thread and child inherits them. Called by
+//! `main` before any other work.
 
 use std::fs;
 use std::io;
@@ -20,13 +20,13 @@ const MOST: usize = 1024;
 
 #[derive(Debug, Clone, Default, Args)]
 pub struct Conditions {
-    /// Where memory comes from: default, local, or interleave, bind, preferred with `:NODES`.
+    /// NUMA policy for memory: default, local, or interleave, bind, preferred with `:NODES`.
     #[arg(long, value_name = "POLICY")]
     numa: Option<Numa>,
-    /// The processors it may run on, such as 0-3,8.
+    /// The processors that it may use, such as 0-3,8.
     #[arg(long, value_name = "LIST")]
     cpus: Option<Numbers>,
-    /// How much of a resource it may have: nofile=N, memlock=BYTES, or unlimited.
+    /// A resource limit: nofile=N, memlock=BYTES, or unlimited.
     #[arg(long = "limit", value_name = "NAME=VALUE")]
     limits: Vec<Limit>,
     /// A control group to join.
@@ -53,10 +53,10 @@ impl Conditions {
     }
 }
 
-fn refused(what: &str, cause: &io::Error) -> EngineError {
+fn refused(condition: &str, cause: &io::Error) -> EngineError {
     EngineError::new(
         Class::ConditionRefused,
-        format!("the process cannot have its {what}: {cause}"),
+        format!("the process cannot have its {condition}: {cause}"),
         "run as root, or choose a value that this machine offers",
     )
 }
@@ -70,20 +70,20 @@ impl FromStr for Numbers {
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         let wrong = || format!("`{text}` is no list of numbers such as 0-3,8");
-        let mut found = Vec::new();
+        let mut numbers = Vec::new();
         for part in text.trim().split(',') {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let number = |digits: &str| digits.parse().ok().filter(|&number| number < MOST);
             let (first, last): (usize, usize) =
                 number(first).zip(number(last)).ok_or_else(wrong)?;
-            found.extend(first..=last);
+            numbers.extend(first..=last);
         }
-        found.sort_unstable();
-        found.dedup();
-        if found.is_empty() {
+        numbers.sort_unstable();
+        numbers.dedup();
+        if numbers.is_empty() {
             Err(wrong())
         } else {
-            Ok(Numbers(found))
+            Ok(Numbers(numbers))
         }
     }
 }
@@ -91,7 +91,7 @@ impl FromStr for Numbers {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Numa {
     mode: i32,
-    /// None: all that have memory.
+    /// `None`: all nodes with memory.
     nodes: Option<Numbers>,
 }
 
@@ -129,22 +129,22 @@ impl Numa {
         }
         // SAFETY: the kernel reads MOST bits of `mask`, which has as many.
         call(unsafe { libc::syscall(libc::SYS_set_mempolicy, self.mode, mask.as_ptr(), MOST) })?;
-        let (mut mode, mut found): (i32, Mask) = (0, [0; MOST / 64]);
+        let (mut mode, mut nodes_in_force): (i32, Mask) = (0, [0; MOST / 64]);
         // SAFETY: the kernel writes one int and MOST bits, for which there is room; no address is asked about.
         call(unsafe {
             libc::syscall(
                 libc::SYS_get_mempolicy,
                 &raw mut mode,
-                found.as_mut_ptr(),
+                nodes_in_force.as_mut_ptr(),
                 MOST,
                 0,
                 0,
             )
         })?;
-        // Older kernels call `local` preferred, with no node.
+        // Older kernels report `local` as preferred without a node.
         let same_mode =
             mode == self.mode || (self.mode == libc::MPOL_LOCAL && mode == libc::MPOL_PREFERRED);
-        if same_mode && found == mask {
+        if same_mode && nodes_in_force == mask {
             Ok(())
         } else {
             Err(different())
@@ -168,16 +168,16 @@ fn run_on(cpus: &Numbers) -> io::Result<()> {
     // SAFETY: a set of processors is bits, for which all zeros is valid; both calls get its size,
     // and every number is below MOST, which is what a set has room for.
     unsafe {
-        let (mut wanted, mut found): (libc::cpu_set_t, libc::cpu_set_t) =
+        let (mut requested, mut in_force): (libc::cpu_set_t, libc::cpu_set_t) =
             (mem::zeroed(), mem::zeroed());
         for &cpu in &cpus.0 {
-            libc::CPU_SET(cpu, &mut wanted);
+            libc::CPU_SET(cpu, &mut requested);
         }
         let size = size_of::<libc::cpu_set_t>();
-        call(libc::sched_setaffinity(0, size, &raw const wanted).into())?;
-        call(libc::sched_getaffinity(0, size, &raw mut found).into())?;
-        // The kernel leaves out processors that there are not.
-        if libc::CPU_EQUAL(&wanted, &found) {
+        call(libc::sched_setaffinity(0, size, &raw const requested).into())?;
+        call(libc::sched_getaffinity(0, size, &raw mut in_force).into())?;
+        // The kernel leaves out processors that do not exist.
+        if libc::CPU_EQUAL(&requested, &in_force) {
             Ok(())
         } else {
             Err(different())
@@ -196,14 +196,14 @@ impl FromStr for Limit {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let known = [
+        let resources = [
             ("nofile", libc::RLIMIT_NOFILE),
             ("memlock", libc::RLIMIT_MEMLOCK),
         ];
         let wrong =
             || format!("`{text}` is no limit: write nofile=N or memlock=BYTES, or unlimited");
         let (word, value) = text.split_once('=').ok_or_else(wrong)?;
-        let (name, resource) = *known
+        let (name, resource) = *resources
             .iter()
             .find(|(name, _)| *name == word)
             .ok_or_else(wrong)?;
@@ -241,7 +241,7 @@ impl Limit {
     }
 }
 
-/// Moves this process, and so all it will start.
+/// Moves this process and its future children.
 fn join(group: &std::path::Path) -> io::Result<()> {
     fs::write(group.join("cgroup.procs"), std::process::id().to_string())
 }

@@ -1,11 +1,11 @@
-//! `paribus-engine confine`: runs a program that can write to named directories and devices only.
+//! `paribus-engine confine`: runs a program that can write only to named directories and devices.
 //!
-//! In: options and a program. Out: this process becomes the program, in a mount namespace of its own:
-//! all mounts are read-only except the named directories, `/tmp` is empty and private, and `/dev` has
-//! the harmless nodes and the named block devices. Called by `main`.
+//! In: options and a program. Out: this process becomes the program, in a separate mount namespace.
+//! All mounts are read-only except the named directories. `/tmp` is empty and private, and `/dev`
+//! has the harmless nodes and the named block devices. Called by `main`.
 //!
-//! This protects from a wrong path in a tool's options or script. The program keeps its user; as root
-//! it loses the capabilities that would let it change mounts, make nodes or reach other processes.
+//! This protects from a wrong path in a tool's options or script. The program keeps its user. As
+//! root it loses the capabilities to change mounts, make nodes or reach other processes.
 
 mod mounts;
 
@@ -40,7 +40,7 @@ const DROPPED_WITHOUT_DEVICES: [libc::c_ulong; 2] = [17, 21];
 
 #[derive(Debug, Clone, Args)]
 pub struct Confinement {
-    /// A directory that the program may write to, with all below it.
+    /// A directory that the program may write to, including everything below it.
     #[arg(long = "writable", value_name = "DIRECTORY")]
     writable: Vec<PathBuf>,
     /// A file or directory below /tmp that the program may read.
@@ -49,7 +49,7 @@ pub struct Confinement {
     /// A block device that the program may use: {"path": …, "identity": …}.
     #[arg(long = "device", value_name = "JSON", value_parser = named_device)]
     devices: Vec<NamedDevice>,
-    /// The program and its arguments; none: only try whether this machine can confine.
+    /// The program and its arguments; none: only check whether this machine can confine.
     #[arg(last = true)]
     argv: Vec<OsString>,
 }
@@ -67,20 +67,21 @@ fn named_device(text: &str) -> std::result::Result<NamedDevice, serde_json::Erro
     serde_json::from_str(text)
 }
 
-/// Returns only where there is no program, or an error.
+/// Returns only when no program was named, or with an error.
 ///
 /// # Errors
 ///
-/// `Permission` where the namespace cannot be made, `DeviceChanged` where a device is another one.
-pub fn confine(asked: &Confinement) -> Result<()> {
+/// `Permission` where the namespace cannot be created, `DeviceChanged` where a path leads to
+/// another device.
+pub fn confine(confinement: &Confinement) -> Result<()> {
     let directory = env::current_dir().map_err(|cause| failed("find", Path::new("."), &cause))?;
     mounts::unshare().map_err(|cause| failed("make a mount namespace for", &directory, &cause))?;
-    let held = asked
+    let device_files = confinement
         .devices
         .iter()
         .map(open_device)
         .collect::<Result<Vec<_>>>()?;
-    let trees = trees(asked, &held)?;
+    let trees = trees(confinement, &device_files)?;
     let nodes = NODES.map(|name| Path::new("/dev").join(name));
     let nodes = nodes.iter().filter(|path| path.exists());
     let nodes = nodes
@@ -89,32 +90,33 @@ pub fn confine(asked: &Confinement) -> Result<()> {
 
     let root = Path::new("/");
     mounts::make_read_only(root, true).map_err(|cause| failed("make read-only", root, &cause))?;
-    for (place, options) in [("/tmp", c"mode=1777"), ("/dev", c"mode=755")] {
-        let place = Path::new(place);
-        mounts::mount_tmpfs(place, options).map_err(|cause| failed("replace", place, &cause))?;
+    for (target, options) in [("/tmp", c"mode=1777"), ("/dev", c"mode=755")] {
+        let target = Path::new(target);
+        mounts::mount_tmpfs(target, options).map_err(|cause| failed("replace", target, &cause))?;
     }
     fill_dev().map_err(|cause| failed("fill", Path::new("/dev"), &cause))?;
-    for (tree, place) in nodes.iter().chain(&trees) {
-        mounts::make_place(place, tree.is_directory)
-            .and_then(|()| tree.attach(place))
-            .map_err(|cause| failed("mount", place, &cause))?;
+    for (tree, target) in nodes.iter().chain(&trees) {
+        mounts::make_target(target, tree.is_directory)
+            .and_then(|()| tree.attach(target))
+            .map_err(|cause| failed("mount", target, &cause))?;
     }
     let dev = Path::new("/dev");
     mounts::make_read_only(dev, false).map_err(|cause| failed("make read-only", dev, &cause))?;
-    if asked.argv.is_empty() {
+    if confinement.argv.is_empty() {
         return Ok(());
     }
-    // What was the working directory lies below the new mounts.
+    // The former working directory lies below the new mounts.
     env::set_current_dir(&directory).map_err(|cause| failed("enter", &directory, &cause))?;
-    drop_capabilities(held.is_empty())?;
-    become_program(&asked.argv, held)
+    drop_capabilities(device_files.is_empty())?;
+    become_program(&confinement.argv, device_files)
 }
 
-/// The directories and devices as they are before all becomes read-only, with their places.
-fn trees(asked: &Confinement, held: &[File]) -> Result<Vec<(Tree, PathBuf)>> {
-    let mut found = Vec::new();
+/// Copies of the directories and devices with their paths, taken before all mounts become
+/// read-only.
+fn trees(confinement: &Confinement, device_files: &[File]) -> Result<Vec<(Tree, PathBuf)>> {
+    let mut trees = Vec::new();
     let mut writable: Vec<PathBuf> = Vec::new();
-    for path in &asked.writable {
+    for path in &confinement.writable {
         let path = canonical(path)?;
         if path == Path::new("/") {
             return Err(EngineError::bad_job(
@@ -123,39 +125,39 @@ fn trees(asked: &Confinement, held: &[File]) -> Result<Vec<(Tree, PathBuf)>> {
         }
         writable.push(path);
     }
-    // A directory before those below it, which would be hidden else.
+    // Mounts a directory before the directories below it, which would be hidden otherwise.
     writable.sort();
     for path in &writable {
-        let (tree, place) = clone(path, path.clone())?;
+        let (tree, target) = clone(path, path.clone())?;
         tree.forbid_devices()
             .map_err(|cause| failed("forbid devices in", path, &cause))?;
-        found.push((tree, place));
+        trees.push((tree, target));
     }
-    for path in asked.readable.iter().filter(|path| path.exists()) {
+    for path in confinement.readable.iter().filter(|path| path.exists()) {
         let path = canonical(path)?;
         let is_hidden = path.starts_with("/tmp") && path != Path::new("/tmp");
         if !is_hidden || writable.iter().any(|above| path.starts_with(above)) {
             continue;
         }
-        let (tree, place) = clone(&path, path.clone())?;
+        let (tree, target) = clone(&path, path.clone())?;
         tree.make_read_only()
             .map_err(|cause| failed("make read-only", &path, &cause))?;
-        found.push((tree, place));
+        trees.push((tree, target));
     }
-    for (device, file) in asked.devices.iter().zip(held) {
+    for (device, file) in confinement.devices.iter().zip(device_files) {
         let node = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-        let place = canonical(&device.path)?;
-        if device.path != place && device.path.starts_with("/dev") {
-            found.push(clone(&node, device.path.clone())?);
+        let target = canonical(&device.path)?;
+        if device.path != target && device.path.starts_with("/dev") {
+            trees.push(clone(&node, device.path.clone())?);
         }
-        found.push(clone(&node, place)?);
+        trees.push(clone(&node, target)?);
     }
-    Ok(found)
+    Ok(trees)
 }
 
-fn clone(path: &Path, place: PathBuf) -> Result<(Tree, PathBuf)> {
+fn clone(path: &Path, target: PathBuf) -> Result<(Tree, PathBuf)> {
     Tree::clone_of(path)
-        .map(|tree| (tree, place))
+        .map(|tree| (tree, target))
         .map_err(|cause| failed("take the mounts of", path, &cause))
 }
 
@@ -163,7 +165,7 @@ fn canonical(path: &Path) -> Result<PathBuf> {
     fs::canonicalize(path).map_err(|cause| failed("find", path, &cause))
 }
 
-/// The device, which keeps its number as long as the descriptor is open.
+/// The opened device, which keeps its number as long as the descriptor is open.
 fn open_device(device: &NamedDevice) -> Result<File> {
     let path = &device.path;
     let file = OpenOptions::new()
@@ -186,8 +188,8 @@ fn fill_dev() -> io::Result<()> {
 }
 
 fn drop_capabilities(has_no_devices: bool) -> Result<()> {
-    let more = DROPPED_WITHOUT_DEVICES.iter().filter(|_| has_no_devices);
-    for &capability in ALWAYS_DROPPED.iter().chain(more) {
+    let additional = DROPPED_WITHOUT_DEVICES.iter().filter(|_| has_no_devices);
+    for &capability in ALWAYS_DROPPED.iter().chain(additional) {
         // SAFETY: takes numbers only.
         if unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) } != 0 {
             let cause = io::Error::last_os_error();
@@ -206,7 +208,7 @@ fn become_program(argv: &[OsString], held: Vec<File>) -> Result<()> {
     for file in held {
         // SAFETY: a plain system call on a descriptor that `file` keeps open.
         unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFD, 0) };
-        // Open as long as the program runs, so that the device's number is given to no other.
+        // Stays open while the program runs, so that no other device gets the same number.
         std::mem::forget(file);
     }
     let cause = Command::new(program).args(arguments).exec();

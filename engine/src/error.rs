@@ -1,4 +1,4 @@
-//! The one error type of the engine: a class a program can act on, words a person can act on.
+//! The only error type of the engine: a class for programs, a message and a hint for people.
 //!
 //! In: failed system calls, refused jobs, broken journals. Out: an `EngineError` that becomes one
 //! `error` event and an exit code. Called by every module.
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-/// What kind of failure it was; the wire form is kebab-case (`disk-full`).
+/// The kind of failure; the wire form is kebab-case (`disk-full`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
@@ -60,7 +60,8 @@ impl Class {
         }
     }
 
-    /// Whether the first such failure ends a load; the others are counted and the load goes on.
+    /// Whether the first such failure ends a load; otherwise failures are counted and the load
+    /// continues.
     pub fn ends_load(self) -> bool {
         !matches!(
             self,
@@ -104,7 +105,8 @@ impl Class {
     }
 }
 
-/// A failure, ready to be shown: `message` names the thing and keeps the cause, `hint` says what to do.
+/// A failure, ready to be shown: `message` names the object and the cause, `hint` names the next
+/// step.
 #[derive(Debug, Clone, thiserror::Error, Serialize)]
 #[serde(tag = "event", rename = "error")]
 #[error("{message}")]
@@ -142,7 +144,7 @@ impl EngineError {
         .at(path)
     }
 
-    /// The job or a command is not what it should be.
+    /// An invalid job or command.
     pub fn bad_job(message: impl Into<String>) -> Self {
         EngineError::new(
             Class::BadJob,
@@ -167,7 +169,7 @@ impl EngineError {
         )
     }
 
-    /// A line on stdin after the job was not a command that fits here.
+    /// A line on stdin after the job that is no command valid at that moment.
     pub fn bad_command(message: impl Into<String>) -> Self {
         EngineError::new(Class::BadCommand, message, "send one JSON command per line")
     }

@@ -1,8 +1,8 @@
-//! Events: what the engine says, one JSON object per line on stdout.
+//! Events: the output of the engine, one JSON object per line on stdout.
 //!
-//! In: values that serialise with their kind as `event`, defined where they arise. Out: lines, written by a thread of their own: a reader that has stopped
-//! reading must never hold up a load that is to be stopped or a setting that is to be put back.
-//! Called by every subcommand.
+//! In: values that serialise with their kind as `event`, defined in the modules that emit them.
+//! Out: lines, written by a separate thread. A reader that has stopped reading must never delay a
+//! stop or a restore. Called by every subcommand.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::clock;
 use crate::error::Result;
 
-/// The protocol this engine speaks; a job of another protocol is refused.
+/// The protocol of this engine; a job of another protocol is refused.
 pub const PROTOCOL: u32 = 2;
 
 #[derive(Debug, Serialize)]
@@ -27,7 +27,7 @@ pub struct Hello {
     pub version: &'static str,
     pub pid: u32,
     pub capabilities: &'static [&'static str],
-    /// The job as understood, every default filled in.
+    /// The job with every default filled in.
     pub effective: Value,
 }
 
@@ -72,7 +72,7 @@ pub enum PhaseName {
     Settling,
     Measuring,
     Closed,
-    /// All is done but waiting for the disk, which may take long and is silent.
+    /// All writes are done. Waiting for the disk may take long and reports no progress.
     Finishing,
     Finished,
 }
@@ -104,7 +104,7 @@ impl Phase {
     }
 }
 
-/// Where events go. Cheap to share by reference; emitting never blocks and never fails.
+/// The event output. Cheap to share by reference; emitting never blocks and never fails.
 pub struct Events {
     sender: Option<Sender<String>>,
     broken: Arc<AtomicBool>,
@@ -112,7 +112,7 @@ pub struct Events {
 }
 
 impl Events {
-    /// Events to `out`, usually stdout; fails where the thread that writes them cannot be started.
+    /// Writes events to `out`, usually stdout; fails where the writer thread cannot be started.
     pub fn to(out: impl Write + Send + 'static) -> io::Result<Self> {
         let (sender, lines) = channel();
         let (finish, finished) = channel();
@@ -126,7 +126,7 @@ impl Events {
             .name("stdout".into())
             .spawn(move || {
                 write_lines(out, &lines, &broken);
-                // The owner may have stopped waiting; then nobody needs to know.
+                // Sending fails only when the owner has stopped waiting.
                 let _ = finish.send(());
             })?;
         Ok(events)
@@ -141,7 +141,7 @@ impl Events {
             }
         };
         if let Some(sender) = &self.sender {
-            // Fails only when the writer has ended, which `reader_is_gone` tells.
+            // Fails only when the writer has ended, which `reader_is_gone` reports.
             let _ = sender.send(line);
         }
     }
@@ -154,12 +154,12 @@ impl Events {
         }
     }
 
-    /// Whether a line could not be written, which means that the reader has closed its end.
+    /// Whether a write has failed, which means that the reader has closed its end.
     pub fn reader_is_gone(&self) -> bool {
         self.broken.load(Ordering::Relaxed)
     }
 
-    /// Waits until everything is written, at most `patience`.
+    /// Waits until all lines are written, at most `patience`.
     pub fn finish(mut self, patience: Duration) {
         self.sender = None;
         if self.finished.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {

@@ -1,9 +1,9 @@
 //! `paribus-engine file-agent`: reads and lists files for a controller on another machine.
 //!
-//! In: commands on stdin, one per line: read a file, list a folder, follow a path. Out: one `seen`
-//! or `unseen` event for each, in order. Called by `main`. It does what a local controller does
-//! with plain system calls, so that one connection serves all of them. It changes nothing: that is
-//! the keeper's alone (`journal::keeper`).
+//! In: commands on stdin, one per line: read a file, list a folder, resolve a path. Out: one `seen`
+//! or `unseen` event for each, in order. Called by `main`. It replaces the system calls of a local
+//! controller, so that one connection serves all of them. It changes nothing: only the keeper does
+//! (`journal::keeper`).
 
 use std::fs;
 use std::io::{self, Read};
@@ -16,7 +16,7 @@ use crate::error::{EngineError, Result};
 use crate::event::Events;
 use crate::input::{self, Input};
 
-/// As many as the kernel follows.
+/// The kernel's own limit.
 const MOST_LINKS: u32 = 40;
 
 #[derive(Debug, Deserialize)]
@@ -40,7 +40,7 @@ pub enum FileAgentEvent {
     },
 }
 
-pub fn look(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
+pub fn serve(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     let (sender, inbox) = channel();
     input::forward(stdin, sender, |input| input).map_err(|cause| EngineError::no_thread(&cause))?;
     while let Ok(Input::Line(line)) = inbox.recv() {
@@ -83,29 +83,29 @@ fn names(path: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Every link followed, also one that leads to nothing; what is not there yet is taken for directories.
+/// Follows every link, also a dangling one; treats missing components as directories.
 fn resolve(path: &Path) -> PathBuf {
-    let mut found = PathBuf::from("/");
-    let mut rest = path::absolute(path).map_or_else(|_| parts(path), |whole| parts(&whole));
+    let mut resolved = PathBuf::from("/");
+    let mut pending = path::absolute(path).map_or_else(|_| parts(path), |whole| parts(&whole));
     let mut links = 0;
-    while let Some(part) = rest.pop() {
+    while let Some(part) = pending.pop() {
         if part == Path::new("..") {
-            found.pop();
+            resolved.pop();
             continue;
         }
-        let here = found.join(part);
+        let here = resolved.join(part);
         match fs::read_link(&here) {
             Ok(target) if links < MOST_LINKS => {
                 links += 1;
                 if target.is_absolute() {
-                    found = PathBuf::from("/");
+                    resolved = PathBuf::from("/");
                 }
-                rest.extend(parts(&target));
+                pending.extend(parts(&target));
             }
-            _ => found = here,
+            _ => resolved = here,
         }
     }
-    found
+    resolved
 }
 
 /// The names of a path, the last one first.
@@ -133,8 +133,8 @@ mod tests {
 
     #[test]
     fn files_are_read_listed_and_followed() {
-        let place = tempfile::tempdir().unwrap();
-        let root = place.path().canonicalize().unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
         let (file, link) = (root.join("file"), root.join("link"));
         fs::write(&file, "old\n").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
@@ -155,8 +155,8 @@ mod tests {
 
     #[test]
     fn a_failed_call_is_told_with_its_number() {
-        let place = tempfile::tempdir().unwrap();
-        let gone = place.path().join("gone");
+        let directory = tempfile::tempdir().unwrap();
+        let gone = directory.path().join("gone");
         let read = serde_json::json!({"read": {"path": gone}});
         let FileAgentEvent::Unseen { errno, .. } = obey(&read) else {
             panic!("a file that is gone was seen");

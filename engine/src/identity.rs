@@ -1,11 +1,11 @@
-//! The identity of a block device: the facts that tell it from another device under the same name.
+//! The identity of a block device: facts that distinguish it from another device of the same name.
 //!
-//! In: a device's number, sysfs directory, path or open descriptor. Out: a `DeviceIdentity`, and the
-//! differences between two of them in words. Called by `io::device`, `users` and `journal`.
+//! In: a device's number, sysfs directory, path or open descriptor. Out: a `DeviceIdentity`, and
+//! the differences between two of them in words. Called by `io::device`, `users` and `journal`.
 //!
-//! A name such as `/dev/sdb` or `/dev/loop3` is given to the next device once it is free, and so is
-//! its number. The kernel gives each device (and each use of a loop device) its own `diskseq`, which
-//! counts from 1 in each boot; serial, WWN and UUID outlast a boot.
+//! The kernel reuses a name such as `/dev/sdb` or `/dev/loop3`, and its number, for the next
+//! device. The kernel gives each device (and each use of a loop device) its own `diskseq`, which
+//! counts from 1 in each boot. Serial, WWN and UUID survive a reboot.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -24,7 +24,7 @@ const SECTOR_BYTES: u64 = 512;
 /// Multipath devices lose and regain paths; all other mapped devices change content with them.
 const MULTIPATH_PREFIX: &str = "mpath-";
 
-/// What the kernel reports of one block device; `None` where it reports nothing.
+/// The kernel's facts about one block device; `None` for facts that it does not report.
 ///
 /// For a partition, all fields but `major_minor`, `partition` and `size_bytes` are of its disk.
 /// Unknown fields are ignored when reading: newer engines may record more.
@@ -52,7 +52,7 @@ pub struct DeviceIdentity {
 }
 
 impl DeviceIdentity {
-    /// The device that has this number now.
+    /// The present device with this number.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl DeviceIdentity {
     ///
     /// # Errors
     ///
-    /// As `of_number`; `Other` where the directory changed hands while it was read.
+    /// As `of_number`; `Other` where another device took the directory over during the reads.
     pub fn of_sysfs(directory: &Path) -> io::Result<DeviceIdentity> {
         let identity = read_sysfs(directory)?;
         match read_sysfs(directory)?.differs_from(&identity) {
@@ -76,16 +76,16 @@ impl DeviceIdentity {
         }
     }
 
-    /// The block device that a path leads to now; links are followed.
+    /// The block device at the end of a path; links are followed.
     ///
     /// # Errors
     ///
-    /// As `of_number`; `InvalidInput` where it leads to no block device.
+    /// As `of_number`; `InvalidInput` where the path leads to no block device.
     pub fn of_path(path: &Path) -> io::Result<DeviceIdentity> {
         DeviceIdentity::of_metadata(&fs::metadata(path)?)
     }
 
-    /// The block device behind an open descriptor, whatever has its name meanwhile.
+    /// The block device of an open descriptor, independent of the device's present name.
     ///
     /// # Errors
     ///
@@ -118,12 +118,12 @@ impl DeviceIdentity {
         DeviceIdentity::of_number(libc::major(number), libc::minor(number))
     }
 
-    /// The differences that show this to be another device than `earlier`, as
-    /// `diskseq was 14, is 17`; `None` where nothing that both report differs.
+    /// The differences from the device `earlier`, as `diskseq was 14, is 17`; `None` where no
+    /// common fact differs.
     ///
-    /// Number, `diskseq`, members and inode are compared within one boot only. The path of a backing
-    /// file and the size may change during a device's life, so they count only where nothing that
-    /// lasts was compared.
+    /// Number, `diskseq`, members and inode are compared within one boot only. The path of a
+    /// backing file and the size may change during a device's life. So they count only where no
+    /// permanent fact was compared.
     pub fn differs_from(&self, earlier: &DeviceIdentity) -> Option<String> {
         let same_boot = match (&earlier.boot_id, &self.boot_id) {
             (Some(before), Some(now)) => before == now,
@@ -189,7 +189,7 @@ impl fmt::Display for DeviceIdentity {
 #[derive(Default)]
 struct Comparison {
     differences: Vec<String>,
-    /// Whether a fact was compared that a device keeps for its life and shares with no other.
+    /// Whether a compared fact is permanent and unique to a device.
     has_lasting: bool,
 }
 
@@ -220,15 +220,19 @@ impl Comparison {
 }
 
 fn read_sysfs(directory: &Path) -> io::Result<DeviceIdentity> {
-    let own = fs::canonicalize(directory)?;
-    let major_minor = fs::read_to_string(own.join("dev"))?.trim().to_string();
-    let number = text(&own.join("partition"));
+    let device_directory = fs::canonicalize(directory)?;
+    let major_minor = fs::read_to_string(device_directory.join("dev"))?
+        .trim()
+        .to_string();
+    let number = text(&device_directory.join("partition"));
     let disk = match &number {
-        Some(_) => own.parent().map_or_else(|| own.clone(), Path::to_path_buf),
-        None => own.clone(),
+        Some(_) => device_directory
+            .parent()
+            .map_or_else(|| device_directory.clone(), Path::to_path_buf),
+        None => device_directory.clone(),
     };
     let first_of = |names: &[&str]| names.iter().find_map(|name| text(&disk.join(name)));
-    let start = text(&own.join("start")).unwrap_or_default();
+    let start = text(&device_directory.join("start")).unwrap_or_default();
     let uuid = first_of(&["dm/uuid", "md/uuid"]);
     let is_multipath = uuid
         .as_ref()
@@ -244,12 +248,12 @@ fn read_sysfs(directory: &Path) -> io::Result<DeviceIdentity> {
         uuid,
         backing_file: first_of(&["loop/backing_file"]),
         backing_inode: None,
-        size_bytes: text(&own.join("size"))
+        size_bytes: text(&device_directory.join("size"))
             .and_then(|sectors| Some(sectors.parse::<u64>().ok()? * SECTOR_BYTES)),
     })
 }
 
-/// A file's text without surrounding blanks; `None` where there is none.
+/// A file's text without surrounding blanks; `None` where it is missing or empty.
 fn text(path: &Path) -> Option<String> {
     let bytes = fs::read(path).ok()?;
     printable(&bytes)
@@ -277,12 +281,12 @@ fn members(disk: &Path) -> Vec<String> {
 }
 
 fn member(directory: &Path) -> String {
-    let own = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_path_buf());
-    let disk: PathBuf = match own.parent() {
-        Some(parent) if own.join("partition").exists() => parent.to_path_buf(),
-        _ => own.clone(),
+    let device_directory = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_path_buf());
+    let disk: PathBuf = match device_directory.parent() {
+        Some(parent) if device_directory.join("partition").exists() => parent.to_path_buf(),
+        _ => device_directory.clone(),
     };
-    let number = text(&own.join("dev")).unwrap_or_default();
+    let number = text(&device_directory.join("dev")).unwrap_or_default();
     match text(&disk.join("diskseq")) {
         Some(diskseq) => format!("{number} diskseq {diskseq}"),
         None => number,
@@ -315,7 +319,7 @@ pub(crate) struct LoopStatus {
     init: [u64; 2],
 }
 
-/// `None` where the descriptor is of no loop device in use.
+/// `None` where the descriptor belongs to no loop device in use.
 pub(crate) fn loop_status(device: &File) -> Option<LoopStatus> {
     let mut status = std::mem::MaybeUninit::<LoopStatus>::zeroed();
     // SAFETY: `status` is writable memory with the layout of the kernel's struct, all of whose bit
@@ -335,13 +339,13 @@ mod tests {
     use super::*;
 
     fn directory(files: &[(&str, &[u8])]) -> tempfile::TempDir {
-        let place = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         for (name, content) in files {
-            let path = place.path().join(name);
+            let path = directory.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, content).unwrap();
         }
-        place
+        directory
     }
 
     fn identity(files: &[(&str, &[u8])]) -> DeviceIdentity {
@@ -471,8 +475,8 @@ mod tests {
 
     #[test]
     fn a_file_has_no_identity_of_a_device() {
-        let place = directory(&[("file", b"x")]);
-        let file = File::open(place.path().join("file")).unwrap();
+        let directory = directory(&[("file", b"x")]);
+        let file = File::open(directory.path().join("file")).unwrap();
         let error = DeviceIdentity::of_file(&file).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     }

@@ -1,7 +1,7 @@
-//! Standard input as messages: one thread reads lines so that nobody else ever blocks on stdin.
+//! Standard input as messages: one thread reads lines, so that no other thread blocks on stdin.
 //!
 //! In: a reader. Out: `Input` values on a channel, the last of them always `End`. Called by `run`,
-//! `telemetry` and `journal::keeper`, which take the end of input as "the controller is gone".
+//! `telemetry` and `journal::keeper`, which treat the end of input as the loss of the controller.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -10,7 +10,7 @@ use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::Duration;
 
-/// No job or command is near this long; a stream without newlines must not eat the memory.
+/// Larger than any job or command. A stream without newlines must not exhaust the memory.
 const LINE_LIMIT_BYTES: u64 = 16 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,14 +19,14 @@ pub enum Input {
     End,
 }
 
-/// Standard input, which ends also when nothing was heard for too long: a connection that is cut in
-/// the middle tells neither side. Whoever speaks sends blank lines where there is nothing to say.
+/// Standard input that also ends after too long a silence, since a cut connection is reported to
+/// neither side. The sender sends blank lines in idle times.
 pub struct Listener {
     stdin: File,
     patience: Option<Duration>,
 }
 
-/// Without `patience` only the end of the input is its end.
+/// Without `patience`, silence never ends the input.
 pub fn listen(patience: Option<Duration>) -> io::Result<Listener> {
     let stdin = io::stdin().as_fd().try_clone_to_owned()?;
     Ok(Listener {
@@ -57,7 +57,7 @@ impl Read for Listener {
     }
 }
 
-/// Reads `reader` to its end on a thread of its own and sends each non-empty line, wrapped for the
+/// Reads `reader` to its end on a separate thread. Sends each non-empty line, wrapped for the
 /// receiver's own message type.
 pub fn forward<M: Send + 'static>(
     reader: impl Read + Send + 'static,
@@ -71,7 +71,7 @@ pub fn forward<M: Send + 'static>(
                 return;
             }
         }
-        // A receiver that has gone away no longer needs to know.
+        // Sending fails only when the receiver has gone.
         let _ = sender.send(wrap(Input::End));
     })?;
     Ok(())

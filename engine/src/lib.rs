@@ -1,4 +1,4 @@
-//! The Rust half of Paribus: it makes the load, samples the machine and keeps the journal.
+//! The Rust half of Paribus: it generates the load, samples the machine and keeps the journal.
 //!
 //! Jobs come on stdin, events go to stdout, one JSON object per line; messages for people go to stderr.
 //!

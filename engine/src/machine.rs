@@ -1,4 +1,4 @@
-//! Small facts about this machine and this process that several modules need.
+//! Facts about this machine and this process that several modules need.
 //!
 //! In: nothing. Out: numbers and strings read from the kernel. Called by `load`, `probe`,
 //! `telemetry` and `journal`.
@@ -31,22 +31,22 @@ pub fn own_cpu_time() -> CpuTime {
     }
 }
 
-/// How many cores the scheduler lets this process use.
+/// The number of cores that the scheduler lets this process use.
 pub fn cores_usable() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Makes timers of the calling thread fire when they are due: by default the kernel may add 50 us,
-/// to wake up less often.
+/// Makes timers of the calling thread fire on time. By default the kernel may add 50 us to reduce
+/// wake-ups.
 pub fn sleep_precisely() {
     let nanoseconds: libc::c_ulong = 1;
     // SAFETY: takes numbers only, and this one of the width that the call reads.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, nanoseconds) };
 }
 
-/// Makes the calling thread, when it wakes up, wait until who runs on its core has done its piece
-/// (SCHED_BATCH). For one that others on this machine wake up all the time: a load that gets in before
-/// the server at each answer pays two switches for it, and so does the server.
+/// Schedules the calling thread so that a wake-up does not preempt the task on its core
+/// (SCHED_BATCH). For a thread that others on this machine wake up all the time. A load that
+/// preempts the server at each answer costs both of them two context switches.
 pub fn wake_without_preempting() {
     let usual = libc::sched_param { sched_priority: 0 };
     // SAFETY: `usual` lives during the call, which changes this thread alone. Where it is forbidden
@@ -54,7 +54,7 @@ pub fn wake_without_preempting() {
     unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &raw const usual) };
 }
 
-/// The kernel's id of this boot; empty where the kernel does not tell.
+/// The kernel's id of this boot; empty where the kernel does not report it.
 pub fn boot_id() -> String {
     first_line("/proc/sys/kernel/random/boot_id")
 }
@@ -82,7 +82,7 @@ pub fn ignore_signal(signal: i32) {
 /// The state directory of root.
 pub const ROOT_STATE: &str = "/var/lib/paribus";
 
-/// Where what must outlive this process and the boot is kept: journals above all.
+/// The directory for state that must survive this process and the boot, above all journals.
 pub fn state_directory() -> PathBuf {
     // SAFETY: takes nothing and cannot fail.
     let is_root = unsafe { libc::geteuid() } == 0;
@@ -102,43 +102,44 @@ pub fn state_directory() -> PathBuf {
     std::path::absolute(&chosen).unwrap_or(chosen)
 }
 
-/// Room on a file system.
+/// Space on a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Space {
-    /// What this user may still use, which is less than what is free.
+    /// The space that this user may still use, which is less than the free space.
     pub available_bytes: u64,
     pub total_bytes: u64,
 }
 
 pub fn space(path: &Path) -> io::Result<Space> {
     let path = c_path(path)?;
-    let mut found = std::mem::MaybeUninit::<libc::statvfs>::zeroed();
+    let mut statistics = std::mem::MaybeUninit::<libc::statvfs>::zeroed();
     // SAFETY: `path` is a C string and `found` writable memory of the right type, whose all-zero
     // state is a valid value.
-    let (answer, found) = unsafe {
-        let answer = libc::statvfs(path.as_ptr(), found.as_mut_ptr());
-        (answer, found.assume_init())
+    let (answer, statistics) = unsafe {
+        let answer = libc::statvfs(path.as_ptr(), statistics.as_mut_ptr());
+        (answer, statistics.assume_init())
     };
     if answer != 0 {
         return Err(io::Error::last_os_error());
     }
     Ok(Space {
-        available_bytes: found.f_bavail * found.f_frsize,
-        total_bytes: found.f_blocks * found.f_frsize,
+        available_bytes: statistics.f_bavail * statistics.f_frsize,
+        total_bytes: statistics.f_blocks * statistics.f_frsize,
     })
 }
 
-/// Whether what is stored there is gone after a power cut.
+/// Whether the file system loses its content in a power cut.
 pub fn is_volatile(path: &Path) -> io::Result<bool> {
     const RAMFS_MAGIC: i64 = 0x8584_58f6;
-    // Its type differs between architectures and C libraries.
+    // The field's type differs between architectures and C libraries.
     #[allow(clippy::unnecessary_cast)]
     let tmpfs = libc::TMPFS_MAGIC as i64;
     let magic = file_system(path)?;
     Ok(magic == tmpfs || magic == RAMFS_MAGIC)
 }
 
-/// Whether a file there keeps its inode number until it is removed; in FUSE a number is that of a look-up.
+/// Whether a file keeps its inode number until it is removed; in FUSE the number belongs to a
+/// look-up.
 pub fn keeps_inodes(path: &Path) -> io::Result<bool> {
     const FUSE_MAGIC: i64 = 0x6573_5546;
     Ok(file_system(path)? != FUSE_MAGIC)
@@ -147,18 +148,18 @@ pub fn keeps_inodes(path: &Path) -> io::Result<bool> {
 /// The magic number of the file system.
 fn file_system(path: &Path) -> io::Result<i64> {
     let path = c_path(path)?;
-    let mut found = std::mem::MaybeUninit::<libc::statfs>::zeroed();
+    let mut statistics = std::mem::MaybeUninit::<libc::statfs>::zeroed();
     // SAFETY: as in `space`.
-    let (answer, found) = unsafe {
-        let answer = libc::statfs(path.as_ptr(), found.as_mut_ptr());
-        (answer, found.assume_init())
+    let (answer, statistics) = unsafe {
+        let answer = libc::statfs(path.as_ptr(), statistics.as_mut_ptr());
+        (answer, statistics.assume_init())
     };
     if answer != 0 {
         return Err(io::Error::last_os_error());
     }
-    // Its type differs between architectures and C libraries.
+    // The field's type differs between architectures and C libraries.
     #[allow(clippy::unnecessary_cast)]
-    let magic = found.f_type as i64;
+    let magic = statistics.f_type as i64;
     Ok(magic)
 }
 

@@ -1,7 +1,7 @@
-//! The command line: which subcommand, and the exit code.
+//! The command line: the subcommand, and the exit code.
 //!
-//! In: arguments. Out: events on stdout and 0 done, 1 an error event, 2 a bad job or usage, 4
-//! something could not be restored.
+//! In: arguments. Out: events on stdout and 0 done, 1 an error event, 2 a bad job or usage, 4 a
+//! setting could not be restored.
 
 use std::io::stdout;
 use std::path::{Path, PathBuf};
@@ -20,14 +20,14 @@ use paribus_engine::journal::{Leftover, at_boot, keeper, undo};
 use paribus_engine::{file_agent, input, machine, probe, run, sql, supervise, telemetry, users};
 
 const STUCK: u8 = 4;
-/// A reader that is alive takes the last lines well within this.
+/// Enough time for a live reader to take the last lines.
 const LAST_LINES: Duration = Duration::from_secs(2);
 
-/// Makes load, samples the machine and keeps the journal for Paribus.
+/// Generates load, samples the machine and keeps the journal for Paribus.
 #[derive(Debug, Parser)]
 #[command(name = "paribus-engine", version)]
 struct Arguments {
-    /// Take the controller for gone when it has said nothing for so many seconds, not even a blank line.
+    /// Treat the controller as lost after this many seconds without a line, even a blank one.
     #[arg(long, global = true, value_name = "SECONDS")]
     heartbeat: Option<u64>,
     #[command(subcommand)]
@@ -36,117 +36,118 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Carry out one job from stdin; closing stdin stops it.
+    /// Run one job from stdin; closing stdin stops it.
     Run {
         #[command(flatten)]
         conditions: Conditions,
     },
     /// Sample the machine; the job comes from stdin, closing stdin ends it.
     Sample,
-    /// Tell what this machine and a directory offer.
+    /// Report the features of this machine and of a directory.
     Probe { directory: PathBuf },
-    /// The folders that hold the data of experiments.
+    /// Manage the data folders of experiments.
     Data {
         #[command(subcommand)]
-        wish: DataWish,
+        action: DataAction,
     },
-    /// Tell who has a block device open, and which device it is.
+    /// Report the processes that have a block device open, and the device's identity.
     Users {
         device: PathBuf,
-        /// The identity of an earlier answer, to be compared.
+        /// The identity in an earlier answer, for comparison.
         #[arg(long, value_name = "JSON", value_parser = identity)]
         expected: Option<DeviceIdentity>,
     },
-    /// Read kernel files for a controller elsewhere; closing stdin ends it.
+    /// Read kernel files for a remote controller; closing stdin ends it.
     FileAgent,
-    /// Put queries to a database; the job comes from stdin, closing stdin ends it.
+    /// Send queries to a database; the job comes from stdin, closing stdin ends it.
     Sql,
     /// Keep a program running; the job comes from stdin, closing stdin stops it.
     Supervise {
         #[command(flatten)]
         conditions: Conditions,
     },
-    /// Run a program that can write to named directories and devices only.
+    /// Run a program that can write only to named directories and devices.
     Confine {
         #[command(flatten)]
         confinement: Confinement,
     },
-    /// Keep the journal of one experiment; closing stdin restores everything.
+    /// Keep the journal of one experiment; closing stdin restores every setting.
     Journal {
-        /// Where journals are. Default: journal/ in $PARIBUS_STATE, /var/lib/paribus or the user's state folder.
+        /// Directory of the journals. Default: journal/ in $PARIBUS_STATE, /var/lib/paribus or the
+        /// user's state folder.
         #[arg(long)]
         directory: Option<PathBuf>,
         /// Accept a directory that does not survive a power cut.
         #[arg(long)]
         allow_volatile: bool,
     },
-    /// Put back what experiments without a living owner have left behind.
+    /// Restore the settings of experiments that have no living owner.
     Undo {
-        /// Where journals are, as for `journal`.
+        /// Directory of the journals, as for `journal`.
         #[arg(long)]
         directory: Option<PathBuf>,
-        /// Give journals with an owner so long to be closed.
+        /// Time to wait for the owner of a journal to close it.
         #[arg(long, value_name = "SECONDS", default_value_t = 2)]
         patience: u64,
         /// Only list the open journals.
         #[arg(long)]
         dry_run: bool,
-        /// Also what was left on purpose.
-        #[arg(long)]
-        kept: bool,
+        /// Also restore settings that were kept on purpose.
+        #[arg(long = "kept")]
+        include_kept: bool,
         /// Only this experiment.
         #[arg(long)]
         experiment: Option<String>,
     },
-    /// Have journals undone when the machine starts.
+    /// Restore the settings of interrupted experiments when the machine starts.
     AtBoot {
-        wish: at_boot::Wish,
-        /// Where journals are, as for `journal`.
+        action: at_boot::Action,
+        /// Directory of the journals, as for `journal`.
         #[arg(long)]
         directory: Option<PathBuf>,
-        /// The root of the machine, where it is an image that is being made.
+        /// The root of the machine, where it is an image under construction.
         #[arg(long, default_value = "/")]
         root: PathBuf,
     },
 }
 
 #[derive(Debug, Subcommand)]
-enum DataWish {
-    /// Make the folder of an experiment below a folder that is there; with it goes a manifest.
+enum DataAction {
+    /// Create the folder of an experiment, with a manifest, below an existing folder.
     Make {
-        place: PathBuf,
+        parent: PathBuf,
         experiment: String,
-        /// What the manifest says beside the experiment, as JSON.
+        /// Additional content of the manifest, as JSON.
         #[arg(long, default_value = "{}", value_parser = json)]
         about: serde_json::Value,
     },
     /// List the folders of experiments.
-    List { place: PathBuf },
-    /// Remove the folder of an experiment and all that is in it.
-    Remove { place: PathBuf, experiment: String },
+    List { parent: PathBuf },
+    /// Remove the folder of an experiment and its content.
+    Remove { parent: PathBuf, experiment: String },
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    // Before any other thread is there, so that all will have them.
-    let taken = match &arguments.command {
+    // Before any other thread exists, so that all threads inherit the conditions.
+    let prepared = match &arguments.command {
         Command::Run { conditions } | Command::Supervise { conditions } => conditions.take(),
         _ => Ok(()),
     };
-    // The log of the program that it would have become is no place for events.
-    let tells = !matches!(arguments.command, Command::Confine { .. });
+    // The output of `confine` belongs to the confined program, so it gets no events.
+    let emits_events = !matches!(arguments.command, Command::Confine { .. });
     let events = match Events::to(stdout()).map_err(|cause| EngineError::no_thread(&cause)) {
         Ok(events) => events,
-        Err(error) => return told(&error),
+        Err(error) => return report(&error),
     };
     let patience = arguments.heartbeat.map(Duration::from_secs);
-    let outcome = taken.and_then(|()| carry_out(arguments.command, patience, &events));
+    let outcome = prepared.and_then(|()| carry_out(arguments.command, patience, &events));
     let code = match outcome {
         Ok(Leftover::Nothing) => ExitCode::SUCCESS,
         Ok(Leftover::Stuck) => ExitCode::from(STUCK),
         Err(error) => {
-            let code = told(&error);
-            if tells {
+            let code = report(&error);
+            if emits_events {
                 events.emit(&error);
             }
             code
@@ -156,8 +157,8 @@ fn main() -> ExitCode {
     code
 }
 
-/// Tells a person of an error; the exit code for it.
-fn told(error: &EngineError) -> ExitCode {
+/// Prints an error for people; returns its exit code.
+fn report(error: &EngineError) -> ExitCode {
     eprintln!("paribus-engine: {error}\n  hint: {}", error.hint);
     ExitCode::from(error.class.exit_code())
 }
@@ -179,35 +180,35 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
         Command::Run { .. } => run::run(stdin()?, events)?,
         Command::Confine { confinement } => confine::confine(&confinement)?,
         Command::Sample => telemetry::sample(stdin()?, events)?,
-        Command::FileAgent => file_agent::look(stdin()?, events)?,
+        Command::FileAgent => file_agent::serve(stdin()?, events)?,
         Command::Sql => sql::sql(stdin()?, events)?,
         Command::Supervise { .. } => supervise::supervise(stdin()?, events)?,
         Command::Probe { directory } => {
-            let found = probe::probe(&directory)?;
-            events.emit(&found);
+            let facts = probe::probe(&directory)?;
+            events.emit(&facts);
         }
-        Command::Data { wish } => data(wish, events)?,
+        Command::Data { action } => data(action, events)?,
         Command::Users { device, expected } => {
-            let found = users::users(&device, expected.as_ref())?;
-            events.emit(&found);
+            let users = users::users(&device, expected.as_ref())?;
+            events.emit(&users);
         }
         Command::Journal {
             directory,
             allow_volatile,
         } => return keeper::keep(&journals(directory), allow_volatile, stdin()?, events),
         Command::AtBoot {
-            wish,
+            action,
             directory,
             root,
         } => {
-            let found = at_boot::at_boot(wish, &journals(directory), &root)?;
-            events.emit(&found);
+            let state = at_boot::at_boot(action, &journals(directory), &root)?;
+            events.emit(&state);
         }
         Command::Undo {
             directory,
             patience,
             dry_run,
-            kept,
+            include_kept,
             experiment,
         } => {
             return undo::undo(
@@ -215,7 +216,7 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
                     directory: &journals(directory),
                     experiment: experiment.as_deref(),
                     dry_run,
-                    kept,
+                    include_kept,
                     patience: Duration::from_secs(patience),
                 },
                 events,
@@ -229,18 +230,18 @@ fn json(text: &str) -> std::result::Result<serde_json::Value, serde_json::Error>
     serde_json::from_str(text)
 }
 
-fn data(wish: DataWish, events: &Events) -> Result<()> {
-    match wish {
-        DataWish::Make {
-            place,
+fn data(action: DataAction, events: &Events) -> Result<()> {
+    match action {
+        DataAction::Make {
+            parent,
             experiment,
             about,
         } => {
-            let path = experiment::make(&place, &experiment, about)?;
+            let path = experiment::make(&parent, &experiment, about)?;
             events.emit(&experiment::MadeFolder { path });
         }
-        DataWish::List { place } => events.emit(&experiment::list(&place)?),
-        DataWish::Remove { place, experiment } => experiment::remove(&place, &experiment)?,
+        DataAction::List { parent } => events.emit(&experiment::list(&parent)?),
+        DataAction::Remove { parent, experiment } => experiment::remove(&parent, &experiment)?,
     }
     Ok(())
 }

@@ -1,15 +1,15 @@
-//! An operation of a load: its kind, its slot, and how it ended.
+//! An operation of a load: its kind, its slot, and its outcome.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperationKind {
     Read,
     Write,
     Fsync,
-    /// Of a database; what it was made of is in `Statements`.
+    /// A transaction of a database; `Statements` counts its contents.
     Transaction,
 }
 
-/// Which of its concurrent operations a worker means: 0 to `slots() - 1`.
+/// The index of one of a worker's concurrent operations: 0 to `slots() - 1`.
 pub type Slot = usize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,9 +29,9 @@ pub enum Outcome {
 pub enum Failure {
     /// The operating system's error number.
     Errno(i32),
-    /// Fewer bytes were moved than asked for.
+    /// Fewer bytes were moved than requested.
     Short { moved: u64 },
-    /// A database has refused a statement; the workload knows which and why.
+    /// A database has refused a statement; the workload knows the statement and the reason.
     Statement,
 }
 

@@ -1,7 +1,7 @@
-//! `paribus-engine probe DIR`: what this machine and the place for the files offer.
+//! `paribus-engine probe DIR`: the features of this machine and of the directory for the files.
 //!
-//! In: a directory, which need not exist yet. Out: one `probe` event. Called by `main`. What can be
-//! tried is tried: a flag or a version would only be a guess.
+//! In: a directory, which need not exist yet. Out: one `probe` event. Called by `main`. Features
+//! are tried where possible: a flag or a version would only be a guess.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -31,7 +31,7 @@ pub struct Probe {
     memory_bytes: u64,
     boot_id: String,
     uid: u32,
-    /// Null when it works, else why not; the same for `direct` and `directory.writable`.
+    /// Null when it works, else the reason; the same for `direct` and `directory.writable`.
     io_uring: Option<String>,
     direct: Option<String>,
     directory: Directory,
@@ -47,7 +47,7 @@ struct Directory {
     major_minor: String,
     writable: Option<String>,
     exists: bool,
-    /// Why others could replace what is made there; null when they cannot.
+    /// The reason why others could replace files there; null when they cannot.
     untrusted: Option<String>,
 }
 
@@ -55,14 +55,14 @@ pub fn probe(directory: &Path) -> Result<Probe> {
     let absolute = std::path::absolute(at_home(directory))
         .map_err(|cause| EngineError::from_io("find", directory, &cause))?;
     let nearest = machine::nearest_existing(&absolute);
-    // Links are followed, since the mount of the real place is the one that counts.
-    let place = fs::canonicalize(&nearest)
+    // Links are followed, since the mount of the real directory is the one that counts.
+    let existing = fs::canonicalize(&nearest)
         .map_err(|cause| EngineError::from_io("find", &nearest, &cause))?;
-    let space = machine::space(&place)
-        .map_err(|cause| EngineError::from_io("ask the free space of", &place, &cause))?;
+    let space = machine::space(&existing)
+        .map_err(|cause| EngineError::from_io("ask the free space of", &existing, &cause))?;
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let mount = mount_of(&place, &mounts).unwrap_or_default();
-    let major_minor = device_number(&place).unwrap_or(mount.major_minor);
+    let mount = mount_of(&existing, &mounts).unwrap_or_default();
+    let major_minor = device_number(&existing).unwrap_or(mount.major_minor);
     let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     Ok(Probe {
         protocol: PROTOCOL,
@@ -75,14 +75,14 @@ pub fn probe(directory: &Path) -> Result<Probe> {
         // SAFETY: asks for a number of this process and cannot fail.
         uid: unsafe { libc::geteuid() },
         io_uring: uring::why_not(),
-        direct: why_not_direct(&place),
+        direct: why_not_direct(&existing),
         directory: Directory {
             free_bytes: space.available_bytes,
             total_bytes: space.total_bytes,
             filesystem: mount.filesystem,
             device: device_name(&major_minor).unwrap_or(mount.source),
             major_minor,
-            writable: try_writing(&place, 0).err().map(reason),
+            writable: try_writing(&existing, 0).err().map(reason),
             exists: absolute.is_dir(),
             untrusted: TrustedFolder::open(&nearest)
                 .err()
@@ -95,7 +95,7 @@ pub fn probe(directory: &Path) -> Result<Probe> {
 /// `~` at the beginning is the user's home, as in a shell.
 fn at_home(path: &Path) -> PathBuf {
     match (path.strip_prefix("~"), std::env::var_os("HOME")) {
-        (Ok(rest), Some(home)) => PathBuf::from(home).join(rest),
+        (Ok(below_home), Some(home)) => PathBuf::from(home).join(below_home),
         _ => path.to_path_buf(),
     }
 }
@@ -104,14 +104,14 @@ fn reason(cause: io::Error) -> String {
     cause.to_string()
 }
 
-fn why_not_direct(place: &Path) -> Option<String> {
-    match direct::refuse_memory(place) {
+fn why_not_direct(directory: &Path) -> Option<String> {
+    match direct::refuse_memory(directory) {
         Err(refusal) => Some(refusal.message),
-        Ok(()) => try_writing(place, libc::O_DIRECT).err().map(reason),
+        Ok(()) => try_writing(directory, libc::O_DIRECT).err().map(reason),
     }
 }
 
-/// Writes one block into a temporary file, the way the load would.
+/// Writes one block into a temporary file, with the flags of the load.
 fn try_writing(directory: &Path, flags: i32) -> io::Result<()> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(u64::from(std::process::id()));
     let buffer = Buffer::random(4096, &mut rng).map_err(io::Error::other)?;
@@ -119,7 +119,7 @@ fn try_writing(directory: &Path, flags: i32) -> io::Result<()> {
     file.write_all_at(buffer.bytes(), 0)
 }
 
-/// A file that is gone when it is closed, whatever happens meanwhile.
+/// A file that is removed when it is closed, in every case.
 fn temporary_file(directory: &Path, flags: i32) -> io::Result<File> {
     let nameless = OpenOptions::new()
         .write(true)
@@ -133,7 +133,7 @@ fn temporary_file(directory: &Path, flags: i32) -> io::Result<File> {
                 .create_new(true)
                 .custom_flags(flags)
                 .open(&path);
-            // Some file systems make the file and then refuse the flag.
+            // Some file systems create the file and then refuse the flag.
             let _ = fs::remove_file(&path);
             file
         }
@@ -148,7 +148,7 @@ struct Mount {
     source: String,
 }
 
-/// The mount that a path is on: the longest mount point above it, the last of equal ones.
+/// The mount of a path: the longest mount point above it, the last of equal ones.
 fn mount_of(path: &Path, mountinfo: &str) -> Option<Mount> {
     let mounts = mountinfo.lines().filter_map(|line| {
         let (left, right) = line.split_once(" - ")?;
@@ -181,14 +181,14 @@ fn unescape(word: &str) -> String {
     text
 }
 
-/// The device number of a file; `None` on file systems that make numbers up (btrfs, overlay).
+/// The device number of a file; `None` on file systems that invent numbers (btrfs, overlay).
 fn device_number(path: &Path) -> Option<String> {
     let device = fs::metadata(path).ok()?.dev();
     let (major, minor) = (libc::major(device), libc::minor(device));
     (major != 0).then(|| format!("{major}:{minor}"))
 }
 
-/// The usual name of a block device; `None` when the number is not one of a block device.
+/// The usual name of a block device; `None` when the number belongs to no block device.
 fn device_name(major_minor: &str) -> Option<String> {
     let uevent = fs::read_to_string(format!("/sys/dev/block/{major_minor}/uevent")).ok()?;
     let name = uevent

@@ -1,8 +1,8 @@
-//! `paribus-engine sql`: statements for administering a database, one after the other.
+//! `paribus-engine sql`: administrative statements for a database, one after the other.
 //!
-//! In: one job line on stdin that says which database, then one query a line; the end of stdin ends
-//! it. Out: `hello` once it is connected, then one `rows` or `refused` for each query, in order.
-//! Called by `main`. A lost connection is an error and ends it.
+//! In: one job line on stdin that names the database, then one query a line. The end of stdin ends
+//! it. Out: `hello` after connecting, then one `rows` or `refused` for each query, in order. Called
+//! by `main`. A lost connection is an error and ends it.
 
 use std::io::Read;
 use std::sync::mpsc::channel;
@@ -35,7 +35,7 @@ struct Query {
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum SqlEvent {
     Rows(Rows),
-    /// The server says no, and the connection goes on.
+    /// The server has refused the statement; the connection continues.
     Refused(DbError),
 }
 
@@ -46,17 +46,17 @@ pub fn sql(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
         Ok(Input::Line(line)) => parse(&line)?,
         _ => return Err(EngineError::bad_job("stdin has no job")),
     };
-    let place = job.database.place();
-    let mut session = Session::open(&job.database, false).map_err(|error| error.at(&place))?;
+    let address = job.database.address();
+    let mut session = Session::open(&job.database, false).map_err(|error| error.at(&address))?;
     events.emit(&Hello::new(serde_json::to_value(&job).unwrap_or_default()));
     while let Ok(Input::Line(line)) = inbox.recv() {
-        // The line is not repeated: a statement may hold a password.
+        // The error does not repeat the line: a statement may hold a password.
         let query: Query = serde_json::from_str(&line)
             .map_err(|cause| EngineError::bad_command(format!("this is no query: {cause}")))?;
         match session.query(&query.query) {
             Ok(rows) => events.emit(&SqlEvent::Rows(rows)),
             Err(error) if matches!(error.kind, Kind::Lost | Kind::Protocol) => {
-                return Err(error.at(&place));
+                return Err(error.at(&address));
             }
             Err(error) => events.emit(&SqlEvent::Refused(error)),
         }

@@ -1,9 +1,9 @@
-//! `paribus-engine users DEVICE`: who has a block device open, beside what lsblk can tell.
+//! `paribus-engine users DEVICE`: the users of a block device, beyond the list of lsblk.
 //!
-//! In: a device's path and, where it was looked at before, its identity then. Out: one `users` event:
-//! the processes with it open or mapped, whether the kernel refuses to open it exclusively (a file
-//! system, a raid, an exported target), its identity and how that differs. Called by `main` before a
-//! load destroys what is on a device.
+//! In: a device's path and, where it was examined before, its earlier identity. Out: one `users`
+//! event. It lists the processes with the device open or mapped. It states whether the kernel
+//! refuses an exclusive open (a file system, a raid, an exported target). It reports the identity
+//! and its differences. Called by `main` before a load destroys the data on a device.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
@@ -17,14 +17,14 @@ use crate::identity::DeviceIdentity;
 #[derive(Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename = "users")]
 pub struct Users {
-    /// Why it cannot be opened for this process alone; null when it can.
+    /// The reason why it cannot be opened exclusively; null when it can.
     pub exclusive: Option<String>,
     pub processes: Vec<User>,
-    /// Whether there were processes whose files this user may not see.
+    /// Whether this user may not see the files of some process.
     pub blind: bool,
     /// Null where it is no block device.
     pub identity: Option<DeviceIdentity>,
-    /// How this differs from the identity that was expected; null where it does not.
+    /// The difference from the expected identity; null where there is none.
     pub difference: Option<String>,
 }
 
@@ -43,7 +43,7 @@ pub fn users(device: &Path, expected: Option<&DeviceIdentity>) -> Result<Users> 
         .then(|| metadata.rdev());
     let identity = (metadata.dev(), metadata.ino());
     let is_it = |other: &fs::Metadata| match number {
-        // Every node of a device has its number, whatever it is called.
+        // Every node of a device has its number, under any name.
         Some(number) => other.file_type().is_block_device() && other.rdev() == number,
         None => (other.dev(), other.ino()) == identity,
     };
@@ -57,8 +57,8 @@ pub fn users(device: &Path, expected: Option<&DeviceIdentity>) -> Result<Users> 
     let difference = device_identity
         .as_ref()
         .zip(expected)
-        .and_then(|(found, expected)| found.differs_from(expected));
-    let mut found = Users {
+        .and_then(|(users, expected)| users.differs_from(expected));
+    let mut users = Users {
         exclusive: number.and_then(|_| why_not_exclusive(device)),
         processes: Vec::new(),
         blind: false,
@@ -68,20 +68,20 @@ pub fn users(device: &Path, expected: Option<&DeviceIdentity>) -> Result<Users> 
     for pid in pids() {
         let folder = Path::new("/proc").join(pid.to_string());
         match has_open(&folder, &is_it) {
-            Some(true) => found.processes.push(User {
+            Some(true) => users.processes.push(User {
                 pid,
                 command: fs::read_to_string(folder.join("comm"))
                     .map(|name| name.trim().to_string())
                     .unwrap_or_default(),
             }),
             Some(false) => {}
-            None => found.blind = true,
+            None => users.blind = true,
         }
     }
-    Ok(found)
+    Ok(users)
 }
 
-/// From an open descriptor where this user may read it, which tells more.
+/// From an open descriptor where this user may read the device, since that shows more facts.
 fn identity_of(device: &Path) -> std::io::Result<DeviceIdentity> {
     match File::open(device) {
         Ok(file) => DeviceIdentity::of_file(&file),
@@ -90,20 +90,20 @@ fn identity_of(device: &Path) -> std::io::Result<DeviceIdentity> {
 }
 
 fn pids() -> Vec<u32> {
-    let own = std::process::id();
+    let this_process = std::process::id();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers.filter(|&pid| pid != own).collect()
+    numbers.filter(|&pid| pid != this_process).collect()
 }
 
-/// Whether a process has the device open, or mapped after closing it; `None` where that may not be
-/// seen.
+/// Whether a process has the device open, or mapped after closing it; `None` where this user may
+/// not see it.
 fn has_open(process: &Path, is_it: &impl Fn(&fs::Metadata) -> bool) -> Option<bool> {
     for folder in ["fd", "map_files"] {
         let links = match fs::read_dir(process.join(folder)) {
             Ok(links) => links,
             Err(cause) if cause.kind() == std::io::ErrorKind::PermissionDenied => return None,
-            // It has ended meanwhile.
+            // The process has ended meanwhile.
             Err(_) => return Some(false),
         };
         let mut held = links.flatten().map(|entry| entry.path());
@@ -140,14 +140,14 @@ mod tests {
             .stdin(held)
             .spawn()
             .unwrap();
-        let found = users(&link, None).unwrap().processes;
+        let processes = users(&link, None).unwrap().processes;
         child.kill().unwrap();
         child.wait().unwrap();
-        let wanted = User {
+        let expected = User {
             pid: child.id(),
             command: "sleep".into(),
         };
-        assert_eq!(found, [wanted]);
+        assert_eq!(processes, [expected]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A confined program: what it can and cannot write to, on real mounts and devices.
+//! A confined program: its writable and protected paths, on real mounts and devices.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -33,20 +33,31 @@ fn only_the_named_directory_is_writable() {
     if !may_make_devices() {
         return;
     }
-    let (own, other) = (disk_directory(), disk_directory());
-    let writable = format!("--writable={}", own.path().display());
-    let made = confined(own.path(), &[&writable], "echo x > made && cat made");
-    assert!(made.status.success(), "{made:?}");
-    assert_eq!(fs::read(own.path().join("made")).unwrap(), b"x\n");
+    let (writable_directory, other) = (disk_directory(), disk_directory());
+    let writable = format!("--writable={}", writable_directory.path().display());
+    let outcome = confined(
+        writable_directory.path(),
+        &[&writable],
+        "echo x > made && cat made",
+    );
+    assert!(outcome.status.success(), "{outcome:?}");
+    assert_eq!(
+        fs::read(writable_directory.path().join("made")).unwrap(),
+        b"x\n"
+    );
     for script in [
         &format!("touch {}/made-by-a-test", other.path().display()),
         "touch /etc/made-by-a-test",
         "cat /proc/sys/vm/swappiness > /proc/sys/vm/swappiness",
     ] {
-        let said = error(&confined(own.path(), &[&writable], script));
-        assert!(said.contains("Read-only file system"), "{said}");
+        let message = error(&confined(writable_directory.path(), &[&writable], script));
+        assert!(message.contains("Read-only file system"), "{message}");
     }
-    let remount = confined(own.path(), &[&writable], "mount -o remount,rw /");
+    let remount = confined(
+        writable_directory.path(),
+        &[&writable],
+        "mount -o remount,rw /",
+    );
     assert!(!remount.status.success());
 }
 
@@ -55,10 +66,10 @@ fn a_device_that_lies_elsewhere_cannot_be_opened() {
     if !may_make_devices() {
         return;
     }
-    let (own, other) = (disk_directory(), disk_directory());
-    let writable = format!("--writable={}", own.path().display());
-    for place in [own.path(), other.path()] {
-        let node = place.join("null");
+    let (writable_directory, other) = (disk_directory(), disk_directory());
+    let writable = format!("--writable={}", writable_directory.path().display());
+    for directory in [writable_directory.path(), other.path()] {
+        let node = directory.join("null");
         let made = Command::new("mknod")
             .arg(&node)
             .args(["c", "1", "3"])
@@ -66,8 +77,8 @@ fn a_device_that_lies_elsewhere_cannot_be_opened() {
         assert!(made.unwrap().success());
         fs::write(&node, "x").unwrap();
         let script = format!("echo x > {}", node.display());
-        let said = error(&confined(own.path(), &[&writable], &script));
-        assert!(said.contains("Permission denied"), "{said}");
+        let message = error(&confined(writable_directory.path(), &[&writable], &script));
+        assert!(message.contains("Permission denied"), "{message}");
     }
 }
 
@@ -76,26 +87,34 @@ fn tmp_is_private_but_for_what_is_named() {
     if !may_make_devices() {
         return;
     }
-    let own = disk_directory();
+    let writable_directory = disk_directory();
     let outside = tempfile::Builder::new()
         .prefix("paribus-confine-")
         .tempdir_in("/tmp")
         .unwrap();
     let file = outside.path().join("script");
     fs::write(&file, "text").unwrap();
-    let writable = format!("--writable={}", own.path().display());
+    let writable = format!("--writable={}", writable_directory.path().display());
     let readable = format!("--readable={}", file.display());
     let script = format!("cat {}", file.display());
-    let hidden = error(&confined(own.path(), &[&writable], &script));
+    let hidden = error(&confined(writable_directory.path(), &[&writable], &script));
     assert!(hidden.contains("No such file"), "{hidden}");
-    let shown = confined(own.path(), &[&writable, &readable], &script);
-    assert_eq!(shown.stdout, b"text", "{shown:?}");
+    let readable_outcome = confined(writable_directory.path(), &[&writable, &readable], &script);
+    assert_eq!(readable_outcome.stdout, b"text", "{readable_outcome:?}");
     let script = format!("echo more >> {}", file.display());
-    error(&confined(own.path(), &[&writable, &readable], &script));
+    error(&confined(
+        writable_directory.path(),
+        &[&writable, &readable],
+        &script,
+    ));
     assert_eq!(fs::read(&file).unwrap(), b"text");
     let private = "/tmp/paribus-confine-private";
-    let made = confined(own.path(), &[&writable], &format!("touch {private}"));
-    assert!(made.status.success(), "{made:?}");
+    let outcome = confined(
+        writable_directory.path(),
+        &[&writable],
+        &format!("touch {private}"),
+    );
+    assert!(outcome.status.success(), "{outcome:?}");
     assert!(!Path::new(private).exists());
 }
 
@@ -105,26 +124,30 @@ fn dev_has_the_named_device_alone() {
         return;
     }
     let (named, other) = (Loop::new(&[]), Loop::new(&[]));
-    let own = disk_directory();
+    let directory = disk_directory();
     let identity = DeviceIdentity::of_path(&named.path).unwrap();
     let option = |identity: &DeviceIdentity| {
         let device = json!({"path": named.path, "identity": identity});
         format!("--device={device}")
     };
     let write = |device: &Loop| format!("printf data | dd of={} conv=notrunc,fsync", device.name());
-    let written = confined(own.path(), &[&option(&identity)], &write(&named));
+    let written = confined(directory.path(), &[&option(&identity)], &write(&named));
     assert!(written.status.success(), "{written:?}");
     assert_eq!(fs::read(&named.backing).unwrap()[..4], *b"data");
-    let said = error(&confined(own.path(), &[&option(&identity)], &write(&other)));
+    let message = error(&confined(
+        directory.path(),
+        &[&option(&identity)],
+        &write(&other),
+    ));
     assert!(
-        said.contains("No such file") || said.contains("Read-only"),
-        "{said}"
+        message.contains("No such file") || message.contains("Read-only"),
+        "{message}"
     );
     assert_eq!(fs::read(&other.backing).unwrap()[..4], [0; 4]);
     let another = DeviceIdentity::of_path(&other.path).unwrap();
-    let said = error(&confined(own.path(), &[&option(&another)], "true"));
-    assert!(said.contains("is another device than"), "{said}");
-    let listed = confined(own.path(), &[], "ls -A /dev");
+    let message = error(&confined(directory.path(), &[&option(&another)], "true"));
+    assert!(message.contains("is another device than"), "{message}");
+    let listed = confined(directory.path(), &[], "ls -A /dev");
     let names = String::from_utf8(listed.stdout).unwrap();
     assert!(names.contains("null") && !names.contains("loop"), "{names}");
 }
@@ -136,8 +159,11 @@ fn no_program_only_tries_and_the_root_cannot_be_writable() {
     }
     let run = |options: &[&str]| Command::new(binary()).args(options).output().unwrap();
     assert!(run(&["confine"]).status.success());
-    let said = error(&run(&["confine", "--writable=/", "--", "true"]));
-    assert!(said.contains("nothing read-only"), "{said}");
-    let said = error(&run(&["confine", "--", "/no/such/program"]));
-    assert!(said.contains("cannot start /no/such/program"), "{said}");
+    let message = error(&run(&["confine", "--writable=/", "--", "true"]));
+    assert!(message.contains("nothing read-only"), "{message}");
+    let message = error(&run(&["confine", "--", "/no/such/program"]));
+    assert!(
+        message.contains("cannot start /no/such/program"),
+        "{message}"
+    );
 }

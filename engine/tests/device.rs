@@ -1,4 +1,4 @@
-//! A block device in place of the files: real loop devices, and what must never be written to.
+//! A block device in place of the files: real loop devices, and the refusals that protect data.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -102,7 +102,7 @@ fn a_disk_with_partitions_is_not_written_to_but_one_of_them_is() {
         return;
     }
     let device = Loop::new(&[]);
-    // Told to the kernel, since not every kernel reads tables of partitions.
+    // Passed to the kernel, since not every kernel reads partition tables.
     command("addpart", &[device.name(), "1", "2048", "4096"]);
     let message = refused(
         &device.job("run", json!({"mode": "rndwr"})),

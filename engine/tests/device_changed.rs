@@ -1,4 +1,4 @@
-//! A name that leads to another device or file than the one that was checked: nothing is written.
+//! A name that leads to another device or file than the checked one: nothing is written.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 
 /// A job on this path that expects this device.
 fn expecting(device: &Loop, phase: &str, path: &Path, identity: &DeviceIdentity) -> Value {
-    let mut asked = device.job(phase, json!({"mode": "rndwr"}));
-    asked["workload"]["data"]["device"] = json!(path);
-    asked["workload"]["data"]["device_identity"] = json!(identity);
-    asked
+    let mut job = device.job(phase, json!({"mode": "rndwr"}));
+    job["workload"]["data"]["device"] = json!(path);
+    job["workload"]["data"]["device_identity"] = json!(identity);
+    job
 }
 
 fn refusal(job: &Value, class: &str) -> String {
@@ -40,18 +40,18 @@ fn a_link_that_leads_to_another_device_is_refused_with_both_devices() {
     let link = checked.backing.with_file_name("link");
     symlink(&checked.path, &link).unwrap();
     let identity = DeviceIdentity::of_path(&link).unwrap();
-    let asked = |phase| expecting(&checked, phase, &link, &identity);
-    let (code, events) = Engine::run(&asked("run")).wait();
+    let job_of = |phase| expecting(&checked, phase, &link, &identity);
+    let (code, events) = Engine::run(&job_of("run")).wait();
     assert_eq!(code, 0, "{events:#?}");
     assert!(!is_empty(&checked.backing));
 
     fs::remove_file(&link).unwrap();
     symlink(&other.path, &link).unwrap();
     for phase in ["run", "prepare"] {
-        let message = refusal(&asked(phase), "device-changed");
+        let message = refusal(&job_of(phase), "device-changed");
         for device in [&checked, &other] {
-            let shown = device.backing.display().to_string();
-            assert!(message.contains(&shown), "{message}");
+            let backing = device.backing.display().to_string();
+            assert!(message.contains(&backing), "{message}");
         }
         assert!(message.contains("diskseq was "), "{message}");
     }
@@ -100,46 +100,50 @@ fn users_reports_the_identity_and_how_it_differs_from_an_expected_one() {
 #[test]
 fn another_file_or_a_link_in_place_of_a_prepared_file_is_not_written_to() {
     let directory = disk_directory();
-    let asked = |phase| job(directory.path(), phase, json!({"mode": "rndwr"}));
-    let (code, events) = Engine::run(&asked("prepare")).wait();
+    let job_of = |phase| job(directory.path(), phase, json!({"mode": "rndwr"}));
+    let (code, events) = Engine::run(&job_of("prepare")).wait();
     assert_eq!(code, 0, "{events:#?}");
     let (file, elsewhere) = (directory.path().join("paribus.0"), disk_directory());
-    let mine = elsewhere.path().join("mine");
-    fs::write(&mine, vec![0; fs::metadata(&file).unwrap().len() as usize]).unwrap();
+    let foreign = elsewhere.path().join("mine");
+    fs::write(
+        &foreign,
+        vec![0; fs::metadata(&file).unwrap().len() as usize],
+    )
+    .unwrap();
 
     fs::rename(&file, directory.path().join("aside")).unwrap();
-    symlink(&mine, &file).unwrap();
-    let message = refusal(&asked("run"), "not-ours");
+    symlink(&foreign, &file).unwrap();
+    let message = refusal(&job_of("run"), "not-ours");
     assert!(message.contains("symbolic link"), "{message}");
     fs::remove_file(&file).unwrap();
-    fs::hard_link(&mine, &file)
-        .or_else(|_| fs::copy(&mine, &file).map(drop))
+    fs::hard_link(&foreign, &file)
+        .or_else(|_| fs::copy(&foreign, &file).map(drop))
         .unwrap();
-    let message = refusal(&asked("run"), "not-ours");
+    let message = refusal(&job_of("run"), "not-ours");
     assert!(message.contains("another file"), "{message}");
-    assert!(is_empty(&mine));
+    assert!(is_empty(&foreign));
 }
 
 #[test]
 fn preparing_anew_replaces_a_link_and_leaves_what_it_led_to() {
     let directory = disk_directory();
-    let asked = |size: u64| {
+    let job_of = |size: u64| {
         job(
             directory.path(),
             "prepare",
             json!({"total_size_bytes": size}),
         )
     };
-    let (code, events) = Engine::run(&asked(4 << 20)).wait();
+    let (code, events) = Engine::run(&job_of(4 << 20)).wait();
     assert_eq!(code, 0, "{events:#?}");
     let elsewhere = disk_directory();
-    let mine = elsewhere.path().join("mine");
-    fs::write(&mine, [0; 64]).unwrap();
+    let foreign = elsewhere.path().join("mine");
+    fs::write(&foreign, [0; 64]).unwrap();
     let file = directory.path().join("paribus.0");
     fs::remove_file(&file).unwrap();
-    symlink(&mine, &file).unwrap();
-    let (code, events) = Engine::run(&asked(4 << 20)).wait();
+    symlink(&foreign, &file).unwrap();
+    let (code, events) = Engine::run(&job_of(4 << 20)).wait();
     assert_eq!(code, 0, "{events:#?}");
-    assert_eq!(fs::read(&mine).unwrap(), [0; 64]);
+    assert_eq!(fs::read(&foreign).unwrap(), [0; 64]);
     assert!(!fs::symlink_metadata(&file).unwrap().is_symlink());
 }

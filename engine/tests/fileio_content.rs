@@ -1,4 +1,4 @@
-//! What is written and how, on real files: which blocks, what they hold, which calls.
+//! The writes on real files: their blocks, their content, their system calls.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -109,7 +109,7 @@ fn writes_are_as_synchronous_as_asked() {
     let directory = disk_directory();
     prepare(directory.path(), json!({}));
     let file = fs::canonicalize(directory.path().join("paribus.0")).unwrap();
-    for (sync_writes, wanted) in [
+    for (sync_writes, expected) in [
         ("none", 0),
         ("dsync", libc::O_DSYNC),
         ("sync", libc::O_SYNC),
@@ -120,7 +120,7 @@ fn writes_are_as_synchronous_as_asked() {
             let mut engine = Engine::run(&job(directory.path(), "run", changes));
             engine.send(&json!({"open": "w"}));
             engine.wait_for_phase("measuring");
-            assert_eq!(flags_of(&engine, &file) as i32 & libc::O_SYNC, wanted);
+            assert_eq!(flags_of(&engine, &file) as i32 & libc::O_SYNC, expected);
             engine.send(&json!({"close": "w"}));
             let result = engine.wait_for("result");
             assert_eq!(result["errors"], json!({}));
@@ -135,7 +135,7 @@ fn a_block_size_that_o_direct_cannot_do_is_refused_before_the_first_operation() 
     prepare(directory.path(), json!({}));
     let changes = json!({"direct": true, "block_size_bytes": 512});
     let (code, events) = Engine::run(&job(directory.path(), "run", changes)).wait();
-    // Whether 512 bytes will do is for the disk under this directory to say.
+    // The disk under this directory decides whether 512 bytes are enough.
     if code != 0 {
         let error = only_error((code, events), 1);
         assert_eq!(error["class"], "direct-unsupported");

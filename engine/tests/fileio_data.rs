@@ -1,4 +1,4 @@
-//! Making data and removing it: what is kept, what goes, and what is not ours.
+//! Creating and removing data: reused files, removed files, and foreign files.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -58,19 +58,19 @@ fn prepare_keeps_what_is_right_and_cleanup_keeps_what_is_not_ours() {
 #[test]
 fn of_data_side_by_side_the_last_that_goes_takes_the_directories_made_for_all() {
     let parent = disk_directory();
-    let [one, other] = ["a/b/one", "a/b/other"].map(|name| parent.path().join(name));
+    let [first, second] = ["a/b/one", "a/b/other"].map(|name| parent.path().join(name));
     let cleanup = |directory| {
         let (code, _) = Engine::run(&job(directory, "cleanup", json!({}))).wait();
         assert_eq!(code, 0);
     };
-    prepare(&one, json!({}));
-    prepare(&other, json!({}));
-    // The one that made the directories goes and comes again.
-    cleanup(&one);
-    prepare(&one, json!({}));
-    cleanup(&other);
-    assert!(one.exists());
-    cleanup(&one);
+    prepare(&first, json!({}));
+    prepare(&second, json!({}));
+    // The data that created the directories is removed and created again.
+    cleanup(&first);
+    prepare(&first, json!({}));
+    cleanup(&second);
+    assert!(first.exists());
+    cleanup(&first);
     assert!(!parent.path().join("a").exists());
     assert!(parent.path().exists(), "this was there before");
 }

@@ -1,4 +1,4 @@
-//! What goes wrong under a load ends in one clear error event, never in a panic.
+//! Every failure under a load ends in one clear error event, never in a panic.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -134,7 +134,7 @@ fn a_file_cut_short_under_the_load_ends_it() {
     assert_eq!(only_error(engine.wait(), 1)["class"], "short-io");
 }
 
-/// Files that have their size but no space yet: the load itself has to find it.
+/// Files with their size but without allocated space: the load itself has to allocate it.
 fn make_sparse(directory: &Path) {
     for index in 0..4 {
         let path = directory.join(format!("paribus.{index}"));
@@ -156,7 +156,7 @@ impl Drop for Mounted {
 fn a_full_disk_ends_the_load() {
     // SAFETY: asks for a number of this process and cannot fail.
     if unsafe { libc::geteuid() } != 0 {
-        // Without the right to mount, the limit of file sizes stands in for the end of the disk.
+        // Without the right to mount, the limit of file sizes replaces the end of the disk.
         return a_file_size_limit_ends_the_load_of("sync");
     }
     let mounted = Mounted(tempfile::tempdir().unwrap());
@@ -180,7 +180,7 @@ fn a_full_disk_ends_the_load() {
         assert_eq!(error["class"], "disk-full");
         assert!(error["message"].as_str().unwrap().contains("No space left"));
         fs::remove_file(directory.join("ballast")).unwrap();
-        // A set that lost its size must not be taken for whole.
+        // A set with a truncated file must not count as complete.
         fs::remove_file(directory.join("paribus.0")).unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! The order of what the real binary says, and that it tells before it waits for the disk.
+//! The order of the real binary's events, and `finishing` before its wait for the disk.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -7,7 +7,7 @@ mod harness;
 use harness::{Engine, disk_directory, job, named};
 use serde_json::{Value, json};
 
-/// The names of all events but intervals, phases by their own names, what repeats only once.
+/// The names of all events but intervals; phases by their own names, repetitions once.
 fn story(events: &[Value]) -> Vec<&str> {
     let mut names: Vec<&str> = events
         .iter()
@@ -30,7 +30,7 @@ fn prepare_and_run_say_finishing_before_they_wait_for_the_disk() {
         events
     };
     let prepared = tell("prepare", json!({}));
-    let wanted = [
+    let expected = [
         "hello",
         "preparing",
         "progress",
@@ -38,8 +38,8 @@ fn prepare_and_run_say_finishing_before_they_wait_for_the_disk() {
         "progress",
         "finished",
     ];
-    assert_eq!(story(&prepared), wanted);
-    // What is there already is not waited for.
+    assert_eq!(story(&prepared), expected);
+    // Existing data is not synced again.
     let again = tell("prepare", json!({}));
     assert_eq!(
         story(&again),
@@ -47,7 +47,7 @@ fn prepare_and_run_say_finishing_before_they_wait_for_the_disk() {
     );
     for mode in ["rndwr", "rndrd"] {
         let events = tell("run", json!({"mode": mode}));
-        let wanted = [
+        let expected = [
             "hello",
             "preparing",
             "ready",
@@ -58,7 +58,7 @@ fn prepare_and_run_say_finishing_before_they_wait_for_the_disk() {
             "finishing",
             "finished",
         ];
-        assert_eq!(story(&events), wanted);
+        assert_eq!(story(&events), expected);
     }
 }
 

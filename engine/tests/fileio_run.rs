@@ -89,15 +89,18 @@ fn outstanding_operations_obey_littles_law() {
     for (engine, outstanding) in [("sync", 3), ("io_uring", 24)] {
         let changes = json!({"engine": engine, "load": {"outstanding": outstanding}, "mode": "rndrd",
                              "measure_s": 0.5});
-        let wanted = f64::from(outstanding);
+        let expected = f64::from(outstanding);
         let is_seen = (0..ATTEMPTS).any(|_| {
             let (_, events) = Engine::run(&job(directory.path(), "run", changes.clone())).wait();
             let result = named(&events, "result")[0].clone();
             let mean = number(&result["response"]["sum_s"]) / number(&result["duration_s"]);
-            assert!(mean < wanted * 1.1, "{mean} outstanding, wanted {wanted}");
-            mean > wanted * 0.9
+            assert!(
+                mean < expected * 1.1,
+                "{mean} outstanding, wanted {expected}"
+            );
+            mean > expected * 0.9
         });
-        assert!(is_seen, "never nearly {wanted} outstanding");
+        assert!(is_seen, "never nearly {expected} outstanding");
     }
 }
 
@@ -130,8 +133,8 @@ fn windows_are_opened_and_closed_by_command() {
         let result = engine.wait_for("result");
         assert_eq!(result["window"], id);
         assert_eq!(result["start_s"], opened["monotonic_s"]);
-        let wanted = number(&closed["monotonic_s"]) - number(&opened["monotonic_s"]);
-        assert!((number(&result["duration_s"]) - wanted).abs() < 1e-6);
+        let expected_s = number(&closed["monotonic_s"]) - number(&opened["monotonic_s"]);
+        assert!((number(&result["duration_s"]) - expected_s).abs() < 1e-6);
         assert!(result["operations"].as_u64().unwrap() > 0);
         ends.push(number(&closed["monotonic_s"]));
     }
@@ -147,10 +150,10 @@ fn windows_that_are_timed_settle_first_and_the_load_goes_on_between_them() {
     let mut engine = Engine::run(&job(directory.path(), "run", json!({"measure_s": null})));
     engine.wait_for_phase("settling");
     for id in ["t1", "t2"] {
-        let asked = Instant::now();
+        let start = Instant::now();
         engine.send(&json!({"measure": {"window": id, "settle_s": 0.1, "measure_s": 0.2}}));
         assert_eq!(engine.wait_for_phase("measuring")["window"], id);
-        assert!(asked.elapsed() >= Duration::from_millis(100));
+        assert!(start.elapsed() >= Duration::from_millis(100));
         let result = engine.wait_for("result");
         assert_eq!(result["window"], id);
         assert!((number(&result["duration_s"]) - 0.2).abs() < 0.1);
@@ -210,7 +213,7 @@ fn sequential_writing_from_scratch_begins_with_empty_files() {
     engine.wait_for_phase("ready");
     let (code, _) = engine.finish();
     assert_eq!(code, 0);
-    // Whatever is short now is made again, and only that.
+    // Only the truncated file is created again.
     prepare(directory.path(), json!({}));
     assert_eq!(
         fs::metadata(directory.path().join("paribus.3"))
@@ -220,7 +223,7 @@ fn sequential_writing_from_scratch_begins_with_empty_files() {
     );
 }
 
-/// How many bytes of a file are in the page cache.
+/// The number of bytes of a file in the page cache.
 fn cached_bytes(path: &Path) -> usize {
     let file = fs::File::open(path).unwrap();
     let length = file.metadata().unwrap().len() as usize;
@@ -275,7 +278,7 @@ fn memory_file_systems_take_buffered_runs_and_no_direct_ones() {
     let (code, _) = Engine::run(&job(directory.path(), "run", json!({}))).wait();
     assert_eq!(code, 0);
     let direct = job(directory.path(), "run", json!({"direct": true}));
-    // Newer kernels allow O_DIRECT on tmpfs, where it means nothing.
+    // Newer kernels allow O_DIRECT on tmpfs, where it has no meaning.
     let error = only_error(Engine::run(&direct).wait(), 1);
     assert_eq!(error["class"], "direct-unsupported");
     assert!(error["message"].as_str().unwrap().contains("paribus.0"));

@@ -1,4 +1,5 @@
-//! Folders of data: made for one user alone, refused where others could replace them, removed with nothing else.
+//! Data folders: private to one user, refused where others could replace them, removed with nothing
+//! else.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -167,7 +168,7 @@ fn a_place_that_others_can_change_anywhere_on_the_way_is_refused() {
     refused(&["make", text(&link), "three"]);
 }
 
-/// Another user who can write to the folder of the data plants links in it.
+/// Another user with write access to the data folder plants links in it.
 #[test]
 fn a_load_neither_follows_a_planted_link_nor_works_where_others_can_plant_one() {
     let place = disk_directory();

@@ -1,4 +1,4 @@
-//! What fuzzing has found worth keeping, replayed by an ordinary compiler.
+//! The corpus of the fuzzers, replayed by an ordinary compiler.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

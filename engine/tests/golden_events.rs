@@ -1,8 +1,8 @@
-//! Every sort of event, field by field, against what is kept in `golden/`: whoever reads the events
-//! relies on their form, and a change of it is to be seen in a diff.
+//! Every kind of event, field by field, compared with `golden/`. Consumers rely on the form of the
+//! events, so a change has to appear in a diff.
 //!
-//! Numbers, paths and what else differs from run to run are told by their type alone. After a change
-//! that is meant, `UPDATE_GOLDEN=1 cargo test --test golden_events` writes the files anew.
+//! Numbers, paths and other values that vary from run to run are represented by their type. After
+//! an intended change, `UPDATE_GOLDEN=1 cargo test --test golden_events` writes the files again.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -44,10 +44,10 @@ fn masked(key: &str, value: &Value) -> Value {
     }
 }
 
-/// A line for each event; what repeats, as intervals do, stands once.
-fn told(job: &Value) -> String {
+/// A line for each event; repetitions, such as intervals, appear once.
+fn story_of(job: &Value) -> String {
     let (_, mut events) = Engine::run(job).wait();
-    // A slow disk may leave an interval empty, and what comes before the window is a matter of moments.
+    // A slow disk may leave an interval empty, and the events before the window depend on timing.
     events.retain(|event| {
         event["event"] != "interval" || (!event["window"].is_null() && event["operations"] != 0)
     });
@@ -59,16 +59,16 @@ fn told(job: &Value) -> String {
     lines.join("\n") + "\n"
 }
 
-fn hold_against(name: &str, found: &str) {
-    let kept = Path::new(env!("CARGO_MANIFEST_DIR"))
+fn hold_against(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/golden")
         .join(format!("{name}.jsonl"));
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::create_dir_all(kept.parent().unwrap()).unwrap();
-        std::fs::write(&kept, found).unwrap();
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
     }
-    let wanted = std::fs::read_to_string(&kept).unwrap();
-    assert_eq!(found, wanted, "UPDATE_GOLDEN=1 writes {}", kept.display());
+    let expected = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(text, expected, "UPDATE_GOLDEN=1 writes {}", path.display());
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn the_events_of_each_phase_keep_their_form() {
         ("run-closed-loop", "run", short.clone()),
         ("cleanup", "cleanup", json!({})),
     ] {
-        hold_against(name, &told(&job(directory.path(), phase, changes)));
+        hold_against(name, &story_of(&job(directory.path(), phase, changes)));
     }
 }
 
@@ -88,33 +88,33 @@ fn the_events_of_each_phase_keep_their_form() {
 fn the_events_of_an_open_loop_keep_their_form() {
     let directory = disk_directory();
     harness::prepare(directory.path(), json!({}));
-    let mut one = job(directory.path(), "run", json!({"measure_s": 0.3}));
-    one["load"] = json!({"outstanding": 4, "rate_per_s": 200.0, "arrivals": "constant"});
-    hold_against("run-open-loop", &told(&one));
+    let mut open_loop = job(directory.path(), "run", json!({"measure_s": 0.3}));
+    open_loop["load"] = json!({"outstanding": 4, "rate_per_s": 200.0, "arrivals": "constant"});
+    hold_against("run-open-loop", &story_of(&open_loop));
 }
 
 #[test]
 fn the_events_of_a_matrix_keep_their_form() {
     let directory = disk_directory();
     let data = json!({"directory": directory.path(), "files": 1, "total_size_bytes": 8 << 20});
-    let mut one = json!({
+    let mut matrix = json!({
         "protocol": 2, "phase": "prepare",
         "workload": {"kind": "iomatrix", "data": data, "large_outstanding": 1},
         "load": {"outstanding": 2}, "measure_s": 0.3, "interval_s": 0.1,
     });
-    assert_eq!(Engine::run(&one).wait().0, 0);
-    one["phase"] = "run".into();
-    hold_against("run-matrix", &told(&one));
+    assert_eq!(Engine::run(&matrix).wait().0, 0);
+    matrix["phase"] = "run".into();
+    hold_against("run-matrix", &story_of(&matrix));
 }
 
 #[test]
 fn an_error_keeps_its_form() {
     let directory = disk_directory();
-    let found = told(&job(directory.path(), "run", json!({})));
-    hold_against("no-data", &found);
+    let story = story_of(&job(directory.path(), "run", json!({})));
+    hold_against("no-data", &story);
     hold_against(
         "bad-job",
-        &told(&job(
+        &story_of(&job(
             directory.path(),
             "run",
             json!({"block_size_bytes": 0}),

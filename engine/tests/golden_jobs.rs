@@ -1,4 +1,5 @@
-//! Every kind of job that the controller sends, as kept in `golden/jobs`: the engine understands each field.
+//! Every kind of job from the controller, as stored in `golden/jobs`: the engine understands each
+//! field.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -8,7 +9,7 @@ use std::path::Path;
 use paribus_engine::job::Job;
 use serde_json::Value;
 
-/// Numbers as one type, and no fields that are null: for the engine these are the absent ones.
+/// Numbers as one type, without null fields: the engine treats these as absent.
 fn normalised(value: &Value) -> Value {
     match value {
         Value::Object(fields) => fields

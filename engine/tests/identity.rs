@@ -1,4 +1,4 @@
-//! Device identities on real loop devices, whose names are given again and again.
+//! Device identities on real loop devices, whose names are reused.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -39,13 +39,13 @@ fn a_descriptor_keeps_its_identity_when_the_link_leads_elsewhere() {
     if !may_make_devices() {
         return;
     }
-    let (one, other) = (Loop::new(&[]), Loop::new(&[]));
-    let link = one.backing.with_file_name("link");
-    symlink(&one.path, &link).unwrap();
+    let (first, second) = (Loop::new(&[]), Loop::new(&[]));
+    let link = first.backing.with_file_name("link");
+    symlink(&first.path, &link).unwrap();
     let expected = DeviceIdentity::of_path(&link).unwrap();
     let file = OpenOptions::new().read(true).open(&link).unwrap();
     std::fs::remove_file(&link).unwrap();
-    symlink(&other.path, &link).unwrap();
+    symlink(&second.path, &link).unwrap();
     let held = DeviceIdentity::of_file(&file).unwrap();
     assert_eq!(held.differs_from(&expected), None);
     let named = DeviceIdentity::of_path(&link).unwrap();

@@ -1,4 +1,4 @@
-//! Journals that are damaged: repaired from the copy, or reported; never taken for one that is over.
+//! Damaged journals: repaired from the copy, or reported; never treated as closed.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -59,12 +59,12 @@ const HARMS: [(&str, Harm); 11] = [
     }),
 ];
 
-/// Keeps the first lines, of which the very first is their number.
-fn keep_lines(path: &Path, kept: usize) {
+/// Keeps the first lines; the first of all is the count.
+fn keep_lines(path: &Path, count: usize) {
     let text = fs::read_to_string(path).unwrap();
     fs::write(
         path,
-        text.split_inclusive('\n').take(kept).collect::<String>(),
+        text.split_inclusive('\n').take(count).collect::<String>(),
     )
     .unwrap();
 }

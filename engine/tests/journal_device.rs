@@ -1,4 +1,4 @@
-//! Settings of a block device whose name belongs to another device by now.
+//! Settings of a block device whose name belongs to another device meanwhile.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 

@@ -14,8 +14,8 @@ use serde_json::json;
 fn restore_puts_everything_back_in_reverse_order_and_closes() {
     let place = Place::new();
     let mut keeper = place.opened("e1", &["a", "b"]);
-    for (name, wanted) in [("a", "1"), ("b", "2"), ("a", "3")] {
-        place.change(&mut keeper, name, wanted);
+    for (name, value) in [("a", "1"), ("b", "2"), ("a", "3")] {
+        place.change(&mut keeper, name, value);
     }
     keeper.send(&json!({"restore": {}}));
     let (code, events) = keeper.wait();
@@ -93,7 +93,7 @@ fn of_keepers_racing_for_one_address_exactly_one_wins() {
         let racers: Vec<Engine> = (0..6)
             .map(|number| place.keeper(&format!("e{number}"), &["a"], false))
             .collect();
-        // A winner stays alive until all have tried.
+        // The winner stays alive until all have tried.
         let mut winners = Vec::new();
         for mut racer in racers {
             let event = racer.wait_for_any();

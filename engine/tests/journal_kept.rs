@@ -1,4 +1,4 @@
-//! Changes that are meant to stay: no crash has left them, and they are undone only when that is asked for.
+//! Changes kept on purpose: no crash has left them, and only an explicit request undoes them.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -10,8 +10,8 @@ use harness::named;
 use harness::place::{Place, resealed, restored};
 use serde_json::json;
 
-/// Sets values, and leaves them on purpose.
-fn kept(place: &Place, experiment: &str, names: &[&str], value: &str) {
+/// Sets values, and keeps them on purpose.
+fn keep_values(place: &Place, experiment: &str, names: &[&str], value: &str) {
     let mut keeper = place.opened(experiment, names);
     for name in names {
         place.change(&mut keeper, name, value);
@@ -25,7 +25,7 @@ fn kept(place: &Place, experiment: &str, names: &[&str], value: &str) {
 #[test]
 fn what_is_kept_stays_and_keeps_nobody_from_running_on_top_of_it() {
     let place = Place::new();
-    kept(&place, "e1", &["a"], "new");
+    keep_values(&place, "e1", &["a"], "new");
     let (code, events) = place.undo(&["--dry-run"]);
     let listed = &named(&events, "open-journal")[0];
     assert_eq!(
@@ -54,7 +54,7 @@ fn what_is_kept_stays_and_keeps_nobody_from_running_on_top_of_it() {
 #[test]
 fn undo_leaves_what_is_kept_until_it_is_asked_for() {
     let place = Place::new();
-    kept(&place, "e1", &["a"], "new");
+    keep_values(&place, "e1", &["a"], "new");
     place.orphan("e2", &["b"]);
     let (code, events) = place.undo(&[]);
     assert_eq!((code, restored(&events)), (0, vec!["test.b".into()]));
@@ -73,7 +73,7 @@ fn undo_leaves_what_is_kept_until_it_is_asked_for() {
 fn the_newest_is_undone_first_whatever_the_experiments_are_called() {
     let place = Place::new();
     for (experiment, value) in [("e1", "first"), ("e3", "second"), ("e2", "third")] {
-        kept(&place, experiment, &["a"], value);
+        keep_values(&place, experiment, &["a"], value);
     }
     let (code, events) = place.undo(&["--kept"]);
     let order: Vec<_> = named(&events, "restored")
@@ -101,7 +101,7 @@ fn a_keeper_that_dies_before_it_was_told_leaves_nothing_kept() {
 #[test]
 fn what_a_boot_has_ended_is_put_away_without_being_asked() {
     let place = Place::new();
-    kept(&place, "e1", &["a"], "new");
+    keep_values(&place, "e1", &["a"], "new");
     let path = place.journals().join("e1.jsonl");
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     let lines = fs::read_to_string(&path).unwrap();

@@ -30,7 +30,7 @@ impl Locker {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        // A new descriptor each time: the lock goes with it.
+        // A new descriptor each time: the lock ends with it.
         while try_lock(&File::open(path).unwrap()).unwrap() {
             thread::sleep(Duration::from_millis(5));
         }
@@ -129,8 +129,8 @@ fn a_keeper_that_is_stopped_is_reported_and_one_at_work_is_not() {
         trouble.map(|trouble| (code, trouble))
     };
     let (code, trouble) = loop {
-        if let Some(found) = stopped() {
-            break found;
+        if let Some(reported) = stopped() {
+            break reported;
         }
     };
     assert_eq!(code, 4);

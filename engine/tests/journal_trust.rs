@@ -1,5 +1,5 @@
-//! Whom the keeper and `undo` believe: a controller that is silent, a journal that others may write,
-//! and the ways back that are more than a write.
+//! Trust of the keeper and of `undo`: a silent controller, a journal that others may write, and
+//! undo actions beyond a file write.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 

@@ -18,8 +18,8 @@ const LAYERS: [&[&str]; 7] = [
 ];
 
 fn layer(module: &str) -> usize {
-    let found = LAYERS.iter().position(|layer| layer.contains(&module));
-    found.unwrap_or_else(|| panic!("module {module} is in no layer"))
+    let index = LAYERS.iter().position(|layer| layer.contains(&module));
+    index.unwrap_or_else(|| panic!("module {module} is in no layer"))
 }
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
@@ -40,9 +40,9 @@ fn imports(text: &str) -> BTreeSet<String> {
     text.lines()
         .filter(|line| !line.trim_start().starts_with("//"))
         .flat_map(|line| line.split("crate::").skip(1))
-        .map(|rest| {
-            assert!(!rest.starts_with('{'), "one `use` for each module: {rest}");
-            let name = rest
+        .map(|path| {
+            assert!(!path.starts_with('{'), "one `use` for each module: {path}");
+            let name = path
                 .chars()
                 .take_while(|c| c.is_alphanumeric() || *c == '_');
             name.collect()

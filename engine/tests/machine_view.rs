@@ -41,9 +41,9 @@ fn samples_come_every_interval_and_a_census_on_command() {
     let census = engine.wait_for("census");
     assert_eq!(census["label"], "after");
     assert!(census["duration_s"].as_f64().unwrap() > 0.1);
-    let own = i64::from(engine.pid());
+    let engine_pid = i64::from(engine.pid());
     let listed = census["processes"].as_array().unwrap();
-    assert!(listed.iter().all(|process| process["pid"] != own));
+    assert!(listed.iter().all(|process| process["pid"] != engine_pid));
     assert_eq!(engine.finish().0, 0);
 }
 
@@ -87,18 +87,18 @@ fn a_servers_counters_are_read_at_each_sample_for_as_long_as_is_asked() {
     assert_eq!(engine.finish().0, 0);
 }
 
-/// What the census says about one process.
+/// The census entry of one process.
 fn census_of(engine: &mut Engine, pid: u32) -> Option<Value> {
     engine.send(&json!({"census": "now"}));
     let census = engine.wait_for("census");
     let listed = census["processes"].as_array().unwrap();
-    listed.iter().find(|found| found["pid"] == pid).cloned()
+    listed.iter().find(|process| process["pid"] == pid).cloned()
 }
 
 #[test]
 fn what_a_reaped_child_wrote_in_its_life_is_not_its_parents() {
     let directory = harness::disk_directory();
-    // The inner shell has written before the first census and ends when it is told to.
+    // The inner shell has written before the first census and ends on a line from stdin.
     let inner = "dd if=/dev/zero of=file bs=1M count=8 2>/dev/null; echo; read go";
     let script = format!("sh -c '{inner}'; echo; read go");
     let mut shell = Command::new("sh")
@@ -108,21 +108,21 @@ fn what_a_reaped_child_wrote_in_its_life_is_not_its_parents() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut told = shell.stdin.take().unwrap();
-    let mut said = BufReader::new(shell.stdout.take().unwrap()).lines();
+    let mut stdin = shell.stdin.take().unwrap();
+    let mut lines = BufReader::new(shell.stdout.take().unwrap()).lines();
     let mut engine = Engine::start(&["sample"]);
     engine.send(&json!({"protocol": 2, "interval_s": 3600}));
     engine.wait_for("hello");
-    said.next().unwrap().unwrap();
+    lines.next().unwrap().unwrap();
     census_of(&mut engine, shell.id());
-    writeln!(told, "go").unwrap();
-    said.next().unwrap().unwrap();
+    writeln!(stdin, "go").unwrap();
+    lines.next().unwrap().unwrap();
     let reaped = census_of(&mut engine, shell.id()).expect("it is listed as unknown");
     assert!(reaped["read_bytes"].is_null() && reaped["written_bytes"].is_null());
     let later = census_of(&mut engine, shell.id());
     let written = later.map_or(json!(0), |process| process["written_bytes"].clone());
     assert_eq!(written, 0, "only that census does not know");
-    writeln!(told, "go").unwrap();
+    writeln!(stdin, "go").unwrap();
     assert!(shell.wait().unwrap().success());
     assert_eq!(engine.finish().0, 0);
 }

@@ -1,4 +1,4 @@
-//! The real binary under valgrind: what the unsafe blocks promise, checked where they run.
+//! The real binary under valgrind: checks the promises of the executed unsafe blocks.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -10,12 +10,12 @@ use std::process::Command;
 use harness::{Engine, binary, disk_directory, job, named, prepare};
 use serde_json::{Value, json};
 
-/// Ends with 99 when memory was used that is not there, was never set, or is lost.
+/// Exits with 99 after a use of invalid or uninitialised memory, and after a leak.
 fn checked(arguments: &[&str]) -> Engine {
     let mut command = Command::new("valgrind");
     command.args([
         "--quiet",
-        // Else threads that never wait keep the conductor from its turn.
+        // Otherwise threads that never wait starve the conductor.
         "--fair-sched=yes",
         "--error-exitcode=99",
         "--leak-check=full",
@@ -41,7 +41,7 @@ fn loads_use_memory_as_they_should() {
     let directory = disk_directory();
     told_by("prepare", directory.path(), json!({}));
     for (engine, direct) in [("sync", false), ("io_uring", false), ("io_uring", true)] {
-        // On a busy machine valgrind lets little happen in a short time.
+        // On a busy machine little work happens under valgrind in a short time.
         let is_seen = [0.2, 1.0, 5.0, 25.0].into_iter().any(|measure_s| {
             let changes = json!({"engine": engine, "direct": direct, "fsync_every": 10,
                                  "measure_s": measure_s, "load": {"outstanding": 8}});

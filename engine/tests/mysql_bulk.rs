@@ -1,4 +1,4 @@
-//! Rows in bulk into a real MariaDB server, and what becomes of them where it takes none in that way.
+//! Bulk rows into a real MariaDB server, and the fallback where it accepts none.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -12,7 +12,7 @@ use paribus_engine::db::Connection as _;
 use paribus_engine::db::mysql::Connection;
 use serde_json::json;
 
-/// Whether files of clients are taken is a setting of the whole server.
+/// Whether client files are accepted is a setting of the whole server.
 static SERVER: Mutex<()> = Mutex::new(());
 
 fn administrator() -> Connection {
@@ -37,15 +37,15 @@ fn lines_become_rows_and_those_passed_over_are_told() {
     let many: String = (0..70_000).map(|id| format!("{id}\tx{id}\n")).collect();
     let into = "bulk (id, t)";
     assert!(connection.load_data(into, many.as_bytes(), 70_000).unwrap());
-    let found = rows(
+    let loaded = rows(
         &mut connection,
         "SELECT COUNT(*), MAX(id) FROM bulk WHERE t = CONCAT('x', id)",
     );
-    assert_eq!(found, [[Some("70000".into()), Some("69999".into())]]);
+    assert_eq!(loaded, [[Some("70000".into()), Some("69999".into())]]);
 
     let twice = connection.load_data(into, b"69999\ta\n70000\tb\n", 2);
-    let said = twice.unwrap_err().message;
-    assert!(said.contains("1 of 2 rows into bulk"), "{said}");
+    let message = twice.unwrap_err().message;
+    assert!(message.contains("1 of 2 rows into bulk"), "{message}");
     let nowhere = connection.load_data("nowhere", b"", 0).unwrap_err();
     assert_eq!(nowhere.code, "1146");
     assert_eq!(rows(&mut connection, "SELECT 1"), [[Some("1".into())]]);

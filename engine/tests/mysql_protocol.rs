@@ -1,4 +1,4 @@
-//! MySQL's protocol against a real MariaDB server: statements of every form, and what goes wrong.
+//! MySQL's protocol against a real MariaDB server: statements of every form, and failures.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -65,7 +65,7 @@ fn administer(sql: &str) -> Vec<Vec<Option<String>>> {
     administrator.query(sql).unwrap().rows
 }
 
-/// A table of that many rows, as sysbench makes them.
+/// A table with this many rows, in sysbench's form.
 fn table(name: &str, rows: usize) {
     administer(&format!(
         "CREATE TABLE {name} (id INT PRIMARY KEY, k INT NOT NULL, c CHAR(120) NOT NULL)"
@@ -147,17 +147,17 @@ fn values_arrive_as_they_are() {
                 None => list.null(),
             }
             assert_eq!(run(&mut connection, 0, list.range(0..4)).unwrap(), 1);
-            let found = administer(&format!("SELECT i, f, t FROM kept WHERE id = {id}"));
-            let [found_int, found_float, found_text] = &found[0][..] else {
+            let result = administer(&format!("SELECT i, f, t FROM kept WHERE id = {id}"));
+            let [int_text, float_text, read_text] = &result[0][..] else {
                 panic!()
             };
-            let found_float: Option<f64> = found_float.as_deref().map(|text| text.parse().unwrap());
-            assert_eq!(*found_int, int.map(|int| int.to_string()));
-            assert_eq!(found_float, float);
-            assert_eq!(found_text.as_deref(), text);
+            let float_text: Option<f64> = float_text.as_deref().map(|text| text.parse().unwrap());
+            assert_eq!(*int_text, int.map(|int| int.to_string()));
+            assert_eq!(float_text, float);
+            assert_eq!(read_text.as_deref(), text);
         }
     }
-    // Types differ from one execution to the next: nothing but the server's own rules decides.
+    // Types differ from one execution to the next: the server's own rules decide.
     let mut connection = connect(&["INSERT INTO kept VALUES (?, ?, NULL, ?)"], BOTH[0]);
     let mut list = ArgumentList::default();
     list.text(|to| to.push_str("77"));
@@ -168,10 +168,10 @@ fn values_arrive_as_they_are() {
     list.null();
     run(&mut connection, 0, list.range(0..3)).unwrap();
     run(&mut connection, 0, list.range(3..6)).unwrap();
-    let found = administer("SELECT id, i, t FROM kept WHERE id >= 77 ORDER BY id");
+    let result = administer("SELECT id, i, t FROM kept WHERE id >= 77 ORDER BY id");
     let text = |text: &str| Some(text.to_string());
     assert_eq!(
-        found,
+        result,
         [[text("77"), text("3"), text("8")], [text("78"), None, None]]
     );
 }
@@ -199,8 +199,8 @@ fn results_of_every_form_are_counted() {
             (5, &[], 1),
             (6, &[], 1),
         ] {
-            let found = run_ints(&mut connection, statement, values);
-            assert_eq!(found, Ok(rows), "{}", texts[statement]);
+            let counted = run_ints(&mut connection, statement, values);
+            assert_eq!(counted, Ok(rows), "{}", texts[statement]);
         }
     }
 }
@@ -241,9 +241,9 @@ fn after_an_error_the_connection_goes_on() {
     assert_eq!((missing.kind, &missing.code[..]), (Kind::Missing, "1146"));
     let file = connection.query("LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE errors");
     assert_eq!(file.unwrap_err().kind, Kind::Refused);
-    let found = connection.query("SELECT 1 AS one, NULL AS n").unwrap();
-    assert_eq!(found.columns, ["one", "n"]);
-    assert_eq!(found.rows, [[Some("1".into()), None]]);
+    let result = connection.query("SELECT 1 AS one, NULL AS n").unwrap();
+    assert_eq!(result.columns, ["one", "n"]);
+    assert_eq!(result.rows, [[Some("1".into()), None]]);
     let unknown = Connection::open(
         &shared().local("native"),
         &statements(&["SELECT * FROM nothing"]),
@@ -266,17 +266,20 @@ fn of_two_that_wait_for_each_other_one_is_told() {
             run(connection, 0, Arguments::NONE).unwrap();
             run_ints(connection, 1, &[at as i64 + 1]).unwrap();
         }
-        let (one, two) = (ints(&[1]), ints(&[2]));
-        pair[0].send(1, two.range(0..1)).unwrap();
+        let (ascending, descending) = (ints(&[1]), ints(&[2]));
+        pair[0].send(1, descending.range(0..1)).unwrap();
         assert_eq!(pair[0].receive().unwrap(), None);
-        pair[1].send(1, one.range(0..1)).unwrap();
+        pair[1].send(1, ascending.range(0..1)).unwrap();
         let outcomes = pair.each_mut().map(answer);
-        let told: Vec<&DbError> = outcomes
+        let refused: Vec<&DbError> = outcomes
             .iter()
             .filter_map(|outcome| outcome.as_ref().err())
             .collect();
-        assert!(told.len() == 1 && told[0].can_retry(), "{outcomes:?}");
-        assert_eq!((told[0].kind, &told[0].code[..]), (Kind::Conflict, "1213"));
+        assert!(refused.len() == 1 && refused[0].can_retry(), "{outcomes:?}");
+        assert_eq!(
+            (refused[0].kind, &refused[0].code[..]),
+            (Kind::Conflict, "1213")
+        );
         for connection in &mut pair {
             run(connection, 2, Arguments::NONE).unwrap();
         }
@@ -300,11 +303,11 @@ fn users_get_in_by_their_methods() {
             server.encrypted(user, Tls::Verified),
         ] {
             let mut connection = open(&place).unwrap();
-            let found = connection
+            let result = connection
                 .query("SELECT CURRENT_USER(), DATABASE()")
                 .unwrap();
             let expected = [format!("{user}@%"), mariadb::DATABASE.into()].map(Some);
-            assert_eq!(found.rows, [expected]);
+            assert_eq!(result.rows, [expected]);
 
             let wrong = Some(Secret::new("wrong"));
             for password in [wrong, None] {
@@ -341,7 +344,8 @@ fn users_get_in_by_their_methods() {
         matches!(error.kind, Kind::Missing | Kind::Denied),
         "{error}"
     );
-    // Who owns the process at the other end of the socket needs no password; by TCP nobody can tell.
+    // The user of the process at the other end of the socket needs no password; over TCP it is
+    // unknown.
     let who = server
         .administrator()
         .query("SELECT CURRENT_USER()")
@@ -376,7 +380,7 @@ fn encrypted_connections_are_encrypted() {
     for rows in [1, 100, 100_000] {
         assert_eq!(run_ints(&mut connection, 0, &[rows]), Ok(rows as u64));
     }
-    // Of another name than that in its certificate, or of no authority that is known.
+    // A certificate of another name, or of an unknown authority.
     let stranger = Server {
         host: Some("127.0.0.1".into()),
         ..encrypted.clone()
@@ -405,8 +409,8 @@ fn statements_may_be_longer_than_a_packet() {
         40_000_000,
     ] {
         let sql = format!("SELECT LENGTH('{}')", "y".repeat(length));
-        let found = connection.query(&sql).unwrap();
-        assert_eq!(found.rows, [[Some(length.to_string())]]);
+        let result = connection.query(&sql).unwrap();
+        assert_eq!(result.rows, [[Some(length.to_string())]]);
     }
     let mut connection = connect(&["SELECT LENGTH(?) = ?"], Execution::Prepared);
     let mut list = ArgumentList::default();
@@ -420,8 +424,8 @@ fn who_is_thrown_out_is_lost() {
     let mut waiting = connect(&["SELECT SLEEP(?)", "SELECT 1"], Execution::Prepared);
     let mut idle = open(&shared().local("native")).unwrap();
     let numbers = [&mut waiting, &mut idle].map(|connection| {
-        let found = connection.query("SELECT CONNECTION_ID()").unwrap();
-        found.rows[0][0].clone().unwrap()
+        let result = connection.query("SELECT CONNECTION_ID()").unwrap();
+        result.rows[0][0].clone().unwrap()
     });
     waiting.send(0, ints(&[60]).range(0..1)).unwrap();
     std::thread::sleep(Duration::from_millis(200));

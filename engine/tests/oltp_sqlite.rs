@@ -1,4 +1,4 @@
-//! sysbench's OLTP on SQLite: tables made, every mix run, faults told, everything removed.
+//! sysbench's OLTP on SQLite: tables created, every mix run, faults reported, everything removed.
 
 mod harness;
 
@@ -42,8 +42,8 @@ fn job(path: &Path, phase: &str, changes: Value) -> Value {
 
 #[test]
 fn the_tables_are_those_of_sysbench_and_follow_from_the_seed() {
-    let (one, two) = (disk_directory(), disk_directory());
-    let paths = [one.path().join("a/b/x.db"), two.path().join("y.db")];
+    let (first, second) = (disk_directory(), disk_directory());
+    let paths = [first.path().join("a/b/x.db"), second.path().join("y.db")];
     let dump = |path: &Path| -> Vec<(i64, i64, String, String)> {
         let connection = Connection::open(path).unwrap();
         let mut query = connection
@@ -78,8 +78,8 @@ fn the_tables_are_those_of_sysbench_and_follow_from_the_seed() {
         events(&job(path, "cleanup", json!({})));
         assert!(!path.exists());
     }
-    assert!(!one.path().join("a").exists(), "what was made goes");
-    assert!(two.path().exists(), "what was there stays");
+    assert!(!first.path().join("a").exists(), "what was made goes");
+    assert!(second.path().exists(), "what was there stays");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn every_mix_runs_with_as_many_statements_as_sysbench_counts() {
     let directory = disk_directory();
     let path = directory.path().join("x.db");
     events(&job(&path, "prepare", json!({})));
-    let wanted: BTreeMap<&str, (u64, u64, u64)> = MIXES
+    let expected: BTreeMap<&str, (u64, u64, u64)> = MIXES
         .into_iter()
         .zip([
             (1, 0, 0),
@@ -100,7 +100,7 @@ fn every_mix_runs_with_as_many_statements_as_sysbench_counts() {
             (0, 1, 0),
         ])
         .collect();
-    for (mix, (reads, writes, others)) in wanted {
+    for (mix, (reads, writes, others)) in expected {
         for prepared in [true, false] {
             let seen = events(&job(
                 &path,
@@ -113,16 +113,17 @@ fn every_mix_runs_with_as_many_statements_as_sysbench_counts() {
                 &result["statements"],
             );
             assert!(done > 0 && result["errors"] == json!({}), "{mix}: {result}");
-            // At the window's ends a transaction may be half in it, on each connection.
+            // At each end of the window, every connection may have a transaction that is partly
+            // inside.
             for (name, each) in [
                 ("read_queries", reads),
                 ("write_queries", writes),
                 ("other_queries", others),
             ] {
-                let found = made_of[name].as_u64().unwrap();
+                let counted = made_of[name].as_u64().unwrap();
                 assert!(
-                    found.abs_diff(done * each) <= 2 * 20,
-                    "{mix}: {found} {name} in {done}"
+                    counted.abs_diff(done * each) <= 2 * 20,
+                    "{mix}: {counted} {name} in {done}"
                 );
             }
         }
@@ -144,7 +145,8 @@ fn writers_that_meet_try_again_and_no_update_is_lost() {
     };
     let before = sum();
     let seen = events(&job(&path, "run", few));
-    // Windows do not cover the moments before and after, so what was done is at least what was measured.
+    // Windows do not cover the moments before and after, so the work done is at least the measured
+    // work.
     let measured = only(&seen, "result")["operations"].as_i64().unwrap();
     assert!(
         sum() - before >= measured,
@@ -191,10 +193,10 @@ fn what_is_not_there_or_not_ours_is_told_and_never_touched() {
         .unwrap();
     let seen = events(&job(&path, "prepare", json!({})));
     assert_eq!(only(&seen, "error")["class"], "not-ours");
-    let found: i64 = theirs
+    let value: i64 = theirs
         .query_row("SELECT a FROM sbtest1", [], |row| row.get(0))
         .unwrap();
-    assert_eq!(found, 42);
+    assert_eq!(value, 42);
 }
 
 #[test]

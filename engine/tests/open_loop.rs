@@ -1,4 +1,4 @@
-//! Open loops with the real binary: what is offered, what is achieved, what waits.
+//! Open loops with the real binary: offered, achieved and waiting operations.
 
 #![allow(clippy::unwrap_used)]
 
@@ -34,7 +34,7 @@ fn what_is_offered_is_done_when_there_is_room() {
         let result = named(&events, "result")[0];
         let pacing = &result["pacing"];
         let offered = number(&pacing["offered"]) / number(&result["duration_s"]);
-        // Independent arrivals spread by the root of their number, 2 %.
+        // Independent arrivals vary by the root of their number, 2 %.
         assert!((1800.0..2200.0).contains(&offered), "{engine}: {pacing}");
         assert!(number(&pacing["backlog_at_end"]) < 500.0, "{pacing}");
         assert!(number(&pacing["late_mean_s"]) >= 0.0);
@@ -62,7 +62,7 @@ fn an_overload_is_a_result_and_nothing_is_skipped() {
         whole("started") + whole("backlog_at_end")
     );
     assert!(number(&pacing["lag_s"]) > 0.1, "{pacing}");
-    // The oldest go first, so whatever completes has waited nearly as long as the lag.
+    // The oldest operations go first, so each completed one has waited nearly as long as the lag.
     assert!(number(&result["response"]["max_s"]) > 0.1);
     assert!(number(&result["service"]["p50_s"]) < 0.01);
     let intervals = named(&events, "interval");

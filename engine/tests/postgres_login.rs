@@ -1,4 +1,4 @@
-//! Logging in to a real PostgreSQL: every way it asks for passwords, sockets, TLS, and being refused.
+//! Logging in to a real PostgreSQL: every password method, sockets, TLS, and refusals.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -130,7 +130,7 @@ fn one_too_many_is_told_so() {
     drop(first);
 }
 
-/// One who answers each connection with these bytes and leaves.
+/// A server that answers each connection with these bytes and closes it.
 fn stranger(answer: &'static [u8]) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -162,7 +162,7 @@ fn strangers_are_not_believed() {
             answer.escape_ascii()
         );
     }
-    // What came in clear with the consent to TLS may be anybody's.
+    // Bytes in clear after the consent to TLS may come from anybody.
     let mut server = stranger(b"SR\0\0\0\x08\0\0\0\0");
     server.tls = Tls::Required;
     assert_eq!(is_refused(&server).kind, Kind::Protocol);

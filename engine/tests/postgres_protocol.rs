@@ -1,4 +1,4 @@
-//! Connections to a real PostgreSQL: what statements come to.
+//! Connections to a real PostgreSQL: the results of statements.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -74,11 +74,11 @@ fn values_arrive_as_they_are() {
             .unwrap();
         assert_eq!(rows.columns, ["k", "c", "f", "id"]);
         for (id, text) in texts.iter().enumerate() {
-            let found: Vec<_> = rows.rows[id].iter().flatten().collect();
-            assert_eq!(found[0].parse(), Ok(i64::MIN + id as i64));
-            assert_eq!(found[1], text);
+            let fields: Vec<_> = rows.rows[id].iter().flatten().collect();
+            assert_eq!(fields[0].parse(), Ok(i64::MIN + id as i64));
+            assert_eq!(fields[1], text);
             assert_eq!(
-                found[2].parse(),
+                fields[2].parse(),
                 Ok(-1.0 / 3.0 * 10f64.powi(id as i32 * 40))
             );
         }
@@ -149,11 +149,11 @@ fn rows_are_copied_in() {
     assert_eq!(sum.unwrap(), (1001..=101_000u64).sum::<u64>().to_string());
     assert_eq!(connection.copy_in(copy, &mut |_| false).unwrap(), 0);
 
-    let mut asked = 0;
+    let mut calls = 0;
     let mut endless = |chunk: &mut Vec<u8>| {
-        asked += 1;
+        calls += 1;
         chunk.extend_from_slice(b"1\ttwice\n");
-        asked < 100_000_000
+        calls < 100_000_000
     };
     let error = connection.copy_in(copy, &mut endless).unwrap_err();
     assert_eq!(error.kind, Kind::Conflict);
@@ -173,7 +173,7 @@ fn copies_that_nobody_asked_for_are_refused() {
     ];
     for execution in BOTH {
         let mut connection = postgres().with_table("unasked", &[], execution);
-        // Not preparable: executed as they are.
+        // Not preparable: executed as text.
         for sql in &statements[..2] {
             let error = connection.query(sql).unwrap_err();
             assert!(matches!(error.kind, Kind::Refused), "{error}");

@@ -1,4 +1,4 @@
-//! Connections to a real PostgreSQL that says no, or is gone.
+//! Connections to a real PostgreSQL that refuses statements, or is gone.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -66,16 +66,16 @@ fn a_statement_that_it_was_not_opened_with_is_an_error() {
 fn of_two_in_a_deadlock_one_is_in_conflict() {
     for execution in BOTH {
         let statements = ["BEGIN", "UPDATE crossed SET k = 0 WHERE id = ?", "COMMIT"];
-        let mut one = postgres().with_table("crossed", &statements, execution);
-        let mut other = postgres().connect(&statements, execution);
-        for (connection, id) in [(&mut one, 1), (&mut other, 2)] {
+        let mut first = postgres().with_table("crossed", &statements, execution);
+        let mut second = postgres().connect(&statements, execution);
+        for (connection, id) in [(&mut first, 1), (&mut second, 2)] {
             execute(connection, 0, Arguments::NONE).unwrap();
             execute(connection, 1, ints(&[id]).range(0..1)).unwrap();
         }
-        one.send(1, ints(&[2]).range(0..1)).unwrap();
-        assert_eq!(one.receive().unwrap(), None);
-        other.send(1, ints(&[1]).range(0..1)).unwrap();
-        let both = [answer(&mut one), answer(&mut other)];
+        first.send(1, ints(&[2]).range(0..1)).unwrap();
+        assert_eq!(first.receive().unwrap(), None);
+        second.send(1, ints(&[1]).range(0..1)).unwrap();
+        let both = [answer(&mut first), answer(&mut second)];
         let errors: Vec<_> = both
             .iter()
             .filter_map(|answer| answer.as_ref().err())

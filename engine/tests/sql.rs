@@ -1,4 +1,4 @@
-//! Queries one after the other, on a database file; servers are tried where they are run.
+//! Queries one after the other, on a database file; other tests cover servers.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 

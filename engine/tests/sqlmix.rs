@@ -1,4 +1,5 @@
-//! A user's own transactions on SQLite: data made, transactions run, faults told, everything removed.
+//! A user's own transactions on SQLite: data created, transactions run, faults reported, everything
+//! removed.
 
 mod harness;
 
@@ -11,7 +12,8 @@ use serde_json::{Value, json};
 const ACCOUNTS: i64 = 100;
 const EACH: i64 = 1000;
 
-/// Money moved between accounts, each move written down under a number of its own, and a look at the whole.
+/// Transfers of money between accounts, each recorded under a unique number, and a query over all
+/// rows.
 fn job(path: &Path, phase: &str, changes: Value) -> Value {
     let account = json!({"draw": "int", "low": 1, "high": ACCOUNTS, "distribution": "zipf"});
     let mut job = json!({
@@ -90,7 +92,8 @@ fn no_money_is_lost_and_rollbacks_leave_nothing_behind() {
         assert!(done > 20 && result["errors"] == json!({}), "{result}");
         let rollbacks = made_of["rollbacks"].as_i64().unwrap();
         assert!(rollbacks > 0, "{made_of}");
-        // Windows do not cover the moments before and after, so that a little more was done than measured.
+        // Windows do not cover the moments before and after, so slightly more was done than
+        // measured.
         let moves = made_of["write_queries"].as_i64().unwrap() / 3;
         let (before, now) = (written, ask(&path, "SELECT COUNT(*) FROM history"));
         assert!(
@@ -131,13 +134,13 @@ fn data_that_is_whole_is_kept_and_other_data_is_made_anew() {
             .execute_batch("UPDATE account SET owner = 'me' WHERE id = 7")
             .unwrap();
     }
-    let mine = "SELECT COUNT(*) FROM account WHERE owner = 'me'";
-    assert_eq!(ask(&path, mine), 1);
+    let count_of_mine = "SELECT COUNT(*) FROM account WHERE owner = 'me'";
+    assert_eq!(ask(&path, count_of_mine), 1);
     let more = job(&path, "prepare", json!({}));
     let mut rows = more["workload"]["rows"].clone();
     rows[0]["count"] = json!(5000);
     events(&job(&path, "prepare", json!({"rows": rows})));
-    assert_eq!(ask(&path, mine), 0);
+    assert_eq!(ask(&path, count_of_mine), 0);
     assert_eq!(ask(&path, "SELECT MAX(id) FROM account"), 5000);
 }
 

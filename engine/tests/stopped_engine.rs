@@ -1,5 +1,5 @@
-//! An engine that is stopped under a load of a given rate hides nothing of it: what was meant to
-//! happen meanwhile happens late, and the response times say how late.
+//! A stopped engine under a load of a given rate hides no delay. Operations intended during the
+//! stop start late, and the response times contain the delay.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -20,7 +20,7 @@ const OUTSTANDING: u64 = 4;
 const STOP: Duration = Duration::from_millis(1800);
 const LONG_S: f64 = 0.1;
 
-/// Stops the engine for a while; how long it certainly did nothing, in seconds.
+/// Stops the engine for a while; returns the seconds in which it certainly did nothing.
 fn stop_and_continue(engine: &Engine) -> f64 {
     engine.signal(libc::SIGSTOP);
     let stat = format!("/proc/{}/stat", engine.pid());
@@ -34,7 +34,7 @@ fn stop_and_continue(engine: &Engine) -> f64 {
     stopped_s
 }
 
-/// How many operations of a distribution took longer than `LONG_S`.
+/// The number of operations of a distribution that took longer than `LONG_S`.
 fn long_ones(distribution: &Value) -> u64 {
     let text = distribution["histogram"].as_str().unwrap();
     let bytes = STANDARD.decode(text).unwrap();
@@ -46,7 +46,7 @@ fn long_ones(distribution: &Value) -> u64 {
         .sum()
 }
 
-/// The result of a window in which the engine was stopped, and for how long it was.
+/// The result of a window in which the engine was stopped, and the length of the stop.
 fn window_with_a_stop(engine: &str, rate_per_s: Option<f64>, arrivals: &str) -> (Value, f64) {
     let directory = disk_directory();
     prepare(directory.path(), json!({}));
@@ -58,7 +58,7 @@ fn window_with_a_stop(engine: &str, rate_per_s: Option<f64>, arrivals: &str) -> 
     run.wait_for_phase("measuring");
     sleep(Duration::from_millis(300));
     let stopped_s = stop_and_continue(&run);
-    // The first interval that ends after the stop tells of it; then the backlog is worked off.
+    // The first interval that ends after the stop reports it; then the backlog shrinks.
     while run.wait_for("interval")["duration_s"].as_f64().unwrap() < stopped_s {}
     while run.wait_for("interval")["backlog"].as_u64() > Some(OUTSTANDING) {}
     run.send(&json!({"close": "w"}));
@@ -85,7 +85,7 @@ fn an_open_loop_shows_the_stop(engine: &str, arrivals: &str) {
     );
     assert_eq!(result["errors"], json!({}));
 
-    // Of a Poisson process five standard deviations are allowed for.
+    // Five standard deviations of a Poisson process are allowed.
     let meant = |seconds: f64| RATE_PER_S * seconds;
     let slack = |count: f64| {
         if arrivals == "poisson" {
@@ -94,10 +94,10 @@ fn an_open_loop_shows_the_stop(engine: &str, arrivals: &str) {
             1.0
         }
     };
-    let wanted = meant(result["duration_s"].as_f64().unwrap());
+    let expected = meant(result["duration_s"].as_f64().unwrap());
     assert!(
-        (offered as f64 - wanted).abs() <= slack(wanted),
-        "{offered} of {wanted}"
+        (offered as f64 - expected).abs() <= slack(expected),
+        "{offered} of {expected}"
     );
 
     let (response, service) = (&result["response"], &result["service"]);
@@ -106,14 +106,17 @@ fn an_open_loop_shows_the_stop(engine: &str, arrivals: &str) {
         longest >= stopped_s - 20.0 / RATE_PER_S,
         "{longest} of {stopped_s}"
     );
-    // Whatever was meant to start while it was stopped, but in the last 0.1 s.
-    let wanted = meant(stopped_s - LONG_S);
+    // All operations intended during the stop, except in its last 0.1 s.
+    let expected = meant(stopped_s - LONG_S);
     let long = long_ones(response);
-    assert!(long as f64 >= wanted - slack(wanted), "{long} of {wanted}");
+    assert!(
+        long as f64 >= expected - slack(expected),
+        "{long} of {expected}"
+    );
     assert!(response["p50_s"].as_f64() > service["p99_s"].as_f64());
-    // A service time has the stop in it only where it began before.
+    // A service time contains the stop only where it began before.
     let long = long_ones(service);
-    assert!(long < wanted as u64 / 10, "{long} operations took long");
+    assert!(long < expected as u64 / 10, "{long} operations took long");
     if engine == "sync" {
         let late = result["pacing"]["late_max_s"].as_f64().unwrap();
         assert!(
@@ -133,8 +136,8 @@ fn an_open_loop_of_rings_shows_the_stop() {
     an_open_loop_shows_the_stop("io_uring", "poisson");
 }
 
-/// What the open loop is for: here nothing was meant to happen at a certain time, and so nearly
-/// nothing was late.
+/// The counterpart of the open loop: a closed loop has no intended times, so nearly nothing was
+/// late.
 #[test]
 fn a_closed_loop_hides_the_stop() {
     let (result, stopped_s) = window_with_a_stop("sync", None, "constant");

@@ -1,5 +1,5 @@
-//! Storage that misbehaves under the real binary: every failure is counted and told, none is lost
-//! or counted twice, and the run always ends.
+//! Faulty storage under the real binary: every failure is counted and reported once, and the run
+//! always ends.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -23,8 +23,8 @@ fn prepared() -> Faulty {
     storage
 }
 
-/// What a window tells and how the storage has answered in exactly that window: while it is opened
-/// and closed the storage holds every operation, so that nothing is on its way.
+/// A window's report and the storage's answers in exactly that window. While the window is opened
+/// and closed, the storage holds every operation, so that none is in flight.
 fn watched_window(
     storage: &Faulty,
     changes: Value,
@@ -59,8 +59,8 @@ fn watched_window(
 fn assert_agree(result: &Value, answered: &Answered) {
     let count = |name: &str| result[name].as_u64().unwrap();
     let counted = (count("reads"), count("writes"), count("fsyncs"));
-    let wanted = (answered.reads, answered.writes, answered.fsyncs);
-    assert_eq!(counted, wanted, "{result:#}");
+    let expected = (answered.reads, answered.writes, answered.fsyncs);
+    assert_eq!(counted, expected, "{result:#}");
     assert_eq!(count("operations"), counted.0 + counted.1 + counted.2);
     assert_eq!(count("read_bytes"), counted.0 * BLOCK);
     assert_eq!(count("written_bytes"), counted.1 * BLOCK);
@@ -74,7 +74,7 @@ fn assert_agree(result: &Value, answered: &Answered) {
         refused + short_reads + short_writes,
         "{result:#}"
     );
-    // The kernel makes an error of a short write where io_uring asked for it.
+    // With io_uring, the kernel turns a short write into an error.
     assert!(
         (short_reads..=short_reads + short_writes).contains(&short),
         "{result:#}"
@@ -95,8 +95,8 @@ fn failures_that_may_pass_are_counted_exactly_and_the_load_goes_on() {
         every(Kind::Fsync, EIO),
     ];
     for engine in ENGINES {
-        // More than one only without fsyncs: the kernel keeps those back while it waits for a write
-        // to the same file, so that they would not come to be held.
+        // More than one only without fsyncs: the kernel delays those during a write to the same
+        // file, so they would never be held.
         for (way, mode, outstanding, fsync_every) in [
             ("direct", "rndrw", 8, 0),
             ("direct", "seqrewr", 3, 0),
@@ -107,10 +107,13 @@ fn failures_that_may_pass_are_counted_exactly_and_the_load_goes_on() {
                                  "fsync_every": fsync_every});
             let (result, answered) = watched_window(&storage, changes, outstanding, rules.to_vec());
             assert_agree(&result, &answered);
-            let told = format!("{engine} {way} {mode}: {answered:?}");
-            assert!(answered.errors[&libc::EIO] > 0, "{told}");
-            assert!(answered.short_writes > 0 && answered.writes > 0, "{told}");
-            assert_eq!(answered.short_reads > 0, mode == "rndrw", "{told}");
+            let context = format!("{engine} {way} {mode}: {answered:?}");
+            assert!(answered.errors[&libc::EIO] > 0, "{context}");
+            assert!(
+                answered.short_writes > 0 && answered.writes > 0,
+                "{context}"
+            );
+            assert_eq!(answered.short_reads > 0, mode == "rndrw", "{context}");
         }
     }
 }
@@ -141,7 +144,7 @@ fn buffered_reads_of_bad_places_are_counted_and_the_others_go_on() {
     }
 }
 
-/// The counts of all intervals of a run, errors of a class last.
+/// The counts of all intervals of a run; errors by class come last.
 fn told_by_intervals(events: &[Value], class: &str) -> (u64, u64, u64) {
     let sum = |of: &dyn Fn(&Value) -> Option<u64>| -> u64 {
         named(events, "interval").into_iter().filter_map(of).sum()
@@ -172,7 +175,7 @@ fn a_load_that_finds_no_space_ends_and_tells_what_it_wrote_before() {
     }
 }
 
-/// The message says which file, where in it, and why.
+/// The message names the file, the offset and the cause.
 fn assert_names_the_place(error: &Value, cause: &str) {
     let message = error["message"].as_str().unwrap();
     let path = error["path"].as_str().unwrap();
@@ -295,7 +298,7 @@ fn a_load_that_the_storage_never_answers_can_be_stopped() {
         storage.disk.wait_until_held(4);
         run.close_stdin();
         assert_eq!(run.wait_for("error")["class"], "interrupted");
-        // Only now can the kernel let the process go.
+        // Only now can the kernel release the process.
         storage.disk.release();
         assert_eq!(run.wait().0, 1);
     }
@@ -315,8 +318,8 @@ fn a_known_delay_is_in_every_response_time_and_littles_law_holds() {
         let response = |name: &str| result["response"][name].as_f64().unwrap();
         assert!(response("min_s") >= delay_s, "{}", result["response"]);
         assert!(result["throughput_per_s"].as_f64().unwrap() <= outstanding as f64 / delay_s * 1.1);
-        // Each slot is always in an operation. What lies across an edge of the window is all
-        // that the law can miss, and that is at most one operation of each slot at either edge.
+        // Each slot is always in an operation. The law can miss only operations across an edge of
+        // the window. That is at most one per slot at each edge.
         let duration_s = result["duration_s"].as_f64().unwrap();
         let operations = result["operations"].as_f64().unwrap();
         let in_operations = operations / duration_s * response("mean_s");

@@ -1,4 +1,4 @@
-//! A server is kept, stopped, killed and swept away, with real processes.
+//! A server is kept, stopped, killed and cleaned up, with real processes.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use harness::{Engine, PATIENCE, binary, only_error};
 use serde_json::{Value, json};
 
-/// A place that other users can reach, too.
+/// A directory that other users can reach too.
 fn place() -> tempfile::TempDir {
     use std::os::unix::fs::PermissionsExt;
     let place = tempfile::tempdir_in("/tmp").unwrap();
@@ -39,7 +39,7 @@ fn change(job: &mut Value, changes: &Value) {
     }
 }
 
-/// As a shell starts what it puts behind itself: interrupts from the terminal are ignored.
+/// As a shell starts a background job: interrupts from the terminal are ignored.
 fn supervise(job: &Value) -> Engine {
     let mut command = Command::new(binary());
     command.arg("supervise");
@@ -73,7 +73,7 @@ fn runs(pid: i32) -> bool {
     !stat.is_empty() && !stat.contains(") Z ")
 }
 
-/// Waits for what a script has written, so that its traps and its children are there.
+/// Waits for the output of a script, so that its traps and its children exist.
 fn written(path: &Path) -> String {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -176,7 +176,7 @@ fn signals_meant_for_a_terminal_do_not_end_it() {
     assert_eq!(engine.wait_for("error")["class"], "bad-command");
     assert!(runs(pid));
     engine.send(&json!("stop"));
-    // Nor is it immune to them itself.
+    // The server itself still receives these signals.
     assert_eq!(engine.wait_for("ended")["signal"], libc::SIGTERM);
 }
 
@@ -193,8 +193,8 @@ fn an_end_of_its_own_is_told_with_its_last_words() {
 
     let many = "i=0; while [ $i -lt 99 ]; do echo $i; i=$((i+1)); done";
     let (_, events) = supervise(&job(place.path(), &["sh", "-c", many], json!({}))).wait();
-    let wanted: Vec<String> = (79..99).map(|number| number.to_string()).collect();
-    assert_eq!(events.last().unwrap()["last_words"], json!(wanted));
+    let expected: Vec<String> = (79..99).map(|number| number.to_string()).collect();
+    assert_eq!(events.last().unwrap()["last_words"], json!(expected));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Streams under TLS against OpenSSL's own server, which gives each line back reversed.
+//! Streams under TLS against OpenSSL's own server, which returns each line reversed.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -104,7 +104,7 @@ fn whom_the_authority_does_not_know_is_not_trusted() {
     authority::certify(folder.path());
     authority::certify(other.path());
     let mirror = Mirror::start(folder.path(), &[]);
-    let told = |host: &str, authority: &Path| {
+    let refusal_of = |host: &str, authority: &Path| {
         let error = mirror
             .connect(host, Tls::Verified, authority)
             .err()
@@ -112,12 +112,12 @@ fn whom_the_authority_does_not_know_is_not_trusted() {
         assert_eq!(error.kind, Kind::Protocol, "{error}");
         error.message
     };
-    let wrong = told("localhost", &other.path().join("ca.pem"));
+    let wrong = refusal_of("localhost", &other.path().join("ca.pem"));
     assert!(wrong.contains("invalid peer certificate"), "{wrong}");
-    let name = told("127.0.0.1", &folder.path().join("ca.pem"));
+    let name = refusal_of("127.0.0.1", &folder.path().join("ca.pem"));
     assert!(name.contains("not valid for name"), "{name}");
-    let none = told("localhost", &folder.path().join("server.key"));
+    let none = refusal_of("localhost", &folder.path().join("server.key"));
     assert!(none.contains("no certificate"), "{none}");
-    let missing = told("localhost", Path::new("/nowhere/ca.pem"));
+    let missing = refusal_of("localhost", Path::new("/nowhere/ca.pem"));
     assert!(missing.contains("/nowhere/ca.pem"), "{missing}");
 }

@@ -1,5 +1,5 @@
-//! Verified data on real files and devices: what is right is found right, and every kind of damage
-//! is found and named, under load and after a crash.
+//! Verified data on real files and devices: right data passes, every kind of damage is found and
+//! named, under load and after a crash.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -28,10 +28,10 @@ fn succeed(job: &Value) -> Vec<Value> {
     events
 }
 
-/// The last of what a run has told to be durable.
+/// The last durable report of a run.
 fn durable(events: &[Value]) -> Value {
-    let told = named(events, "durable");
-    let sequences: Vec<Vec<u64>> = told
+    let reports = named(events, "durable");
+    let sequences: Vec<Vec<u64>> = reports
         .iter()
         .map(|event| serde_json::from_value(event["sequences"].clone()).unwrap())
         .collect();
@@ -42,7 +42,7 @@ fn durable(events: &[Value]) -> Value {
             .all(|(before, after)| before <= after);
         assert!(grows, "nothing is taken back: {pair:?}");
     }
-    told.last().unwrap()["sequences"].clone()
+    reports.last().unwrap()["sequences"].clone()
 }
 
 fn corrupt(job: &Value) -> String {
@@ -57,9 +57,9 @@ fn every_mode_reads_what_was_written_and_the_phase_verify_proves_it() {
     let first = json!({});
     succeed(&verified(directory.path(), "prepare", &first));
     let events = succeed(&verified(directory.path(), "verify", &first));
-    let found = named(&events, "verified")[0];
+    let report = named(&events, "verified")[0];
     assert_eq!(
-        (&found["blocks"], &found["written"]),
+        (&report["blocks"], &report["written"]),
         (&json!(256), &json!(0))
     );
     for engine in ["sync", "io_uring"] {
@@ -78,9 +78,9 @@ fn every_mode_reads_what_was_written_and_the_phase_verify_proves_it() {
                 changes["durable"] = durable(&events);
                 assert_eq!(changes["durable"].as_array().unwrap().len(), outstanding);
                 let events = succeed(&verified(directory.path(), "verify", &changes));
-                let found = named(&events, "verified")[0];
-                assert!(found["acknowledged"].as_u64().unwrap() > 10, "{found}");
-                assert!(found["acknowledged"].as_u64() <= found["written"].as_u64());
+                let report = named(&events, "verified")[0];
+                assert!(report["acknowledged"].as_u64().unwrap() > 10, "{report}");
+                assert!(report["acknowledged"].as_u64() <= report["written"].as_u64());
             }
         }
     }
@@ -118,7 +118,7 @@ fn what_is_durable_is_told_while_the_load_runs() {
         }
         let elapsed = started.elapsed();
         assert!(elapsed > Duration::from_millis(200), "at most ten a second");
-        // A process that is killed leaves its writes with the kernel.
+        // The writes of a killed process stay in the kernel.
         engine.signal(libc::SIGKILL);
         let (_, events) = engine.wait();
         let mut changes = changes.clone();
@@ -191,7 +191,7 @@ fn a_write_that_is_lost_under_load_ends_it() {
         let error = only_error(engine.wait(), 1);
         assert_eq!(error["class"], "data-corrupt");
         let message = error["message"].as_str().unwrap();
-        // A block may also be caught while it is half overwritten.
+        // A block may also be half overwritten at that moment.
         assert!(
             message.contains("stale") || message.contains("torn"),
             "{message}"

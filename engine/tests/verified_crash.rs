@@ -1,7 +1,8 @@
-//! What a load tells to be durable survives the worst crash that fsync allows, and no less does.
+//! Data reported as durable survives the worst crash that fsync allows, and the report is not too
+//! cautious.
 //!
-//! The storage here is a model: it completes operations in any order, keeps of unsynced writes what
-//! it likes, and an fsync covers only what had completed when it was started.
+//! The storage is a model. It completes operations in any order, and keeps any subset of unsynced
+//! writes. An fsync covers only operations completed before its start.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -42,7 +43,7 @@ const BLOCK: usize = 512;
 
 type Place = (usize, u64);
 
-/// One write that has completed; those of one place are in order.
+/// A completed write; writes of one position are in order.
 struct Written {
     place: Place,
     bytes: Vec<u8>,
@@ -59,7 +60,7 @@ struct ModelIo {
     storage: Rc<RefCell<Storage>>,
     directory: std::path::PathBuf,
     buffers: Vec<Buffer>,
-    /// With an fsync, how much of the log it covers.
+    /// With an fsync: the covered length of the log.
     in_flight: Vec<(Slot, Request, usize)>,
     rng: Xoshiro256PlusPlus,
 }
@@ -142,8 +143,8 @@ fn files_of(job: &Job) -> &Files {
     }
 }
 
-/// Runs workers with these many slots for `steps` steps and crashes; what was last told to be
-/// durable, and the storage.
+/// Runs workers with these numbers of slots for `steps` steps and crashes. Returns the last durable
+/// report, and the storage.
 fn run_until_crash(
     job: &Job,
     directory: &Path,
@@ -179,7 +180,7 @@ fn run_until_crash(
             )
         })
         .collect();
-    let mut told = None;
+    let mut durable = None;
     for _ in 0..steps {
         let choice = rng.next_u64() as usize;
         let (workload, free) = &mut states[choice % workers.len()];
@@ -194,10 +195,10 @@ fn run_until_crash(
                 }
             }
         }
-        told = verification.ledger.news().or(told);
+        durable = verification.ledger.unreported().or(durable);
     }
     drop(states);
-    (told, Rc::into_inner(storage).unwrap().into_inner())
+    (durable, Rc::into_inner(storage).unwrap().into_inner())
 }
 
 proptest! {
@@ -220,9 +221,9 @@ proptest! {
         let never = OnRequest::default();
         prepare(files_of(&job).data(), false, seed, &never, |_| ()).unwrap();
         let mut rng = generator(seed, 1000);
-        let (told, storage) = run_until_crash(&job, directory.path(), &workers, steps, &mut rng);
-        let Some(told) = told else { return Ok(()) };
-        change(&mut line, &json!({"phase": "verify", "durable": told}));
+        let (durable, storage) = run_until_crash(&job, directory.path(), &workers, steps, &mut rng);
+        let Some(durable) = durable else { return Ok(()) };
+        change(&mut line, &json!({"phase": "verify", "durable": durable}));
         let job = Job::parse(&line.to_string()).unwrap();
 
         let prepared: HashMap<Place, Vec<u8>> = storage

@@ -1,4 +1,4 @@
-//! The worker loop with workloads whose completions are scripted: no files, no clock to wait for.
+//! The worker loop with workloads of scripted completions: no files, no real waits.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -14,7 +14,7 @@ use paribus_engine::operation::OperationKind;
 use paribus_engine::operation::{Completion, Failure, Outcome, Slot, Submitted};
 use paribus_engine::record::interval::SharedTally;
 
-/// Keeps up to `slots` operations and completes all of them when asked to reap.
+/// Keeps up to `slots` operations and completes all of them in `reap`.
 struct Scripted {
     pending: Vec<Slot>,
     slots: usize,
@@ -104,7 +104,7 @@ fn a_full_disk_ends_the_load_at_the_first_failure() {
     assert_eq!(tally.lock().counts().errors["disk-full"], 1);
 }
 
-/// A schedule with one start a millisecond: what an open loop will be.
+/// A schedule with one start a millisecond, for an open loop.
 struct EveryMillisecond {
     next: Nanos,
 }

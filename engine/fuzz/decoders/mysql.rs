@@ -1,7 +1,7 @@
-//! MySQL's decoders, given whatever bytes.
+//! MySQL's decoders on arbitrary bytes.
 //!
-//! In: bytes. Out: nothing, or a panic where a decoder panics, keeps too much, or is of two minds. Called
-//! by the fuzz targets, and by the test that replays what they have found.
+//! In: bytes. Out: nothing, or a panic where a decoder panics, keeps too much, or contradicts
+//! itself. Called by the fuzz targets, and by the test that replays their corpus.
 
 use paribus_engine::db::error::{DbError, Result};
 use paribus_engine::db::mysql::answer::Answer;
@@ -11,10 +11,10 @@ use paribus_engine::db::mysql::results::Progress;
 use paribus_engine::db::mysql::rows::{self, Packets};
 use paribus_engine::db::server::{Secret, Server, Tls};
 
-/// What a decoder of answers may leave for later.
+/// The bytes that a decoder of answers may leave for later.
 const KEPT: usize = (64 << 10) + 4;
 
-/// Answers mean the same however they are cut.
+/// The result of an answer does not depend on its cuts.
 pub fn answer(data: &[u8]) {
     let Some((&[choice, piece], bytes)) = data.split_first_chunk() else {
         return;
@@ -51,7 +51,7 @@ fn fed(short_ends: bool, bytes: &[u8], piece: usize) -> Vec<Result<Progress>> {
     told
 }
 
-/// Rows are read to an end, whatever the server claims.
+/// Reading rows ends, for any claims of the server.
 pub fn rows(data: &[u8]) {
     if let Some((&choice, bytes)) = data.split_first() {
         // An error is as good as rows.
@@ -59,7 +59,8 @@ pub fn rows(data: &[u8]) {
     }
 }
 
-/// The server decides on every step of a login, and gets no secret in clear where others read along.
+/// The server decides on every step of a login. It gets no secret in clear on a connection that
+/// others can read.
 pub fn login(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else {
         return;

@@ -1,7 +1,7 @@
-//! PostgreSQL's decoders, given whatever bytes.
+//! PostgreSQL's decoders on arbitrary bytes.
 //!
-//! In: bytes. Out: nothing, or a panic where a decoder panics, does not go on, or is of two minds. Called
-//! by the fuzz targets, and by the test that replays what they have found.
+//! In: bytes. Out: nothing, or a panic where a decoder panics, makes no progress, or contradicts
+//! itself. Called by the fuzz targets, and by the test that replays their corpus.
 
 use paribus_engine::db::error::Result;
 use paribus_engine::db::postgres::login::Login;
@@ -9,7 +9,7 @@ use paribus_engine::db::postgres::reply::{Reply, Step};
 use paribus_engine::db::server::{Secret, Server, Tls};
 use paribus_engine::db::{Answer, Rows};
 
-/// Answers come to the same in whatever pieces they arrive. The first byte says in which.
+/// The result of an answer does not depend on its pieces; the first byte selects their size.
 pub fn reply(bytes: &[u8]) {
     let Some((&first, bytes)) = bytes.split_first() else {
         return;

@@ -1,4 +1,5 @@
-//! Mounts of this process alone: a namespace, copies of mounts, read-only ones, file systems in memory.
+//! Private mounts of this process: a namespace, copies of mounts, read-only mounts, file systems in
+//! memory.
 //!
 //! In: paths. Out: system calls. Called by `confine`.
 
@@ -24,7 +25,7 @@ struct MountAttributes {
     user_namespace: u64,
 }
 
-/// From here on mounts of this process are seen by nobody else.
+/// Hides the later mounts of this process from all other processes.
 pub fn unshare() -> io::Result<()> {
     // SAFETY: takes a number.
     check(unsafe { libc::unshare(libc::CLONE_NEWNS) }.into())?;
@@ -42,15 +43,15 @@ pub fn unshare() -> io::Result<()> {
     })
 }
 
-/// An empty file system in memory at `place`.
-pub fn mount_tmpfs(place: &Path, options: &CStr) -> io::Result<()> {
-    let place = c_path(place)?;
+/// Mounts an empty file system in memory at `target`.
+pub fn mount_tmpfs(target: &Path, options: &CStr) -> io::Result<()> {
+    let target = c_path(target)?;
     let flags = libc::MS_NOSUID;
     // SAFETY: all strings live during the call.
     check(unsafe {
         libc::mount(
             c"tmpfs".as_ptr(),
-            place.as_ptr(),
+            target.as_ptr(),
             c"tmpfs".as_ptr(),
             flags,
             options.as_ptr().cast(),
@@ -59,29 +60,29 @@ pub fn mount_tmpfs(place: &Path, options: &CStr) -> io::Result<()> {
     })
 }
 
-/// The mount at `place`, and those below it where it is `recursive`. Devices on it cannot be opened: a
-/// read-only mount alone lets them be written to.
-pub fn make_read_only(place: &Path, recursive: bool) -> io::Result<()> {
+/// Makes the mount at `target` read-only, and those below it where it is `recursive`. Devices on it
+/// cannot be opened: a read-only mount alone lets them be written to.
+pub fn make_read_only(target: &Path, recursive: bool) -> io::Result<()> {
     let flags = if recursive { AT_RECURSIVE } else { 0 };
     let set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV;
-    set_attributes(libc::AT_FDCWD, &c_path(place)?, flags, set)
+    set_attributes(libc::AT_FDCWD, &c_path(target)?, flags, set)
 }
 
-/// What a copy of a mount can be attached to, made where it is missing.
-pub fn make_place(place: &Path, is_directory: bool) -> io::Result<()> {
-    if place.symlink_metadata().is_ok() {
+/// Creates the missing target for attaching a copy of a mount.
+pub fn make_target(target: &Path, is_directory: bool) -> io::Result<()> {
+    if target.symlink_metadata().is_ok() {
         return Ok(());
     }
     if is_directory {
-        return fs::create_dir_all(place);
+        return fs::create_dir_all(target);
     }
-    if let Some(above) = place.parent() {
+    if let Some(above) = target.parent() {
         fs::create_dir_all(above)?;
     }
-    File::create(place).map(drop)
+    File::create(target).map(drop)
 }
 
-/// A copy of a file or directory with the mounts below it, attached nowhere yet.
+/// A copy of a file or directory with the mounts below it, not attached yet.
 pub struct Tree {
     mount: OwnedFd,
     pub is_directory: bool,
@@ -111,7 +112,7 @@ impl Tree {
         self.set(MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV)
     }
 
-    /// Lets no device on it be opened.
+    /// Forbids opening any device on it.
     pub fn forbid_devices(&self) -> io::Result<()> {
         self.set(MOUNT_ATTR_NODEV)
     }
@@ -121,8 +122,8 @@ impl Tree {
         set_attributes(self.mount.as_raw_fd(), c"", flags, attributes)
     }
 
-    pub fn attach(&self, place: &Path) -> io::Result<()> {
-        let place = c_path(place)?;
+    pub fn attach(&self, target: &Path) -> io::Result<()> {
+        let target = c_path(target)?;
         // SAFETY: both strings live during the call, and `mount` is open.
         check(unsafe {
             libc::syscall(
@@ -130,7 +131,7 @@ impl Tree {
                 self.mount.as_raw_fd(),
                 c"".as_ptr(),
                 libc::AT_FDCWD,
-                place.as_ptr(),
+                target.as_ptr(),
                 MOVE_MOUNT_F_EMPTY_PATH,
             )
         })

@@ -1,7 +1,7 @@
-//! Arguments: the values that go into a statement's parameters.
+//! Arguments: the values for a statement's parameters.
 //!
-//! In: values drawn for a whole transaction, appended to one buffer that is used again. Out: those of
-//! one statement. Written by `workload::sql`, read by the connections.
+//! In: values drawn for a whole transaction, appended to one reused buffer. Out: the values of one
+//! statement. Written by `workload::sql`, read by the connections.
 
 use std::ops::Range;
 
@@ -57,7 +57,7 @@ impl ArgumentList {
         self.stored.push(Stored::Float(value));
     }
 
-    /// Appends a text that `write` appends to what it is given.
+    /// Appends a text; `write` appends its bytes to the given buffer.
     #[inline]
     pub fn text(&mut self, write: impl FnOnce(&mut String)) {
         let start = self.text.len();
@@ -68,12 +68,12 @@ impl ArgumentList {
         });
     }
 
-    /// Appends once more the value that has this number.
-    pub fn again(&mut self, number: usize) {
+    /// Appends the value of this number again.
+    pub fn repeat(&mut self, number: usize) {
         self.stored.push(self.stored[number]);
     }
 
-    /// Those with these numbers.
+    /// The values with these numbers.
     #[inline]
     pub fn range(&self, range: Range<usize>) -> Arguments<'_> {
         Arguments {
@@ -128,11 +128,11 @@ mod tests {
         list.null();
         list.text(|text| text.push('ä'));
         list.float(0.5);
-        list.again(1);
-        let found: Vec<_> = list.range(1..6).iter().collect();
+        list.repeat(1);
+        let arguments: Vec<_> = list.range(1..6).iter().collect();
         use Argument::{Float, Null, Text};
-        let wanted = [Text("ab"), Null, Text("ä"), Float(0.5), Text("ab")];
-        assert_eq!(found, wanted);
+        let expected = [Text("ab"), Null, Text("ä"), Float(0.5), Text("ab")];
+        assert_eq!(arguments, expected);
         list.clear();
         assert!(list.is_empty() && Arguments::NONE.is_empty());
     }

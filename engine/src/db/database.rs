@@ -1,4 +1,4 @@
-//! A database, and how statements reach it: a file, or a server.
+//! A database and its address: a file, or a server.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::server::Server;
 use super::{mysql, postgres};
 
-/// The database, and how statements reach it.
+/// A database and its address.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "driver", rename_all = "lowercase")]
 pub enum Database {
@@ -22,22 +22,23 @@ pub enum Database {
 #[serde(deny_unknown_fields)]
 pub struct SqliteFile {
     pub path: PathBuf,
-    /// Set on every connection, in this order after `page_size` and `journal_mode`; each is read back.
+    /// Set on every connection, in this order after `page_size` and `journal_mode`; each is read
+    /// back.
     #[serde(default)]
     pub pragmas: BTreeMap<String, String>,
 }
 
 impl Database {
-    /// For people: the file, or the server.
-    pub fn place(&self) -> String {
+    /// The file or the server, for messages.
+    pub fn address(&self) -> String {
         match self {
             Database::Sqlite(file) => file.path.display().to_string(),
-            Database::Mysql(server) => server.place(mysql::USUAL_PORT),
-            Database::Postgres(server) => server.place(postgres::USUAL_PORT),
+            Database::Mysql(server) => server.address(mysql::USUAL_PORT),
+            Database::Postgres(server) => server.address(postgres::USUAL_PORT),
         }
     }
 
-    /// The same, but with at most so many seconds for each answer.
+    /// The same database, with at most `seconds` for each answer.
     pub fn within(&self, timeout_s: f64) -> Database {
         let mut database = self.clone();
         if let Database::Mysql(server) | Database::Postgres(server) = &mut database {

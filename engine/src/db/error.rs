@@ -1,7 +1,7 @@
-//! What a database refuses, and what that means for a load.
+//! Refusals of a database, and their consequence for a load.
 //!
 //! In: codes of MySQL, PostgreSQL and SQLite, failed system calls. Out: an error whose kind says
-//! whether to try the transaction again, to connect again, or to give up. Made by the connections.
+//! whether to repeat the transaction, to connect again, or to give up. Created by the connections.
 
 use std::fmt;
 
@@ -12,26 +12,26 @@ use crate::error::{Class, EngineError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// The transaction was in the way of another: deadlock, serialisation failure, a duplicate key
-    /// that a race makes, a database that is busy. It can be tried again.
+    /// A conflict with another transaction: deadlock, serialisation failure, a duplicate key from a
+    /// race, a busy database. It can be repeated.
     Conflict,
-    /// It waited too long for a lock. It can be tried again.
+    /// The wait for a lock was too long. It can be repeated.
     LockTimeout,
-    /// The connection is gone.
+    /// The connection is lost.
     Lost,
-    /// The server does not let this user in.
+    /// The server does not admit this user.
     Denied,
-    /// A table or a database is not there.
+    /// A table or a database does not exist.
     Missing,
     /// The server has no space for data.
     Full,
     /// The server has too many connections.
     TooMany,
-    /// The server speaks otherwise than is known here.
+    /// The server's bytes do not follow the known protocol.
     Protocol,
-    /// A setting that it does not have, or not with this value.
+    /// An unknown setting, or an unsupported value of it.
     Unsupported,
-    /// Anything else that the server says no to.
+    /// Any other refusal of the server.
     Refused,
 }
 
@@ -55,7 +55,7 @@ impl DbError {
         }
     }
 
-    /// The connection is gone; `cause` says how it was noticed.
+    /// The connection is lost; `cause` names the symptom.
     pub fn lost(cause: impl fmt::Display) -> DbError {
         DbError::new(Kind::Lost, "", cause.to_string())
     }
@@ -64,13 +64,13 @@ impl DbError {
         DbError::new(Kind::Protocol, "", message)
     }
 
-    /// A connection was opened without the statement of this number.
+    /// The connection has no statement of this number.
     #[cold]
     pub fn no_statement(number: usize) -> DbError {
         DbError::protocol(format!("no statement has the number {number}"))
     }
 
-    /// Whether the same transaction may succeed if tried again.
+    /// Whether a repetition of the same transaction may succeed.
     pub fn can_retry(&self) -> bool {
         matches!(self.kind, Kind::Conflict | Kind::LockTimeout)
     }

@@ -1,8 +1,8 @@
-//! Databases: statements, the values that go into them, and connections that carry them out.
+//! Databases: statements, their arguments, and connections that execute them.
 //!
-//! In: statements known beforehand, arguments drawn for each execution. Out: answers. Two sorts of
-//! connections: `Connection` speaks a protocol over a socket and never waits, so that one thread
-//! serves many; `sqlite` works in the calling thread. Called by `workload::sql` and `sql`.
+//! In: statements known beforehand, arguments drawn for each execution. Out: answers. Two kinds of
+//! connections: `Connection` speaks a protocol over a socket and never blocks, so that one thread
+//! serves many. `sqlite` works in the calling thread. Called by `workload::sql` and `sql`.
 
 pub mod argument;
 pub mod credential;
@@ -26,7 +26,7 @@ use error::Result;
 use server::Server;
 use statement::Statement;
 
-/// What a statement that was carried out has come to.
+/// The result of an executed statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Answer {
     /// Rows returned, or changed by a statement that returns none.
@@ -40,7 +40,7 @@ pub struct Rows {
     pub rows: Vec<Vec<Option<String>>>,
 }
 
-/// How statements are carried out.
+/// How statements are executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Execution {
     /// Prepared once on each connection, then executed with bound arguments.
@@ -51,22 +51,22 @@ pub enum Execution {
 
 /// A connection over a socket. At most one statement is under way at a time.
 pub trait Connection: Sized + Send {
-    /// Connects, authenticates and, where asked, prepares every statement; waits for all of it, each
-    /// step at most as long as the server's timeout says.
+    /// Connects, authenticates and, on request, prepares every statement. Waits for each step at
+    /// most as long as the server's timeout.
     fn open(server: &Server, statements: &[Statement], execution: Execution) -> Result<Self>;
 
-    /// What to wait on for an answer.
+    /// The descriptor to wait on for an answer.
     fn fd(&self) -> RawFd;
 
-    /// Starts one of the statements that the connection was opened with; of any other number it is an
-    /// error, the server's or our own.
+    /// Starts one of the statements that the connection was opened with. Any other number is an
+    /// error, of the server or of the engine.
     fn send(&mut self, statement: usize, arguments: Arguments<'_>) -> Result<()>;
 
-    /// Takes what has come, without waiting; `None` while the answer is not whole. After an error the
-    /// connection can go on unless the error says that it is lost.
+    /// Processes the received bytes without waiting; `None` while the answer is incomplete. After
+    /// an error the connection stays usable unless the error kind is a lost connection.
     fn receive(&mut self) -> Result<Option<Answer>>;
 
-    /// Carries out one statement given as text, and waits for it. For preparing and administering;
-    /// never on the way of a measured operation.
+    /// Executes one statement given as text, and waits for it. For preparing and administering;
+    /// never used for measured operations.
     fn query(&mut self, sql: &str) -> Result<Rows>;
 }

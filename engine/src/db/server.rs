@@ -1,7 +1,6 @@
-//! Which server, and who connects to it.
+//! The server, and the user who connects to it.
 //!
-//! In: JSON of a job. Out: plain data; the password is never written again. Read by the
-//! connections.
+//! In: JSON of a job. Out: plain data; the password is never serialised. Read by the connections.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,7 +14,7 @@ use super::error::{DbError, Kind, Result};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
-    /// A Unix socket: of PostgreSQL the file itself, not its folder. Null: host and port.
+    /// A Unix socket: for PostgreSQL the file itself, not its folder. Null: host and port.
     #[serde(default)]
     pub socket: Option<PathBuf>,
     #[serde(default)]
@@ -23,21 +22,21 @@ pub struct Server {
     /// Null: the usual one of the protocol.
     #[serde(default)]
     pub port: Option<u16>,
-    /// Empty: whom the credential names, else whoever this process runs as.
+    /// Empty: the user of the credential, else the user of this process.
     #[serde(default)]
     pub user: String,
     #[serde(default, skip_serializing)]
     pub password: Option<Secret>,
-    /// Where the password is kept, in the place of one.
+    /// The source of the password, instead of the password itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credential: Option<Credential>,
     pub database: String,
     #[serde(default)]
     pub tls: Tls,
-    /// Certificates that the server's must be signed by, PEM; null: those of the system.
+    /// Certificates in PEM that must have signed the server's; null: those of the system.
     #[serde(default)]
     pub tls_ca: Option<PathBuf>,
-    /// How long connecting, and any answer outside measured operations, may take.
+    /// The time limit for connecting, and for any answer outside measured operations.
     #[serde(default = "a_minute")]
     pub timeout_s: f64,
 }
@@ -47,7 +46,7 @@ pub struct Server {
 pub enum Tls {
     #[default]
     Off,
-    /// Encrypted; who the server is, is not looked at.
+    /// Encrypted; the server's identity is not checked.
     Required,
     /// Encrypted, and the server's certificate must be valid for its host.
     Verified,
@@ -75,8 +74,8 @@ impl fmt::Debug for Secret {
 }
 
 impl Server {
-    /// For people: the socket, or host and port.
-    pub fn place(&self, usual_port: u16) -> String {
+    /// The socket, or host and port, for messages.
+    pub fn address(&self, usual_port: u16) -> String {
         match &self.socket {
             Some(socket) => socket.display().to_string(),
             None => format!("{}:{}", self.host(), self.port.unwrap_or(usual_port)),
@@ -90,22 +89,22 @@ impl Server {
     /// The same server with the user and the password to log in with.
     pub fn with_login(&self) -> Result<Server> {
         let mut server = self.clone();
-        let whoever = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
-        if let Some(place) = &self.credential {
+        let environment_user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
+        if let Some(credential) = &self.credential {
             if self.user.is_empty() {
-                server.user = whoever.clone().unwrap_or_default();
+                server.user = environment_user.clone().unwrap_or_default();
             }
-            let found = place.find(&server)?;
-            server.password = found.password;
-            server.user = match found.user {
+            let login = credential.find(&server)?;
+            server.password = login.password;
+            server.user = match login.user {
                 Some(user) if self.user.is_empty() => user,
                 _ => server.user,
             };
         }
         if server.user.is_empty() {
-            server.user = whoever.map_err(|_| {
-                let nobody = "no user is named, and none is in the environment";
-                DbError::new(Kind::Denied, "", nobody)
+            server.user = environment_user.map_err(|_| {
+                let message = "no user is named, and none is in the environment";
+                DbError::new(Kind::Denied, "", message)
             })?;
         }
         Ok(server)

@@ -1,5 +1,5 @@
-//! A connection to any database, for preparing, looking and administering: one statement at a time, as
-//! text, each waited for.
+//! A connection to any database, for preparation and administration: blocking, one statement as
+//! text at a time.
 //!
 //! In: a database as a job names it. Out: rows. Called by `workload::sql::prepare` and `sql`.
 
@@ -16,7 +16,7 @@ pub enum Session {
 }
 
 impl Session {
-    /// Connects; makes a database file where there is none and `create` is set.
+    /// Connects; creates a missing database file where `create` is set.
     pub fn open(database: &Database, create: bool) -> Result<Session> {
         match database {
             Database::Sqlite(file) => {
@@ -36,18 +36,18 @@ impl Session {
     }
 }
 
-/// Whether the database takes a statement as one to prepare; it is not carried out.
+/// Checks that the database can prepare a statement, without executing it.
 pub fn try_to_prepare(database: &Database, statement: &Statement) -> Result<()> {
-    let one = std::slice::from_ref(statement);
+    let statements = std::slice::from_ref(statement);
     match database {
         Database::Sqlite(file) => {
             sqlite::Connection::open(file, &[], Execution::Text, false)?.check(statement)
         }
         Database::Mysql(server) => {
-            mysql::Connection::open(server, one, Execution::Prepared).map(drop)
+            mysql::Connection::open(server, statements, Execution::Prepared).map(drop)
         }
         Database::Postgres(server) => {
-            postgres::Connection::open(server, one, Execution::Prepared).map(drop)
+            postgres::Connection::open(server, statements, Execution::Prepared).map(drop)
         }
     }
 }

@@ -1,7 +1,7 @@
-//! SQLite: a database file, worked on in the calling thread.
+//! SQLite: a database file, used in the calling thread.
 //!
-//! In: a file and pragmas; statements with arguments. Out: answers. Called by `workload::sql::embedded`,
-//! and by `prepare`.
+//! In: a file and pragmas; statements with arguments. Out: answers. Called by
+//! `workload::sql::embedded`, and by `prepare`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,7 +18,8 @@ use super::statement::Statement;
 use super::{Answer, Execution, Rows};
 use crate::db::database::SqliteFile;
 
-/// How long a statement waits for the locks of other connections, as users of SQLite usually set it.
+/// The wait of a statement for the locks of other connections, with a value common among users of
+/// SQLite.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 const DUPLICATES: [i32; 3] = [
@@ -27,7 +28,7 @@ const DUPLICATES: [i32; 3] = [
     SQLITE_CONSTRAINT_UNIQUE,
 ];
 
-/// These come first: others follow from them, or they have no effect later.
+/// Set first: others depend on them, or they have no effect later.
 const FIRST: [&str; 3] = ["page_size", "auto_vacuum", "journal_mode"];
 
 pub struct Connection {
@@ -38,8 +39,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Opens the file, or makes it where `create` is set, and sets every pragma; a value that reads back
-    /// different is refused.
+    /// Opens the file, or creates it where `create` is set, and sets every pragma. Refuses a value
+    /// that reads back different.
     pub fn open(
         file: &SqliteFile,
         statements: &[Statement],
@@ -76,25 +77,25 @@ impl Connection {
         Ok(opened)
     }
 
-    fn set(&mut self, name: &str, wanted: &str) -> Result<()> {
-        self.query(&format!("PRAGMA {name} = {wanted}"))?;
-        let found = self.query(&format!("PRAGMA {name}"))?;
-        let found = found
+    fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        self.query(&format!("PRAGMA {name} = {value}"))?;
+        let read_back = self.query(&format!("PRAGMA {name}"))?;
+        let read_back = read_back
             .rows
             .first()
             .and_then(|row| row.first().cloned().flatten());
-        let Some(found) = found else {
+        let Some(read_back) = read_back else {
             let message = format!("this SQLite has no pragma {name} that can be read back");
             return Err(DbError::new(Kind::Unsupported, "", message));
         };
-        if is_same(wanted, &found) {
+        if is_same(value, &read_back) {
             return Ok(());
         }
-        let message = format!("pragma {name}: wanted {wanted}, found {found}");
+        let message = format!("pragma {name}: wanted {value}, found {read_back}");
         Err(DbError::new(Kind::Unsupported, "", message))
     }
 
-    /// Carries out one of the statements that the connection was opened with.
+    /// Executes one of the statements that the connection was opened with.
     pub fn execute(&mut self, statement: usize, arguments: Arguments<'_>) -> Result<Answer> {
         let Some((template, sql)) = self.statements.get(statement) else {
             return Err(DbError::no_statement(statement));
@@ -113,13 +114,13 @@ impl Connection {
         }
     }
 
-    /// Whether a statement is one that can be carried out.
+    /// Checks that a statement can be executed.
     pub fn check(&self, statement: &Statement) -> Result<()> {
         let sql = statement.with_question_marks();
         self.connection.prepare(&sql).map(drop).map_err(failed)
     }
 
-    /// Carries out one statement given as text.
+    /// Executes one statement given as text.
     pub fn query(&mut self, sql: &str) -> Result<Rows> {
         let mut prepared = self.connection.prepare(sql).map_err(failed)?;
         let columns: Vec<String> = prepared
@@ -127,30 +128,30 @@ impl Connection {
             .iter()
             .map(|name| (*name).into())
             .collect();
-        let mut found = prepared.raw_query();
+        let mut result = prepared.raw_query();
         let mut rows = Vec::new();
-        while let Some(row) = found.next().map_err(failed)? {
-            let text = |place| row.get_ref(place).map(as_text).map_err(failed);
+        while let Some(row) = result.next().map_err(failed)? {
+            let text = |column| row.get_ref(column).map(as_text).map_err(failed);
             rows.push((0..columns.len()).map(text).collect::<Result<_>>()?);
         }
-        drop(found);
+        drop(result);
         Ok(Rows { columns, rows })
     }
 }
 
 fn run(prepared: &mut Prepared<'_>, arguments: Arguments<'_>) -> Result<Answer> {
-    for (place, argument) in arguments.iter().enumerate() {
+    for (index, argument) in arguments.iter().enumerate() {
         prepared
-            .raw_bind_parameter(place + 1, Bound(argument))
+            .raw_bind_parameter(index + 1, Bound(argument))
             .map_err(failed)?;
     }
     if prepared.column_count() == 0 {
         let rows = prepared.raw_execute().map_err(failed)? as u64;
         return Ok(Answer { rows });
     }
-    let mut found = prepared.raw_query();
+    let mut result = prepared.raw_query();
     let mut rows = 0;
-    while found.next().map_err(failed)?.is_some() {
+    while result.next().map_err(failed)?.is_some() {
         rows += 1;
     }
     Ok(Answer { rows })
@@ -180,8 +181,9 @@ fn as_text(value: ValueRef<'_>) -> Option<String> {
     }
 }
 
-/// Whether a pragma reads back as it was set: words in any case, and the numbers that stand for them.
-fn is_same(wanted: &str, found: &str) -> bool {
+/// Whether a pragma reads back as it was set: words in any case, and the numbers that stand for
+/// them.
+fn is_same(set: &str, read_back: &str) -> bool {
     let number = |text: &str| match text.to_ascii_lowercase().as_str() {
         "off" | "no" | "false" | "default" | "none" => Some(0),
         "on" | "yes" | "true" | "normal" | "file" => Some(1),
@@ -189,27 +191,27 @@ fn is_same(wanted: &str, found: &str) -> bool {
         "extra" => Some(3),
         other => other.parse::<i64>().ok(),
     };
-    wanted.eq_ignore_ascii_case(found)
-        || number(wanted).is_some_and(|wanted| Some(wanted) == number(found))
-        || (wanted.eq_ignore_ascii_case("full") && found == "1") // of auto_vacuum
+    set.eq_ignore_ascii_case(read_back)
+        || number(set).is_some_and(|set| Some(set) == number(read_back))
+        || (set.eq_ignore_ascii_case("full") && read_back == "1") // of auto_vacuum
 }
 
 fn failed(error: rusqlite::Error) -> DbError {
-    let rusqlite::Error::SqliteFailure(cause, words) = &error else {
+    let rusqlite::Error::SqliteFailure(cause, message) = &error else {
         return DbError::new(Kind::Refused, "", error.to_string());
     };
-    let words = words.clone().unwrap_or_else(|| cause.to_string());
+    let message = message.clone().unwrap_or_else(|| cause.to_string());
     let kind = match cause.code {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Kind::Conflict,
-        // A duplicate key, as where another connection has put a row back meanwhile.
+        // A duplicate key, as where another connection has inserted the row meanwhile.
         _ if DUPLICATES.contains(&cause.extended_code) => Kind::Conflict,
         ErrorCode::DiskFull => Kind::Full,
         ErrorCode::CannotOpen | ErrorCode::NotFound => Kind::Missing,
         ErrorCode::PermissionDenied | ErrorCode::ReadOnly => Kind::Denied,
-        _ if words.starts_with("no such table") => Kind::Missing,
+        _ if message.starts_with("no such table") => Kind::Missing,
         _ => Kind::Refused,
     };
-    DbError::new(kind, cause.extended_code.to_string(), words)
+    DbError::new(kind, cause.extended_code.to_string(), message)
 }
 
 /// The files that belong to a database file.
@@ -221,7 +223,7 @@ pub fn files(path: &Path) -> [std::path::PathBuf; 4] {
     })
 }
 
-/// The version of the SQLite that is built in.
+/// The version of the built-in SQLite.
 pub fn version() -> &'static str {
     rusqlite::version()
 }

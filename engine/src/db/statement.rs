@@ -1,14 +1,14 @@
-//! Statements: SQL text with parameters, and how it counts.
+//! Statements: SQL text with parameters, and its kind.
 //!
-//! In: text in which each `?` outside quotes and comments is a parameter. Out: the same in the form
-//! that a database prepares, or with arguments written into it. Made by `workload::sql`, read by the
-//! connections.
+//! In: text in which each `?` outside quotes and comments is a parameter. Out: the text in the form
+//! that a database prepares, or with arguments written into it. Created by `workload::sql`, read by
+//! the connections.
 
 use std::fmt::Write;
 
 use super::argument::{Argument, Arguments};
 
-/// As sysbench counts queries.
+/// The kinds of sysbench's query counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Read,
@@ -18,19 +18,20 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// By the first word of a statement, behind what may stand before it.
+    /// Determined by the first word of a statement, after comments and parentheses.
     pub fn of(sql: &str) -> Kind {
-        let mut rest = sql;
+        let mut remainder = sql;
         loop {
-            rest = rest.trim_start_matches(|letter: char| letter.is_whitespace() || letter == '(');
-            rest = match rest {
-                _ if rest.starts_with("--") => &rest[until(rest, "\n")..],
-                _ if rest.starts_with("/*") => &rest[until(rest, "*/")..],
+            remainder = remainder
+                .trim_start_matches(|letter: char| letter.is_whitespace() || letter == '(');
+            remainder = match remainder {
+                _ if remainder.starts_with("--") => &remainder[until(remainder, "\n")..],
+                _ if remainder.starts_with("/*") => &remainder[until(remainder, "*/")..],
                 _ => break,
             };
         }
-        let end = rest.find(|letter: char| !letter.is_ascii_alphabetic());
-        match rest[..end.unwrap_or(rest.len())]
+        let end = remainder.find(|letter: char| !letter.is_ascii_alphabetic());
+        match remainder[..end.unwrap_or(remainder.len())]
             .to_ascii_uppercase()
             .as_str()
         {
@@ -46,7 +47,7 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
     pub kind: Kind,
-    /// What stands around the parameters: one more than there are parameters.
+    /// The text around the parameters: one piece more than there are parameters.
     pieces: Vec<String>,
 }
 
@@ -80,8 +81,8 @@ impl Statement {
         sql
     }
 
-    /// Appends the text with the arguments written into it. Of texts, quotes are doubled and, for a
-    /// server that takes them for escapes, backslashes too.
+    /// Appends the text with the arguments written into it. Doubles quotes in texts and, for a
+    /// server that treats them as escapes, backslashes.
     pub fn write(&self, arguments: Arguments<'_>, escape_backslash: bool, sql: &mut String) {
         let mut pieces = self.pieces.iter();
         sql.extend(pieces.next().map(String::as_str));
@@ -112,32 +113,32 @@ fn quote(text: &str, escape_backslash: bool, sql: &mut String) {
     sql.push('\'');
 }
 
-/// The pieces between parameters; a `?` in quotes or in a comment is none.
+/// The pieces between parameters; a `?` in quotes or in a comment is no parameter.
 fn split(sql: &str) -> Vec<String> {
     let mut pieces = vec![String::new()];
-    let mut rest = sql;
-    while let Some(first) = rest.chars().next() {
-        let taken = match first {
-            '\'' | '"' | '`' => quoted(rest, first),
-            '-' if rest.starts_with("--") => until(rest, "\n"),
-            '/' if rest.starts_with("/*") => until(rest, "*/"),
+    let mut remainder = sql;
+    while let Some(first) = remainder.chars().next() {
+        let length = match first {
+            '\'' | '"' | '`' => quoted(remainder, first),
+            '-' if remainder.starts_with("--") => until(remainder, "\n"),
+            '/' if remainder.starts_with("/*") => until(remainder, "*/"),
             '?' => {
                 pieces.push(String::new());
-                rest = &rest[1..];
+                remainder = &remainder[1..];
                 continue;
             }
             _ => first.len_utf8(),
         };
-        let (piece, after) = rest.split_at(taken);
+        let (piece, after) = remainder.split_at(length);
         if let Some(last) = pieces.last_mut() {
             last.push_str(piece);
         }
-        rest = after;
+        remainder = after;
     }
     pieces
 }
 
-/// The length of a text in quotes; of one that never ends, all there is.
+/// The length of a text in quotes; without a closing quote, the whole length.
 fn quoted(sql: &str, quote: char) -> usize {
     sql[1..].find(quote).map_or(sql.len(), |end| end + 2)
 }

@@ -1,4 +1,5 @@
-//! A byte stream to a server: a Unix socket or TCP, plain or TLS, that never waits unless told to.
+//! A byte stream to a server: a Unix socket or TCP, plain or TLS, non-blocking except in waiting
+//! calls.
 //!
 //! In: a server. Out: bytes. Used by the connections of every protocol.
 
@@ -14,10 +15,10 @@ use super::error::{DbError, Kind, Result};
 use super::server::Server;
 use super::tls;
 
-/// Room that a read finds at least; an answer of a hundred rows fits.
+/// The least space for a read; an answer of a hundred rows fits.
 const ROOM: usize = 16 << 10;
 
-/// Bytes that have come and are not understood yet.
+/// Received bytes that are not parsed yet.
 #[derive(Debug, Default)]
 pub struct Incoming {
     /// Always wholly initialised, so that no read has to clear it.
@@ -32,7 +33,7 @@ impl Incoming {
         &self.bytes[self.start..self.end]
     }
 
-    /// The first `count` bytes are understood.
+    /// Removes the first `count` bytes, which have been parsed.
     #[inline]
     pub fn consume(&mut self, count: usize) {
         self.start += count;
@@ -87,12 +88,12 @@ impl Write for Socket {
 pub struct Stream {
     socket: Socket,
     tls: Option<Box<ClientConnection>>,
-    /// How long to wait where waiting is wanted.
+    /// The time limit of waiting calls.
     patience: Duration,
 }
 
 impl Stream {
-    /// Connects, at most as long as the server's timeout says.
+    /// Connects, at most as long as the server's timeout.
     pub fn connect(server: &Server, usual_port: u16) -> Result<Stream> {
         let patience = server.timeout();
         let socket = connect(server, usual_port, patience)
@@ -104,8 +105,8 @@ impl Stream {
         })
     }
 
-    /// From here on everything is encrypted; waits for the handshake. What has been read before must
-    /// be understood wholly: nothing that came in clear may count as said under encryption.
+    /// Encrypts everything from here on; waits for the handshake. All bytes read before must have
+    /// been parsed: no byte received in clear may count as encrypted.
     pub fn start_tls(&mut self, server: &Server) -> Result<()> {
         let mut session = Box::new(tls::session(server)?);
         while session.is_handshaking() || session.wants_write() {
@@ -117,7 +118,7 @@ impl Stream {
                 Ok(0) => return Err(tls::failed("the server has closed the connection")),
                 Ok(_) => {
                     if let Err(cause) = session.process_new_packets() {
-                        // The server gets to know why, if it still listens.
+                        // The alert informs the server, if it still listens.
                         let _ = self.flush(&mut session);
                         return Err(tls::failed(cause));
                     }
@@ -130,7 +131,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Whether nobody on the way can read along: encrypted, or within this machine.
+    /// Whether nobody else can read the connection: encrypted, or within this machine.
     pub fn is_private(&self) -> bool {
         self.tls.is_some() || matches!(self.socket, Socket::Unix(_))
     }
@@ -142,7 +143,7 @@ impl Stream {
         }
     }
 
-    /// Adds what has come, without waiting; false where nothing has.
+    /// Adds received bytes without waiting; false where there are none.
     #[inline]
     pub fn read(&mut self, incoming: &mut Incoming) -> Result<bool> {
         let read = match &mut self.tls {
@@ -160,7 +161,7 @@ impl Stream {
         }
     }
 
-    /// The same, but waits until something has come.
+    /// The same, but waits until bytes arrive.
     pub fn read_waiting(&mut self, incoming: &mut Incoming) -> Result<()> {
         while !self.read(incoming)? {
             self.wait(libc::POLLIN)?;
@@ -168,7 +169,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Writes all of it; waits where the other side does not read.
+    /// Writes all bytes; waits where the other side does not read.
     #[inline]
     pub fn write(&mut self, mut bytes: &[u8]) -> Result<()> {
         if let Some(mut session) = self.tls.take() {
@@ -188,8 +189,8 @@ impl Stream {
 
     fn encrypt(&mut self, session: &mut ClientConnection, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
-            let taken = session.writer().write(bytes).map_err(DbError::lost)?;
-            bytes = &bytes[taken..];
+            let written = session.writer().write(bytes).map_err(DbError::lost)?;
+            bytes = &bytes[written..];
             self.flush(session)?;
         }
         Ok(())
@@ -237,8 +238,8 @@ impl Stream {
     }
 }
 
-/// Moves on all that one look at the socket brings: whoever waits for the socket would not hear of what
-/// stays in the session.
+/// Processes all TLS data of one readable event. Data left in the session would not make the socket
+/// readable again.
 fn decrypt(
     session: &mut ClientConnection,
     socket: &mut Socket,

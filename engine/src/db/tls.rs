@@ -1,7 +1,6 @@
-//! TLS over a socket that does not wait.
+//! TLS over a non-blocking socket.
 //!
-//! In: which certificates a server is trusted by. Out: a session that has yet to shake hands. Called by
-//! `stream`.
+//! In: the trusted certificates. Out: a session before its handshake. Called by `stream`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -43,7 +42,7 @@ pub fn failed(cause: impl std::fmt::Display) -> DbError {
 fn roots(file: Option<&Path>) -> Result<RootCertStore> {
     let mut roots = RootCertStore::empty();
     let Some(file) = file else {
-        // A system has certificates that rustls cannot read; the others serve.
+        // Some system certificates cannot be read by rustls; the others suffice.
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         return Ok(roots);
     };
@@ -62,8 +61,8 @@ fn roots(file: Option<&Path>) -> Result<RootCertStore> {
     Ok(roots)
 }
 
-/// Trusts whoever answers. Signatures are not looked at either: they would prove that the other side
-/// has the key of a certificate that anyone could have made.
+/// Trusts any server. Signatures are not checked either: they would only prove possession of a key
+/// that anyone could have created.
 #[derive(Debug)]
 struct Anybody;
 

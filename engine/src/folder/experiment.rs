@@ -1,7 +1,7 @@
-//! The folder that holds the data of one experiment: made, listed, and removed with all that is in it.
+//! The data folder of one experiment: created, listed, and removed with its content.
 //!
-//! It lies at `PATH/paribus-data/EXPERIMENT`, is for this user alone, and has a manifest that says which experiment it
-//! belongs to, so that it can be recognised and removed without the store. Called by `main`.
+//! It lies at `PATH/paribus-data/EXPERIMENT`. Only this user can access it. Its manifest names its
+//! experiment, so that it can be recognised and removed without the store. Called by `main`.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
@@ -20,17 +20,17 @@ use crate::error::{Class, EngineError, Result};
 
 const SHARED: &str = "paribus-data";
 const MANIFEST: &str = "paribus.experiment.json";
-/// The manifest until it is whole.
+/// The manifest until it is complete.
 const UNFINISHED: &str = "paribus.experiment.json.new";
 const MOST_BYTES: u64 = 1 << 20;
-/// What a program in the folder writes to, and keeps locked as long as it runs.
+/// The logs of a program in the folder, locked as long as the program runs.
 const LOGS: [&str; 2] = ["server.log", "log"];
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Manifest {
     pub experiment: String,
     pub made_unix_s: f64,
-    /// What the controller says of it: the plan's name, the store, the user.
+    /// Details from the controller: the plan's name, the store, the user.
     pub about: Value,
 }
 
@@ -43,11 +43,11 @@ pub struct MadeFolder {
 #[derive(Debug, Serialize)]
 pub struct DataFolder {
     pub path: PathBuf,
-    /// None where it was not made by an experiment, or the manifest is damaged.
+    /// `None` where no experiment created the folder, or the manifest is damaged.
     pub manifest: Option<Manifest>,
     /// Its size on the disk.
     pub size_bytes: u64,
-    /// A program that writes there still runs.
+    /// Whether a program that writes there still runs.
     pub in_use: bool,
 }
 
@@ -57,31 +57,31 @@ pub struct DataFolders {
     pub folders: Vec<DataFolder>,
 }
 
-/// Makes the folder of an experiment below `place`, which must be there, or finds the one that it has.
-pub fn make(place: &Path, experiment: &str, about: Value) -> Result<PathBuf> {
-    let shared = TrustedFolder::open(place)?.make(SHARED, 0o755)?;
-    let own = shared.make(experiment, 0o700)?;
-    match read_manifest(&own) {
+/// Returns the folder of an experiment below `parent`, which must exist; creates it where missing.
+pub fn make(parent: &Path, experiment: &str, about: Value) -> Result<PathBuf> {
+    let shared = TrustedFolder::open(parent)?.make(SHARED, 0o755)?;
+    let folder = shared.make(experiment, 0o700)?;
+    match read_manifest(&folder) {
         Ok(Some(manifest)) if manifest.experiment == experiment => {}
-        Ok(None) if is_empty(&own)? => {
+        Ok(None) if is_empty(&folder)? => {
             let manifest = Manifest {
                 experiment: experiment.into(),
                 made_unix_s: clock::unix_s(),
                 about,
             };
-            write_manifest(&own, &manifest)?;
+            write_manifest(&folder, &manifest)?;
         }
-        _ => return Err(not_ours(own.path(), experiment)),
+        _ => return Err(not_ours(folder.path(), experiment)),
     }
-    // After an interruption its mode may still let a server's user pass.
-    rustix::fs::chmodat(own.descriptor(), ".", Mode::RWXU, AtFlags::empty())
-        .map_err(|cause| failed("change the mode of", own.path(), cause))?;
-    Ok(own.path().to_path_buf())
+    // After an interruption, the mode may still let a server's user pass.
+    rustix::fs::chmodat(folder.descriptor(), ".", Mode::RWXU, AtFlags::empty())
+        .map_err(|cause| failed("change the mode of", folder.path(), cause))?;
+    Ok(folder.path().to_path_buf())
 }
 
-/// The folders below `place`, by name.
-pub fn list(place: &Path) -> Result<DataFolders> {
-    let shared = match TrustedFolder::open(place)?.folder(SHARED) {
+/// The folders below `parent`, by name.
+pub fn list(parent: &Path) -> Result<DataFolders> {
+    let shared = match TrustedFolder::open(parent)?.folder(SHARED) {
         Ok(shared) => shared,
         Err(error) if error.class == Class::FileVanished => {
             return Ok(DataFolders {
@@ -101,50 +101,51 @@ pub fn list(place: &Path) -> Result<DataFolders> {
             path: folder.path().to_path_buf(),
         });
     }
-    folders.sort_by(|one, other| one.path.cmp(&other.path));
+    folders.sort_by(|left, right| left.path.cmp(&right.path));
     Ok(DataFolders { folders })
 }
 
-/// Removes the folder of an experiment, and the one that all have in common where it is empty then.
-pub fn remove(place: &Path, experiment: &str) -> Result<()> {
-    let outer = TrustedFolder::open(place)?;
+/// Removes the folder of an experiment, and the shared parent folder when it is then empty.
+pub fn remove(parent: &Path, experiment: &str) -> Result<()> {
+    let outer = TrustedFolder::open(parent)?;
     let shared = outer.folder(SHARED)?;
-    let own = shared.folder(experiment)?;
-    match read_manifest(&own) {
+    let folder = shared.folder(experiment)?;
+    match read_manifest(&folder) {
         Ok(Some(manifest)) if manifest.experiment == experiment => {}
-        _ => return Err(not_ours(own.path(), experiment)),
+        _ => return Err(not_ours(folder.path(), experiment)),
     }
-    if is_in_use(&own)? {
+    if is_in_use(&folder)? {
         return Err(EngineError::new(
             Class::AddressBusy,
             format!(
                 "a program that works in {} still runs",
-                own.path().display()
+                folder.path().display()
             ),
             "end it first, then remove the folder",
         )
-        .at(own.path()));
+        .at(folder.path()));
     }
-    let device = look_at(&own, c".")?.st_dev;
-    // The manifest goes last, so that what is interrupted can be repeated.
+    let device = stat_of(&folder, c".")?.st_dev;
+    // Removes the manifest last, so that an interrupted removal can be repeated.
     empty(
-        &own.readable()
-            .map_err(|cause| told("read", own.path(), &cause))?,
+        &folder
+            .readable()
+            .map_err(|cause| io_error("read", folder.path(), &cause))?,
         device,
-        own.path(),
+        folder.path(),
         MANIFEST,
     )?;
-    unlink(&own, MANIFEST, AtFlags::empty())?;
+    unlink(&folder, MANIFEST, AtFlags::empty())?;
     unlink(&shared, experiment, AtFlags::REMOVEDIR)?;
-    // Where others have data in it, it stays.
+    // The shared folder stays while other experiments have data in it.
     let _ = rustix::fs::unlinkat(outer.descriptor(), SHARED, AtFlags::REMOVEDIR);
     Ok(())
 }
 
-/// Removes all entries but `kept`, never leaving the device and never following a link.
-fn empty(folder: impl AsFd, device: u64, path: &Path, kept: &str) -> Result<()> {
+/// Removes all entries but `excluded`. Never leaves the device and never follows a link.
+fn empty(folder: impl AsFd, device: u64, path: &Path, excluded: &str) -> Result<()> {
     for name in names_in(folder.as_fd(), path)? {
-        if name.to_bytes() == kept.as_bytes() {
+        if name.to_bytes() == excluded.as_bytes() {
             continue;
         }
         let here = path.join(OsStr::from_bytes(name.to_bytes()));
@@ -176,7 +177,7 @@ fn empty(folder: impl AsFd, device: u64, path: &Path, kept: &str) -> Result<()> 
 fn size_bytes(folder: &TrustedFolder) -> Result<u64> {
     let readable = folder
         .readable()
-        .map_err(|cause| told("read", folder.path(), &cause))?;
+        .map_err(|cause| io_error("read", folder.path(), &cause))?;
     blocks(&readable, folder.path()).map(|blocks| blocks * 512)
 }
 
@@ -198,7 +199,7 @@ fn blocks(folder: impl AsFd, path: &Path) -> Result<u64> {
     Ok(sum)
 }
 
-/// Whether a program has one of the logs right below locked.
+/// Whether a program holds the lock of one of the logs in the folder.
 fn is_in_use(folder: &TrustedFolder) -> Result<bool> {
     for name in entries(folder)? {
         for log in LOGS {
@@ -214,7 +215,7 @@ fn is_in_use(folder: &TrustedFolder) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether nothing is in it, or only a manifest that a power cut has left unfinished.
+/// Whether the folder is empty, or has only an unfinished manifest after a power cut.
 fn is_empty(folder: &TrustedFolder) -> Result<bool> {
     let names = entries(folder)?;
     Ok(names
@@ -225,7 +226,7 @@ fn is_empty(folder: &TrustedFolder) -> Result<bool> {
 fn entries(folder: &TrustedFolder) -> Result<Vec<CString>> {
     let readable = folder
         .readable()
-        .map_err(|cause| told("read", folder.path(), &cause))?;
+        .map_err(|cause| io_error("read", folder.path(), &cause))?;
     names_in(readable.as_fd(), folder.path())
 }
 
@@ -252,7 +253,7 @@ fn read_manifest(folder: &TrustedFolder) -> Result<Option<Manifest>> {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(cause) => Err(cause),
     }
-    .map_err(|cause| told("read", &path, &cause))?;
+    .map_err(|cause| io_error("read", &path, &cause))?;
     serde_json::from_str(&text).map(Some).map_err(|cause| {
         let message = format!("{} is damaged: {cause}", path.display());
         EngineError::new(Class::NotOurs, message, "remove the folder by hand").at(&path)
@@ -275,10 +276,10 @@ fn write_manifest(folder: &TrustedFolder, manifest: &Manifest) -> Result<()> {
             rustix::fs::renameat(&descriptor, UNFINISHED, &descriptor, MANIFEST)?;
             Ok(rustix::fs::fsync(folder.readable()?)?)
         });
-    written.map_err(|cause| told("write", &path, &cause))
+    written.map_err(|cause| io_error("write", &path, &cause))
 }
 
-fn look_at(folder: &TrustedFolder, name: &CStr) -> Result<Stat> {
+fn stat_of(folder: &TrustedFolder, name: &CStr) -> Result<Stat> {
     rustix::fs::statat(folder.descriptor(), name, AtFlags::SYMLINK_NOFOLLOW)
         .map_err(|cause| failed("look at", folder.path(), cause))
 }
@@ -301,9 +302,9 @@ fn not_ours(path: &Path, experiment: &str) -> EngineError {
 }
 
 fn failed(action: &str, path: &Path, cause: rustix::io::Errno) -> EngineError {
-    told(action, path, &cause.into())
+    io_error(action, path, &cause.into())
 }
 
-fn told(action: &str, path: &Path, cause: &io::Error) -> EngineError {
+fn io_error(action: &str, path: &Path, cause: &io::Error) -> EngineError {
     EngineError::from_io(action, path, cause)
 }

@@ -1,7 +1,7 @@
-//! Folders of data: those that only trusted users can change, and those of experiments.
+//! Folders of data: trusted folders that no other user can change, and the folders of experiments.
 //!
-//! In: paths. Out: folders held by descriptors, files opened below them. Called by `main`, `io`, `workload` and
-//! `journal`.
+//! In: paths. Out: folders held by descriptors, files opened below them. Called by `main`, `io`,
+//! `workload` and `journal`.
 
 pub mod experiment;
 mod owner;

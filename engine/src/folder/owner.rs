@@ -1,6 +1,6 @@
-//! Who can change a directory entry: its owner, its group, or everybody.
+//! The users that can change a directory entry: its owner, its group, or everybody.
 //!
-//! In: what fstat says. Out: why the entry is not to be trusted. Called by `folder::trusted`.
+//! In: the result of fstat. Out: the reason not to trust the entry. Called by `folder::trusted`.
 
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -10,10 +10,11 @@ use rustix::fs::{FileType, Mode, Stat};
 const ROOM: usize = 64 << 10;
 const ROOT: u32 = 0;
 
-/// Why another user can change what is in this directory or where this link leads; nothing where none can.
+/// The reason why another user can change the directory or the link; `None` when nobody can.
 ///
-/// Root is trusted, this user is, and under sudo the user who asked for it. A directory of root with the sticky
-/// bit may be writable by all: there nobody can rename or remove the entry of another.
+/// Trusted users are root, this user, and under sudo the user who ran it. A directory of root with
+/// the sticky bit may be writable by all: there nobody can rename or remove the entry of another
+/// user.
 pub fn distrust(opened: &OwnedFd, stat: &Stat) -> Option<String> {
     let mode = Mode::from_raw_mode(stat.st_mode);
     if !is_trusted(stat.st_uid) {
@@ -25,34 +26,39 @@ pub fn distrust(opened: &OwnedFd, stat: &Stat) -> Option<String> {
     if stat.st_uid == ROOT && mode.contains(Mode::SVTX) {
         return None;
     }
-    let shown = mode.bits() & 0o7777;
+    let permissions = mode.bits() & 0o7777;
     if mode.contains(Mode::WOTH) {
-        return Some(format!("can be written by all users (mode {shown:04o})"));
+        return Some(format!(
+            "can be written by all users (mode {permissions:04o})"
+        ));
     }
     if mode.contains(Mode::WGRP) && (!is_private(stat) || has_list(opened)) {
-        return Some(format!("can be written by its group (mode {shown:04o})"));
+        return Some(format!(
+            "can be written by its group (mode {permissions:04o})"
+        ));
     }
     None
 }
 
-/// Root, this user, and under sudo the user who asked for it.
+/// Root, this user, and under sudo the user who ran it.
 pub fn is_trusted(user: u32) -> bool {
-    let own = rustix::process::geteuid().as_raw();
-    user == ROOT || user == own || (own == ROOT && sudo_user() == Some(user))
+    let this_user = rustix::process::geteuid().as_raw();
+    user == ROOT || user == this_user || (this_user == ROOT && sudo_user() == Some(user))
 }
 
-/// Who asked sudo to run this as root. Nobody else can set it: our environment comes from whoever starts us.
+/// The user who ran sudo. Nobody else can set the variable: our environment comes from the process
+/// that starts us.
 fn sudo_user() -> Option<u32> {
     std::env::var("SUDO_UID").ok()?.parse().ok()
 }
 
-/// Whether the owner alone is in the group, as on systems where each user has a group of the same name.
+/// Whether the owner is the only member of the group, as on systems with a group for each user.
 fn is_private(stat: &Stat) -> bool {
     let owner = user_name(stat.st_uid);
     let mut room = vec![0; ROOM];
     // SAFETY: `group` is plain numbers and pointers, for which all zeroes is a value.
     let mut group: libc::group = unsafe { std::mem::zeroed() };
-    let mut found = std::ptr::null_mut();
+    let mut entry = std::ptr::null_mut();
     // SAFETY: every pointer is to memory that lives during the call, `room` with its length.
     let errno = unsafe {
         libc::getgrgid_r(
@@ -60,10 +66,10 @@ fn is_private(stat: &Stat) -> bool {
             &raw mut group,
             room.as_mut_ptr(),
             room.len(),
-            &raw mut found,
+            &raw mut entry,
         )
     };
-    if errno != 0 || found.is_null() {
+    if errno != 0 || entry.is_null() {
         return false;
     }
     // SAFETY: after success the name is a string in `room`.
@@ -86,7 +92,8 @@ fn is_private(stat: &Stat) -> bool {
     }
 }
 
-/// Whether it has an access control list, whose mask is shown where the group's rights would be.
+/// Whether it has an access control list, whose mask takes the place of the group's rights in the
+/// mode.
 fn has_list(opened: &OwnedFd) -> bool {
     let path = format!("/proc/self/fd/{}", opened.as_raw_fd());
     let none: &mut [u8] = &mut [];
@@ -101,7 +108,7 @@ pub fn user_name(user: u32) -> String {
     let mut room = vec![0; ROOM];
     // SAFETY: `passwd` is plain numbers and pointers, for which all zeroes is a value.
     let mut passwd: libc::passwd = unsafe { std::mem::zeroed() };
-    let mut found = std::ptr::null_mut();
+    let mut entry = std::ptr::null_mut();
     // SAFETY: every pointer is to memory that lives during the call, `room` with its length.
     let errno = unsafe {
         libc::getpwuid_r(
@@ -109,10 +116,10 @@ pub fn user_name(user: u32) -> String {
             &raw mut passwd,
             room.as_mut_ptr(),
             room.len(),
-            &raw mut found,
+            &raw mut entry,
         )
     };
-    if errno != 0 || found.is_null() {
+    if errno != 0 || entry.is_null() {
         return format!("user {user}");
     }
     // SAFETY: after success the name is a string in `room`.

@@ -1,8 +1,9 @@
 //! A folder that no other user can change or replace, held by a descriptor.
 //!
-//! In: a path. Out: the folder, and files opened below it. Each component is opened from the one above and looked at
-//! on its descriptor, from the root on: where a component cannot be changed by others, the next one stays what it is.
-//! Links are followed the same way, where a trusted user made them. Called by `io`, `workload` and `folder::experiment`.
+//! In: a path. Out: the folder, and files opened below it. Each component is opened from its parent
+//! and checked on its descriptor, from the root on. Where others cannot change a component, the
+//! next component stays the same. Links of trusted users are followed in the same way. Called by
+//! `io`, `workload` and `folder::experiment`.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -24,34 +25,35 @@ const HINT: &str =
 #[derive(Debug)]
 pub struct TrustedFolder {
     descriptor: OwnedFd,
-    /// With every link followed.
+    /// The path with every link resolved.
     path: PathBuf,
 }
 
 impl TrustedFolder {
-    /// Opens an existing folder. What others own or can write, on the whole way, is an error of class `untrusted-folder`.
+    /// Opens an existing folder. A component that others own or can write is an error of class
+    /// `untrusted-folder`.
     pub fn open(path: &Path) -> Result<TrustedFolder> {
         let absolute = std::path::absolute(path)
             .map_err(|cause| EngineError::from_io("find", path, &cause))?;
         let mut way = vec![TrustedFolder::root()?];
-        let mut rest: VecDeque<OsString> = names(&absolute).collect();
+        let mut pending: VecDeque<OsString> = names(&absolute).collect();
         let mut links = 0;
-        while let Some(name) = rest.pop_front() {
+        while let Some(name) = pending.pop_front() {
             if name == ".." {
                 way.truncate(way.len().saturating_sub(1).max(1));
                 continue;
             }
             let Some(above) = way.last() else { break };
             match above.look_up(&name)? {
-                Found::Folder(folder) => way.push(folder),
-                Found::Link(target) => {
+                Entry::Folder(folder) => way.push(folder),
+                Entry::Link(target) => {
                     links += 1;
                     if links > MOST_LINKS {
                         let cause = io::Error::from_raw_os_error(libc::ELOOP);
                         return Err(EngineError::from_io("open", path, &cause));
                     }
                     for name in names(&target).collect::<Vec<_>>().into_iter().rev() {
-                        rest.push_front(name);
+                        pending.push_front(name);
                     }
                     if target.is_absolute() {
                         way.truncate(1);
@@ -68,25 +70,25 @@ impl TrustedFolder {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let descriptor = rustix::fs::open(&path, flags, Mode::empty())
             .map_err(|cause| failed("open", &path, cause))?;
-        let stat = look_at(&descriptor, &path)?;
+        let stat = stat_of(&descriptor, &path)?;
         refuse(&descriptor, &stat, &path)?;
         Ok(TrustedFolder { descriptor, path })
     }
 
-    /// What an entry is, when it can be trusted.
-    fn look_up(&self, name: &OsStr) -> Result<Found> {
+    /// The type of an entry, when it can be trusted.
+    fn look_up(&self, name: &OsStr) -> Result<Entry> {
         let path = self.path.join(name);
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let descriptor = rustix::fs::openat(&self.descriptor, name, flags, Mode::empty())
             .map_err(|cause| failed("open", &path, cause))?;
-        let stat = look_at(&descriptor, &path)?;
+        let stat = stat_of(&descriptor, &path)?;
         refuse(&descriptor, &stat, &path)?;
         match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Directory => Ok(Found::Folder(TrustedFolder { descriptor, path })),
+            FileType::Directory => Ok(Entry::Folder(TrustedFolder { descriptor, path })),
             FileType::Symlink => {
                 let target = rustix::fs::readlinkat(&descriptor, "", Vec::new())
                     .map_err(|cause| failed("read the link", &path, cause))?;
-                Ok(Found::Link(OsString::from_vec(target.into_bytes()).into()))
+                Ok(Entry::Link(OsString::from_vec(target.into_bytes()).into()))
             }
             _ => {
                 let cause = io::Error::from_raw_os_error(libc::ENOTDIR);
@@ -99,7 +101,7 @@ impl TrustedFolder {
         &self.path
     }
 
-    /// A folder in this one, made where it is not there. A link is never followed here.
+    /// A folder in this one, created where missing. Never follows a link.
     pub fn make(&self, name: &str, mode: u32) -> Result<TrustedFolder> {
         let path = self.path.join(name);
         match rustix::fs::mkdirat(&self.descriptor, name, Mode::from_raw_mode(mode)) {
@@ -108,12 +110,12 @@ impl TrustedFolder {
         }
     }
 
-    /// A folder in this one, which is no link.
+    /// An existing folder in this one; a link is refused.
     pub fn folder(&self, name: &str) -> Result<TrustedFolder> {
         let path = self.path.join(name);
         match self.look_up(OsStr::new(name))? {
-            Found::Folder(folder) => Ok(folder),
-            Found::Link(target) => Err(EngineError::new(
+            Entry::Folder(folder) => Ok(folder),
+            Entry::Link(target) => Err(EngineError::new(
                 Class::UntrustedFolder,
                 format!(
                     "{} is a symbolic link to {}, not a folder",
@@ -126,10 +128,10 @@ impl TrustedFolder {
         }
     }
 
-    /// A file below this folder, without following any link and without leaving the folder.
+    /// A file below this folder, opened without following any link and without leaving the folder.
     pub fn open_file(&self, name: &OsStr, flags: OFlags, mode: u32) -> io::Result<File> {
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        // The mode counts where a file is made; openat2 refuses one elsewhere.
+        // The mode only applies to a new file; otherwise openat2 refuses a mode.
         let mode = if flags.contains(OFlags::CREATE) {
             mode
         } else {
@@ -147,7 +149,7 @@ impl TrustedFolder {
         Ok(File::from(opened?))
     }
 
-    /// Its entries can be read through this; the folder itself is held for looking up only.
+    /// A descriptor to read the entries; the folder's own descriptor only allows lookups.
     pub fn readable(&self) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(rustix::fs::openat(
@@ -163,12 +165,12 @@ impl TrustedFolder {
     }
 }
 
-enum Found {
+enum Entry {
     Folder(TrustedFolder),
     Link(PathBuf),
 }
 
-/// The names of a path, the innermost last; `..` is one of them.
+/// The names of a path, the innermost last; `..` may be one of them.
 fn names(path: &Path) -> impl Iterator<Item = OsString> + '_ {
     path.components().filter_map(|component| match component {
         Component::Normal(name) => Some(name.to_os_string()),
@@ -182,7 +184,7 @@ fn is_one(name: &OsStr) -> bool {
     matches!(components.next(), Some(Component::Normal(_))) && components.next().is_none()
 }
 
-fn look_at(descriptor: &OwnedFd, path: &Path) -> Result<Stat> {
+fn stat_of(descriptor: &OwnedFd, path: &Path) -> Result<Stat> {
     rustix::fs::fstat(descriptor).map_err(|cause| failed("look at", path, cause))
 }
 

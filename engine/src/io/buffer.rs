@@ -1,7 +1,7 @@
 //! Page-aligned buffers filled with data that neither compresses nor repeats.
 //!
-//! In: a size and a random generator. Out: memory that O_DIRECT accepts. Held by `io::sync`
-//! and `io::uring`, filled by `workload::fileio`.
+//! In: a size and a random generator. Out: memory that O_DIRECT accepts. Held by `io::sync` and
+//! `io::uring`, filled by `workload::fileio`.
 
 use rand_core::RngCore;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::error::Result;
 use crate::io::memory::{Memory, Piece};
 
-/// Storage that finds equal blocks compares them in units of at least this size.
+/// Deduplicating storage compares blocks in units of at least this size.
 const STAMP_EVERY: usize = 4096;
 
 pub struct Buffer {
@@ -18,7 +18,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// `size` bytes of random content, in memory of their own.
+    /// `size` bytes of random content, in separately allocated memory.
     pub fn random(size: usize, rng: &mut Xoshiro256PlusPlus) -> Result<Buffer> {
         let mut buffer = Buffer::empty(Memory::of([size], false)?.take(size), rng);
         rng.fill_bytes(buffer.bytes_mut());
@@ -31,8 +31,8 @@ impl Buffer {
         Buffer { memory, stamp }
     }
 
-    /// Makes each 4 KiB differ from anything written before, at a cost of some nanoseconds: a
-    /// device that finds equal blocks must not get a free ride.
+    /// Makes each 4 KiB differ from all data written before, at a cost of some nanoseconds.
+    /// Otherwise a deduplicating device would avoid the writes.
     #[inline]
     pub fn stamp(&mut self) {
         // An odd step visits all values before it repeats one.
@@ -53,7 +53,7 @@ impl Buffer {
         self.memory.bytes_mut()
     }
 
-    /// For handing to the kernel; valid as long as this value lives.
+    /// The address for the kernel; valid as long as this value lives.
     pub fn pointer(&self) -> *mut u8 {
         self.memory.pointer()
     }

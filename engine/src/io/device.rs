@@ -1,13 +1,13 @@
-//! Block devices in place of files: what they are, and when they must not be touched.
+//! Block devices in place of files: their properties, and the refusals that protect them.
 //!
-//! In: the path of a device and the identity it should have. Out: a descriptor, size and sector, or a
-//! refusal that says who has it or which other device it is. Called by `io::fileset`, `io::direct`
-//! and `workload::fileio::prepare`.
+//! In: the path of a device and the identity it should have. Out: a descriptor, size and sector; or
+//! a refusal that names the user of the device or the other device. Called by `io::fileset`,
+//! `io::direct` and `workload::fileio::prepare`.
 //!
-//! Who writes to a device destroys what is on it. So it is opened exclusively, which the kernel
-//! refuses while a file system, a volume group, a RAID or a swap area has it, and a whole disk with
-//! partitions is refused too, whoever uses them. A name may lead to another device at any time: what
-//! counts is checked on the open descriptor, and all I/O goes by that descriptor.
+//! Writing to a device destroys its data. So it is opened exclusively. The kernel refuses that
+//! while a file system, a volume group, a RAID or a swap area uses the device. A whole disk with
+//! partitions is refused too, whether they are in use or not. A name may lead to another device at
+//! any time. So all checks use the open descriptor, and so does all I/O.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -20,15 +20,15 @@ use std::time::{Duration, Instant};
 use crate::error::{Class, EngineError, Result};
 use crate::identity::DeviceIdentity;
 
-/// Linux gives each of these the number of the block layer and one of its own.
+/// For each of these Linux has a request of the block layer and one of the driver.
 const BLKROGET: libc::Ioctl = libc::_IO(0x12, 94);
 const BLKGETSIZE64: libc::Ioctl = libc::_IOR::<usize>(0x12, 114);
 
-/// A load that was killed keeps its device until the kernel has put away its io_uring.
+/// After a load is killed, its device stays busy until the kernel has closed its io_uring.
 const PATIENCE: Duration = Duration::from_secs(1);
 const NAP: Duration = Duration::from_millis(20);
 
-/// Opens a device with these flags besides; `write` takes it exclusively.
+/// Opens a device with these additional flags; `write` opens it exclusively.
 ///
 /// # Errors
 ///
@@ -67,15 +67,15 @@ fn refuse_unfit(path: &Path, metadata: &fs::Metadata, write: bool) -> Result<()>
     Ok(())
 }
 
-/// Refuses an opened device that is not the `expected` one; none: any is right.
+/// Refuses an opened device that is not the `expected` one; `None` accepts any device.
 pub fn refuse_another(path: &Path, device: &File, expected: Option<&DeviceIdentity>) -> Result<()> {
     let Some(expected) = expected else {
         return Ok(());
     };
     let difference = match DeviceIdentity::of_file(device) {
-        Ok(found) => match found.differs_from(expected) {
+        Ok(identity) => match identity.differs_from(expected) {
             None => return Ok(()),
-            Some(difference) => format!("found {found}: {difference}"),
+            Some(difference) => format!("found {identity}: {difference}"),
         },
         Err(cause) => cause.to_string(),
     };
@@ -114,14 +114,14 @@ fn open_named(path: &Path, write: bool, flags: i32) -> Result<File> {
     }
 }
 
-/// `size_bytes` must be there, in whole sectors.
+/// Checks that the device has `size_bytes`, in whole sectors.
 pub fn check_size(device: &File, path: &Path, size_bytes: u64) -> Result<()> {
     let ask = |cause| EngineError::from_io("ask the size of", path, &cause);
-    let found = size(device).map_err(ask)?;
+    let device_bytes = size(device).map_err(ask)?;
     let sector = u64::from(sector(device).map_err(ask)?);
-    if size_bytes > found {
+    if size_bytes > device_bytes {
         return Err(EngineError::bad_job(format!(
-            "workload.data.total_size_bytes is {size_bytes}; {} has {found} bytes",
+            "workload.data.total_size_bytes is {size_bytes}; {} has {device_bytes} bytes",
             path.display()
         ))
         .at(path));
@@ -141,7 +141,7 @@ pub fn size(device: &File) -> io::Result<u64> {
     unsafe { ask::<u64>(device, BLKGETSIZE64) }
 }
 
-/// The logical sector: the device reads and writes nothing smaller.
+/// The logical sector: the smallest unit of reads and writes of the device.
 pub fn sector(device: &File) -> io::Result<u32> {
     // SAFETY: the answer is an int, and never negative.
     unsafe { ask::<u32>(device, libc::BLKSSZGET) }
@@ -151,12 +151,12 @@ pub fn sector(device: &File) -> io::Result<u32> {
 ///
 /// # Safety
 ///
-/// `T` must be the integer that the kernel answers `what` with.
-unsafe fn ask<T: Default>(device: &File, what: libc::Ioctl) -> io::Result<T> {
+/// `T` must be the integer type of the kernel's answer to `what`.
+unsafe fn ask<T: Default>(device: &File, request: libc::Ioctl) -> io::Result<T> {
     let mut number = T::default();
     // SAFETY: `number` is writable memory of the type that the caller knows this request to fill,
     // and the descriptor is kept open by `device`.
-    match unsafe { libc::ioctl(device.as_raw_fd(), what, &raw mut number) } {
+    match unsafe { libc::ioctl(device.as_raw_fd(), request, &raw mut number) } {
         0 => Ok(number),
         _ => Err(io::Error::last_os_error()),
     }
@@ -181,7 +181,7 @@ fn refuse_read_only(path: &Path) -> Result<()> {
 fn refuse_partitioned(path: &Path, number: u64) -> Result<()> {
     let (major, minor) = (libc::major(number), libc::minor(number));
     let entries = fs::read_dir(format!("/sys/dev/block/{major}:{minor}"));
-    // Without sysfs there is no telling; the exclusive opening still refuses partitions in use.
+    // Without sysfs there is no check; the exclusive opening still refuses partitions in use.
     let mut partitions: Vec<String> = entries
         .into_iter()
         .flatten()

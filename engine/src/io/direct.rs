@@ -1,7 +1,7 @@
-//! O_DIRECT: whether it can be used here, and what it asks of offsets and lengths.
+//! O_DIRECT: its availability, and its rules for offsets and lengths.
 //!
-//! In: an open file or device. Out: nothing when all is well, else a refusal before the first
-//! operation would fail with no more than "invalid argument". Called by `io::fileset` and
+//! In: an open file or device. Out: nothing when direct I/O works. Otherwise a refusal before the
+//! first operation would fail with no more than "invalid argument". Called by `io::fileset` and
 //! `workload::fileio::prepare`.
 
 use std::fs::File;
@@ -14,10 +14,10 @@ use super::device;
 use crate::error::{Class, EngineError, Result};
 use crate::machine;
 
-/// What a disk asks at least, where the kernel does not tell.
+/// The least alignment of a disk, where the kernel does not report it.
 const SECTOR_BYTES: u64 = 512;
 
-/// A file in memory is refused although newer kernels take O_DIRECT for it.
+/// A file in memory is refused, although newer kernels accept O_DIRECT for it.
 pub fn refuse_memory(path: &Path) -> Result<()> {
     match machine::is_volatile(path) {
         Ok(true) => Err(unsupported(
@@ -28,7 +28,7 @@ pub fn refuse_memory(path: &Path) -> Result<()> {
     }
 }
 
-/// Offsets and lengths of I/O on this file will be multiples of `block_bytes`.
+/// Checks that I/O in multiples of `block_bytes` works on this file.
 pub fn check(file: &File, path: &Path, block_bytes: u64) -> Result<()> {
     let alignment =
         alignment(file).map_err(|cause| EngineError::from_io("look at", path, &cause))?;
@@ -49,29 +49,29 @@ pub fn check(file: &File, path: &Path, block_bytes: u64) -> Result<()> {
     .at(path))
 }
 
-/// In bytes; 0 where O_DIRECT is not possible.
+/// The alignment in bytes; 0 where O_DIRECT is not possible.
 fn alignment(file: &File) -> io::Result<u64> {
-    let mut found = MaybeUninit::<libc::statx>::zeroed();
+    let mut attributes = MaybeUninit::<libc::statx>::zeroed();
     // SAFETY: the path is an empty C string, so that the open descriptor is meant, and `found` is
     // writable memory of the right type, whose all-zero state is a valid value.
-    let (answer, found) = unsafe {
+    let (answer, attributes) = unsafe {
         let answer = libc::statx(
             file.as_raw_fd(),
             c"".as_ptr(),
             libc::AT_EMPTY_PATH,
             libc::STATX_DIOALIGN,
-            found.as_mut_ptr(),
+            attributes.as_mut_ptr(),
         );
-        (answer, found.assume_init())
+        (answer, attributes.assume_init())
     };
-    if answer == 0 && found.stx_mask & libc::STATX_DIOALIGN != 0 {
-        return Ok(u64::from(found.stx_dio_offset_align));
+    if answer == 0 && attributes.stx_mask & libc::STATX_DIOALIGN != 0 {
+        return Ok(u64::from(attributes.stx_dio_offset_align));
     }
-    // Kernels before 6.1, and file systems that do not tell.
+    // Kernels before 6.1, and file systems that do not report it.
     Ok(device::sector(file).map_or(SECTOR_BYTES, u64::from))
 }
 
-/// Opening with O_DIRECT has failed.
+/// The error for a failed open with O_DIRECT.
 pub fn refused(path: &Path, cause: &io::Error) -> EngineError {
     unsupported(path, &format!("the file system refuses it: {cause}"))
 }

@@ -1,6 +1,6 @@
 //! Waiting for many sockets at once.
 //!
-//! In: file descriptors, each with a slot. Out: the slots that have something to read. Called by
+//! In: file descriptors, each with a slot. Out: the slots with data to read. Called by
 //! `workload::sql::socket`.
 
 use std::io;
@@ -12,7 +12,7 @@ use crate::clock::{self, Nanos, SECOND};
 use crate::error::{EngineError, Result};
 use crate::operation::Slot;
 
-/// What one wait tells at most; who is left is told by the next.
+/// The most events of one wait; the next wait returns the others.
 const BATCH: usize = 64;
 
 pub struct Epoll {
@@ -34,7 +34,7 @@ impl Epoll {
         })
     }
 
-    /// Watches a socket; closing it ends that.
+    /// Watches a socket; closing the socket ends the watch.
     pub fn add(&mut self, fd: RawFd, slot: Slot) -> Result<()> {
         let mut event = libc::epoll_event {
             events: libc::EPOLLIN as u32,
@@ -48,7 +48,7 @@ impl Epoll {
         Ok(())
     }
 
-    /// Waits until some socket has something to read, or until `deadline`.
+    /// Waits until some socket has data to read, or until `deadline`.
     pub fn wait(&mut self, deadline: Option<Nanos>, ready: &mut Vec<Slot>) -> Result<()> {
         ready.clear();
         let left = deadline.map(|deadline| {
@@ -58,21 +58,21 @@ impl Epoll {
                 tv_nsec: (left % SECOND) as libc::c_long,
             }
         });
-        let found = self.wait_for(left.as_ref());
-        if found < 0 {
+        let count = self.wait_for(left.as_ref());
+        if count < 0 {
             let cause = io::Error::last_os_error();
             if cause.kind() == io::ErrorKind::Interrupted {
                 return Ok(());
             }
             return Err(failed("wait on"));
         }
-        let found = &self.events[..found as usize];
-        ready.extend(found.iter().map(|event| event.u64 as Slot));
+        let count = &self.events[..count as usize];
+        ready.extend(count.iter().map(|event| event.u64 as Slot));
         Ok(())
     }
 
-    /// The number of events; with a time limit, in nanoseconds (Linux 5.11), since an open loop needs
-    /// better than the milliseconds of `epoll_wait`.
+    /// The number of events. The time limit is in nanoseconds (Linux 5.11), since an open loop
+    /// needs a finer one than the milliseconds of `epoll_wait`.
     fn wait_for(&mut self, left: Option<&libc::timespec>) -> libc::c_long {
         let (epoll, events) = (self.epoll.as_raw_fd(), self.events.as_mut_ptr());
         let Some(left) = left else {

@@ -1,7 +1,7 @@
 //! The open files of a set, or the one device in their place: opened once, shared by all workers.
 //!
-//! In: paths and how to open them. Out: descriptors, and the few things done to all of them. Called
-//! by `workload::fileio` and `io::*`.
+//! In: paths and open flags. Out: descriptors, and operations on all of them. Called by
+//! `workload::fileio` and `io::*`.
 
 use std::fmt;
 use std::fs::File;
@@ -50,7 +50,7 @@ impl FileSet {
         let Some(first) = paths.first() else {
             return Ok(FileSet::default());
         };
-        // One folder for all of a set, which nobody replaces between two of its files.
+        // One folder for the whole set, so that nobody can replace it between two files.
         let folder =
             TrustedFolder::open(first.parent().unwrap_or(Path::new("/"))).map_err(|error| {
                 match error.class {
@@ -69,7 +69,7 @@ impl FileSet {
         })
     }
 
-    /// A set of one: the device. For writing nobody else may have it.
+    /// A set of one device. For writing, it is opened exclusively.
     pub fn open_device(
         path: PathBuf,
         access: Access,
@@ -83,7 +83,7 @@ impl FileSet {
         })
     }
 
-    /// Whether the set's fsyncs may leave out metadata that reading the data does not need.
+    /// Whether the set's fsyncs may omit metadata that reading the data does not need.
     pub fn fsyncs_data_only(&self) -> bool {
         self.fsync_call == FsyncCall::Fdatasync
     }
@@ -103,7 +103,7 @@ impl FileSet {
             .map_or(Path::new(""), PathBuf::as_path)
     }
 
-    /// Offsets and lengths of O_DIRECT I/O on these files will be multiples of `block_bytes`.
+    /// Checks that I/O in multiples of `block_bytes` works with O_DIRECT on these files.
     pub fn check_direct(&self, block_bytes: u64) -> Result<()> {
         for (file, path) in self.files.iter().zip(&self.paths) {
             direct::check(file, path, block_bytes)?;
@@ -111,7 +111,7 @@ impl FileSet {
         Ok(())
     }
 
-    /// Each file must have at least `size_bytes`, a device too, in whole sectors.
+    /// Checks that each file has at least `size_bytes`, and a device too, in whole sectors.
     pub fn check_size(&self, size_bytes: u64) -> Result<()> {
         if let ([file], [path]) = (&self.files[..], &self.paths[..])
             && is_device(file)
@@ -119,12 +119,12 @@ impl FileSet {
             return device::check_size(file, path, size_bytes);
         }
         self.for_each("look at", |file| {
-            let found = file.metadata()?.len();
-            if found >= size_bytes {
+            let file_bytes = file.metadata()?.len();
+            if file_bytes >= size_bytes {
                 return Ok(());
             }
             Err(io::Error::other(format!(
-                "it has {found} bytes, {size_bytes} are needed"
+                "it has {file_bytes} bytes, {size_bytes} are needed"
             )))
         })
         .map_err(|error| {
@@ -136,18 +136,19 @@ impl FileSet {
         })
     }
 
-    /// Each file must be the one that was prepared: another one under its name is somebody's.
+    /// Checks that each file is the prepared one: another file of that name belongs to somebody
+    /// else.
     pub fn check_inodes(&self, prepared: &[u64]) -> Result<()> {
         for ((file, path), &inode) in self.files.iter().zip(&self.paths).zip(prepared) {
-            let found = file
+            let actual = file
                 .metadata()
                 .map_err(|cause| EngineError::from_io("look at", path, &cause))?
                 .ino();
-            if found != inode {
+            if actual != inode {
                 return Err(EngineError::new(
                     Class::NotOurs,
                     format!(
-                        "{} is another file than the one that was prepared: inode {inode} was prepared, {found} was found",
+                        "{} is another file than the one that was prepared: inode {inode} was prepared, {actual} was found",
                         path.display()
                     ),
                     "move that file away and run the prepare phase again",
@@ -158,7 +159,7 @@ impl FileSet {
         Ok(())
     }
 
-    /// A file that was deleted under the load takes writes for ever, and nobody would notice.
+    /// Detects deleted files: they would accept writes without an error.
     pub fn check_not_deleted(&self) -> Result<()> {
         for (file, path) in self.files.iter().zip(&self.paths) {
             let deleted = match file.metadata() {
@@ -185,12 +186,12 @@ impl FileSet {
         Ok(())
     }
 
-    /// After this nothing of the files is dirty in memory.
+    /// Syncs all files, so that none of their pages is dirty.
     pub fn sync(&self) -> Result<()> {
         self.for_each("fsync", File::sync_all)
     }
 
-    /// Drops the files' pages from the page cache; works for any user, unlike drop_caches.
+    /// Drops the files' pages from the page cache. Unlike drop_caches it works for any user.
     pub fn drop_cache(&self) -> Result<()> {
         self.for_each("drop the cache of", |file| {
             // Only clean pages can be dropped.
@@ -210,7 +211,7 @@ impl FileSet {
         self.for_each("truncate", |file| file.set_len(0))
     }
 
-    /// Empties one file; without effect where there are no files.
+    /// Empties one file; without effect on a device.
     pub fn truncate_one(&self, index: usize) -> Result<()> {
         let Some(file) = self.files.get(index) else {
             return Ok(());

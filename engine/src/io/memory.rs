@@ -1,21 +1,21 @@
-//! The memory of a load's buffers: one mapping, in pages of the usual size or in huge ones.
+//! The memory of a load's buffers: one mapping, in pages of the usual size or in huge pages.
 //!
-//! In: how much is needed. Out: pieces of it, zeroed, aligned for O_DIRECT. Called by `load::workers`
-//! and `io::buffer`.
+//! In: the sizes. Out: zeroed pieces of the mapping, aligned for O_DIRECT. Called by
+//! `load::workers` and `io::buffer`.
 //!
-//! For each operation the kernel looks up the pages of its buffer and tells the device of each; in a
-//! huge page a buffer is one piece. That can be a large part of what a disk does.
+//! For each operation the kernel looks up the pages of its buffer and passes each page to the
+//! device. In a huge page a buffer is one piece. This cost can be a large part of a disk operation.
 
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use crate::error::{Class, EngineError, Result};
 
-/// No device asks O_DIRECT for more alignment than a page.
+/// No device asks for more alignment than a page.
 const ALIGNMENT: usize = 4096;
 const HUGE_PAGE: usize = 2 << 20;
 
-/// Memory that gives itself away piece by piece, and stays until the last piece is dropped.
+/// Memory that is handed out piece by piece; unmapped after the last piece is dropped.
 pub struct Memory {
     mapping: Arc<Mapping>,
     left: NonNull<u8>,
@@ -32,7 +32,7 @@ unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
 
-/// A piece of memory that nobody else has.
+/// An exclusively owned piece of memory.
 pub struct Piece {
     start: NonNull<u8>,
     length: usize,
@@ -43,23 +43,23 @@ pub struct Piece {
 unsafe impl Send for Piece {}
 
 impl Memory {
-    /// Memory for pieces of these sizes; whether there are huge pages for it is the kernel's affair.
+    /// Memory for pieces of these sizes. The kernel decides whether it has huge pages for it.
     pub fn of(sizes: impl IntoIterator<Item = usize>, huge_pages: bool) -> Result<Memory> {
-        let wanted = sizes
+        let total_bytes = sizes
             .into_iter()
             .try_fold(0usize, |sum, size| sum.checked_add(aligned(size)?));
         let refuse = || {
             EngineError::new(
                 Class::OutOfMemory,
-                match wanted {
+                match total_bytes {
                     Some(bytes) => format!("there is no memory for buffers of {bytes} bytes"),
                     None => "there is no memory for so many buffers".to_string(),
                 },
                 "use a smaller block size or fewer outstanding operations",
             )
         };
-        // Room to begin at a huge page; what is never touched takes no memory.
-        let bytes = wanted.ok_or_else(refuse)?;
+        // Extra space to begin at a huge page; untouched pages take no memory.
+        let bytes = total_bytes.ok_or_else(refuse)?;
         let length = bytes
             .checked_next_multiple_of(HUGE_PAGE)
             .and_then(|length| length.checked_add(HUGE_PAGE))
@@ -83,7 +83,7 @@ impl Memory {
         } else {
             libc::MADV_NOHUGEPAGE
         };
-        // A kernel that knows no huge pages refuses both, and does what it can do.
+        // A kernel without huge pages refuses both; the load works without them.
         if cfg!(not(miri)) {
             // SAFETY: the range lies in the mapping; the advice does not change its content.
             unsafe { libc::madvise(left.as_ptr().cast(), length - HUGE_PAGE, advice) };
@@ -95,17 +95,17 @@ impl Memory {
         })
     }
 
-    /// The next piece, of one of the sizes asked for, zeroed. Panics where that is more than is left.
+    /// The next piece, of one of the requested sizes, zeroed. Panics when no memory is left for it.
     pub fn take(&mut self, size: usize) -> Piece {
-        let taken = aligned(size).unwrap_or(usize::MAX);
+        let piece_bytes = aligned(size).unwrap_or(usize::MAX);
         assert!(
-            taken <= self.left_bytes,
+            piece_bytes <= self.left_bytes,
             "more memory taken than was asked for"
         );
         let start = self.left;
         // SAFETY: `taken` bytes from `left` on lie in the mapping.
-        self.left = unsafe { start.add(taken) };
-        self.left_bytes -= taken;
+        self.left = unsafe { start.add(piece_bytes) };
+        self.left_bytes -= piece_bytes;
         Piece {
             start,
             length: size,
@@ -125,7 +125,7 @@ impl Piece {
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
     }
 
-    /// For handing to the kernel; valid as long as this value lives.
+    /// The address for the kernel; valid as long as this value lives.
     pub fn pointer(&self) -> *mut u8 {
         self.start.as_ptr()
     }
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[cfg(not(miri))]
-    /// What the kernel has noted of the mapping that holds an address, as two letters each.
+    /// The kernel's flags of the mapping that holds an address, as two letters each.
     fn flags_at(address: usize) -> String {
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let mut here = false;
@@ -196,10 +196,10 @@ mod tests {
             );
             return;
         }
-        for (huge_pages, wanted) in [(true, " hg"), (false, " nh")] {
+        for (huge_pages, flag) in [(true, " hg"), (false, " nh")] {
             let piece = Memory::of([16_384], huge_pages).unwrap().take(16_384);
             let flags = flags_at(piece.pointer() as usize);
-            assert!(flags.contains(wanted), "{flags}");
+            assert!(flags.contains(flag), "{flags}");
         }
     }
 

@@ -1,7 +1,7 @@
-//! Ways of doing file I/O: synchronous calls, an io_uring, or nothing at all.
+//! I/O engines: synchronous calls, an io_uring, or no I/O at all.
 //!
-//! In: requests, one per slot. Out: completions. All have one contract, so that a workload does not
-//! know which it has. Called by `workload::fileio`.
+//! In: requests, one per slot. Out: completions. All engines have one contract, so that a workload
+//! does not depend on the engine. Called by `workload::fileio`.
 
 pub mod buffer;
 pub mod device;
@@ -50,8 +50,8 @@ pub struct Request {
 pub trait Io {
     fn slots(&self) -> usize;
 
-    /// The memory that a free slot's next request moves, or that its last read has filled; `None`
-    /// where nothing is moved.
+    /// The memory of a free slot: the data for its next write, or the result of its last read.
+    /// `None` where the engine moves no data.
     fn buffer(&mut self, slot: Slot) -> Option<&mut Buffer>;
 
     /// Starts a request in a free slot.
@@ -62,7 +62,7 @@ pub trait Io {
 }
 
 impl Request {
-    /// The completion of this request, given the kernel's answer: bytes moved, or minus the errno.
+    /// The completion of this request; `answer` is the number of bytes moved, or minus the errno.
     #[inline]
     fn completed(self, slot: Slot, answer: i64) -> Completion {
         let outcome = if answer < 0 {

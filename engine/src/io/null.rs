@@ -1,4 +1,4 @@
-//! I/O that does nothing: what is left is the cost of the engine itself.
+//! I/O that does nothing, to measure the cost of the engine itself.
 //!
 //! In: requests. Out: their completions, at once and without a system call. Called by
 //! `workload::fileio` for `engine = "null"`.

@@ -1,7 +1,7 @@
 //! Synchronous I/O: pread, pwrite and fsync, one at a time.
 //!
-//! In: requests. Out: their completions, at once. Called by `workload::fileio` for
-//! `engine = "sync"`, one per thread.
+//! In: requests. Out: their completions, at once. Called by `workload::fileio` for `engine =
+//! "sync"`, one per thread.
 
 use std::os::fd::AsRawFd;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Checking a job: every number in its range, and what does not go together.
+//! Checking a job: the range of every number, and forbidden combinations.
 //!
 //! In: a job as parsed. Out: an error that names the field. Called by `Job::parse`.
 
@@ -11,9 +11,9 @@ use crate::error::{EngineError, Result};
 const MAX_OUTSTANDING: usize = 16_384;
 const MAX_BLOCK_BYTES: u64 = 64 << 20;
 const MAX_BUFFER_BYTES: u64 = 8 << 30;
-/// What any disk with O_DIRECT asks of offsets and lengths at least.
+/// The least multiple for offsets and lengths with O_DIRECT on any disk.
 const SECTOR_BYTES: u64 = 512;
-/// Enough for what a block says of itself.
+/// Enough for the label of a verified block.
 const MIN_VERIFIED_BYTES: u64 = 512;
 pub const MAX_SECONDS: f64 = 30.0 * 86_400.0;
 const MAX_RATE_PER_S: f64 = 1e8;
@@ -97,13 +97,13 @@ impl Load {
 
 impl Data {
     fn check(&self, io: &Method) -> Result<()> {
-        let place = match (&self.directory, &self.device) {
+        let location = match (&self.directory, &self.device) {
             (Some(_), Some(_)) | (None, None) => {
                 return refuse(
                     "workload.data must have either `directory` or `device`".to_string(),
                 );
             }
-            _ => self.place(),
+            _ => self.location(),
         };
         if self.device_identity.is_some() && self.device.is_none() {
             return refuse(
@@ -111,10 +111,10 @@ impl Data {
                     .to_string(),
             );
         }
-        if !place.is_absolute() {
+        if !location.is_absolute() {
             return refuse(format!(
                 "the directory or device of workload.data is `{}`; it must be an absolute path",
-                place.display()
+                location.display()
             ));
         }
         if !(1..=100_000).contains(&self.files) || (self.device.is_some() && self.files != 1) {
@@ -164,7 +164,7 @@ impl Data {
 }
 
 impl FileIo {
-    /// Returns the bytes of buffers it takes.
+    /// Returns the bytes of its buffers.
     fn check(&self, phase: JobPhase, load: &Load) -> Result<u64> {
         let access = &self.access;
         access.check()?;
@@ -220,7 +220,7 @@ impl Access {
 }
 
 impl IoMatrix {
-    /// Returns the bytes of buffers it takes.
+    /// Returns the bytes of its buffers.
     fn check(&self, phase: JobPhase, load: &Load) -> Result<u64> {
         let (small, large) = (self.small_block_size_bytes, self.large_block_size_bytes);
         let data = &self.data;

@@ -1,4 +1,4 @@
-//! The parameters of work on files: where the data is, how I/O is done, and which I/O.
+//! The parameters of work on files: the data, the I/O engine, and the operations.
 //!
 //! In: JSON. Out: plain data, checked by `check`. Read by `workload::fileio`.
 
@@ -27,8 +27,8 @@ pub struct FileIo {
     pub access: Access,
 }
 
-/// One point of Orion's matrix: small random I/O beside large sequential I/O. The load level is
-/// that of the small ones.
+/// One point of Orion's matrix: small random I/O together with large sequential I/O. The load level
+/// is that of the small I/O.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IoMatrix {
@@ -39,10 +39,10 @@ pub struct IoMatrix {
     pub small_block_size_bytes: u64,
     #[serde(default = "one_mib")]
     pub large_block_size_bytes: u64,
-    /// Of both, the share of operations that write.
+    /// The share of operations that write, for both sizes.
     #[serde(default)]
     pub write_share: f64,
-    /// Large operations outstanding, each a sequential stream of its own.
+    /// Large operations outstanding, each a sequential stream.
     #[serde(default)]
     pub large_outstanding: usize,
 }
@@ -58,13 +58,13 @@ pub struct Data {
     /// The device that the path must lead to; null: any.
     #[serde(default)]
     pub device_identity: Option<DeviceIdentity>,
-    #[serde(default = "one")]
+    #[serde(default = "one_file")]
     pub files: u32,
     pub total_size_bytes: u64,
-    /// The share of all data written that compresses away.
+    /// The share of all written data that compresses away.
     #[serde(default)]
     pub compressible: f64,
-    /// Blocks of this size carry a checksum and say which they are; null: they do not.
+    /// Blocks of this size carry a checksum and a label of their position; null: no labels.
     #[serde(default)]
     pub verified_block_bytes: Option<u64>,
 }
@@ -75,7 +75,7 @@ impl Data {
     }
 
     /// The directory or the device.
-    pub fn place(&self) -> &Path {
+    pub fn location(&self) -> &Path {
         self.device
             .as_deref()
             .or(self.directory.as_deref())
@@ -83,7 +83,7 @@ impl Data {
     }
 }
 
-/// How I/O is done.
+/// The I/O engine and its options.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Method {
@@ -108,19 +108,19 @@ pub enum Engine {
     Null,
 }
 
-/// Whether each write returns only when it is on the device.
+/// Whether each write returns only after it is on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SyncWrites {
     #[default]
     None,
-    /// O_DSYNC: the data, and what is needed to find it.
+    /// O_DSYNC: the data, and the metadata needed to read it.
     Dsync,
     /// O_SYNC: all metadata too.
     Sync,
 }
 
-/// Which operations, where, in which order.
+/// The operations, their positions and their order.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Access {
@@ -182,7 +182,7 @@ impl Mode {
     }
 }
 
-/// Which blocks a random mode prefers.
+/// The distribution of the blocks of a random mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Distribution {
@@ -246,7 +246,7 @@ impl Files {
     }
 }
 
-fn one() -> u32 {
+fn one_file() -> u32 {
     1
 }
 fn eight_kib() -> u64 {

@@ -1,4 +1,4 @@
-//! Where the values of a user's own statements come from.
+//! The sources of the values of a user's own statements.
 //!
 //! In: JSON. Out: plain data, checked. Read by `workload::sql::generate`.
 
@@ -10,7 +10,7 @@ use crate::error::Result;
 
 const MAX_TEXT: u32 = 1 << 20;
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "draw", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Generator {
@@ -28,7 +28,7 @@ pub enum Generator {
         low: f64,
         high: f64,
     },
-    /// So many letters.
+    /// The number of letters, from `least` to `most`.
     Text {
         least: u32,
         most: u32,
@@ -40,18 +40,19 @@ pub enum Generator {
     Choice {
         values: Vec<Literal>,
     },
-    /// Of rows: counted up from it. In a load: a number that no other draw of the data's loads has.
+    /// For rows: counts up from `start`. In a load: a number that no other draw of the data's loads
+    /// returns.
     Sequence {
         start: i64,
     },
-    /// Once more the value of an earlier argument, counted from 1 as they are written.
+    /// Repeats the value of an earlier argument, counted from 1 as they are written.
     Same {
         argument: usize,
     },
     Null {},
 }
 
-/// Which numbers are preferred.
+/// The distribution of the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Preferred {
@@ -70,8 +71,8 @@ pub enum Literal {
 }
 
 impl Generator {
-    /// `earlier` is how many arguments stand before it; `place` names it.
-    pub(super) fn check(&self, place: &str, earlier: usize) -> Result<()> {
+    /// `earlier` is the number of arguments before it; `position` names it.
+    pub(super) fn check(&self, position: &str, earlier: usize) -> Result<()> {
         match self {
             Generator::Int {
                 low,
@@ -80,33 +81,35 @@ impl Generator {
                 pareto_h,
                 ..
             } => {
-                // More than this are not all reached by a distribution's floating point.
+                // A distribution in floating point does not reach all numbers of a larger range.
                 if low > high || low.abs_diff(*high) >= 1 << 53 {
                     return refuse(format!(
-                        "{place}: int from {low} to {high} is no range of at most 2^53 numbers"
+                        "{position}: int from {low} to {high} is no range of at most 2^53 numbers"
                     ));
                 }
                 within(
-                    &format!("{place}: zipf_exponent"),
+                    &format!("{position}: zipf_exponent"),
                     *zipf_exponent,
                     0.01..=10.0,
                 )?;
-                within(&format!("{place}: pareto_h"), *pareto_h, 0.001..=0.5)
+                within(&format!("{position}: pareto_h"), *pareto_h, 0.001..=0.5)
             }
             Generator::Float { low, high } => {
                 if low <= high && (high - low).is_finite() {
                     return Ok(());
                 }
-                refuse(format!("{place}: float from {low} to {high} is no range"))
+                refuse(format!(
+                    "{position}: float from {low} to {high} is no range"
+                ))
             }
             Generator::Text { least, most } if least > most || *most > MAX_TEXT => refuse(format!(
-                "{place}: text of {least} to {most} letters is no range up to {MAX_TEXT}"
+                "{position}: text of {least} to {most} letters is no range up to {MAX_TEXT}"
             )),
             Generator::Choice { values } if values.is_empty() => {
-                refuse(format!("{place}: choice has no values"))
+                refuse(format!("{position}: choice has no values"))
             }
             Generator::Same { argument } if !(1..=earlier).contains(argument) => refuse(format!(
-                "{place}: same = {argument} is no earlier argument; there are {earlier}"
+                "{position}: same = {argument} is no earlier argument; there are {earlier}"
             )),
             _ => Ok(()),
         }

@@ -1,7 +1,7 @@
-//! The job: what the controller asks of `run`, one JSON object with unknown fields refused.
+//! The job: the controller's request to `run`, one JSON object with unknown fields refused.
 //!
 //! In: the first line of stdin. Out: a checked `Job`, or an error that names the field. Called by
-//! `run`; the types are read by `load` and `workload`.
+//! `run`; `load` and `workload` read the types.
 
 pub mod check;
 pub mod files;
@@ -29,19 +29,19 @@ pub struct Job {
     pub cache: Cache,
     #[serde(default)]
     pub settle_s: f64,
-    /// Absent or null: windows are opened and closed by commands.
+    /// Absent or null: commands open and close windows.
     #[serde(default)]
     pub measure_s: Option<f64>,
     #[serde(default = "one_second")]
     pub interval_s: f64,
     #[serde(default = "first_seed")]
     pub seed: u64,
-    /// For the phase `verify`: by worker, how many of its writes were acknowledged as durable.
+    /// For the phase `verify`: by worker, the number of its writes acknowledged as durable.
     #[serde(default)]
     pub durable: Option<Vec<u64>>,
 }
 
-/// What the load is made of, by its `kind`.
+/// The workload of the load, by its `kind`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged, try_from = "Value")]
 pub enum Workload {
@@ -52,7 +52,7 @@ pub enum Workload {
 impl TryFrom<Value> for Workload {
     type Error = serde_json::Error;
 
-    /// By the kind first: an error is then about the fields of that kind.
+    /// Reads the kind first, so that an error names the fields of that kind.
     fn try_from(value: Value) -> std::result::Result<Self, Self::Error> {
         match value.get("kind").and_then(Value::as_str) {
             Some("oltp" | "sqlmix") => serde_json::from_value(value).map(Workload::Sql),
@@ -65,15 +65,15 @@ impl TryFrom<Value> for Workload {
 #[serde(rename_all = "kebab-case")]
 pub enum JobPhase {
     Prepare,
-    /// Reads all of a database's tables, so that its cache has what it can hold.
+    /// Reads all tables of a database, to fill its cache.
     Warm,
     Run,
-    /// Reads all of verified data and proves that it is what was written.
+    /// Reads all verified data and compares it with the writes.
     Verify,
     Cleanup,
 }
 
-/// How much load: operations outstanding at once, or an open loop of at most so many.
+/// The load level: outstanding operations, or an open loop with a maximum of them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Load {
@@ -85,14 +85,14 @@ pub struct Load {
     pub arrivals: Arrivals,
 }
 
-/// How the intended starts of an open loop are spread.
+/// The arrival process of an open loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Arrivals {
-    /// All the same distance apart.
+    /// Equal distances.
     #[default]
     Constant,
-    /// As independent users come: exponential distances.
+    /// Exponential distances, as for independent users.
     Poisson,
 }
 
@@ -122,8 +122,8 @@ fn first_seed() -> u64 {
 }
 
 impl Job {
-    /// Reads and checks a job. The protocol is looked at first, since another protocol may well
-    /// have other fields.
+    /// Reads and checks a job. Checks the protocol first, since a job of another protocol may have
+    /// other fields.
     pub fn parse(line: &str) -> Result<Job> {
         check_protocol(line)?;
         let job: Job = serde_json::from_str(line)
@@ -132,14 +132,14 @@ impl Job {
         Ok(job)
     }
 
-    /// The job as understood, every default filled in: the verification of its parameters.
+    /// The job with every default filled in, to verify its parameters.
     pub fn effective(&self) -> Value {
-        // Plain data without maps of odd keys: turning it into JSON cannot fail.
+        // Plain data without special keys: turning it into JSON cannot fail.
         serde_json::to_value(self).unwrap_or_default()
     }
 }
 
-/// Refuses a first line that is not JSON or speaks another protocol.
+/// Refuses a first line that is not JSON or has another protocol.
 pub fn check_protocol(line: &str) -> Result<()> {
     let value: Value = serde_json::from_str(line)
         .map_err(|cause| EngineError::bad_job(format!("the job is not JSON: {cause}")))?;

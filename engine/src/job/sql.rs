@@ -1,4 +1,4 @@
-//! The parameters of work on databases: which database, which statements, over which rows.
+//! The parameters of work on databases: the database, the statements, and the rows.
 //!
 //! In: JSON. Out: plain data, checked. Read by `workload::sql`.
 
@@ -27,7 +27,7 @@ pub enum Sql {
 pub struct Oltp {
     pub database: Database,
     pub mix: Mix,
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     pub tables: u32,
     /// Rows of each table.
     #[serde(default = "ten_thousand")]
@@ -37,24 +37,24 @@ pub struct Oltp {
     pub range_size: u64,
     #[serde(default = "ten")]
     pub point_selects: u32,
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     pub simple_ranges: u32,
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     pub sum_ranges: u32,
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     pub order_ranges: u32,
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     pub distinct_ranges: u32,
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     pub index_updates: u32,
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     pub non_index_updates: u32,
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     pub delete_inserts: u32,
-    /// Each statement is a transaction of its own.
+    /// Each statement is a separate transaction.
     #[serde(default)]
     pub skip_trx: bool,
-    /// A secondary index in the place of the primary key.
+    /// A secondary index instead of the primary key.
     #[serde(default)]
     pub secondary: bool,
     #[serde(default)]
@@ -92,12 +92,12 @@ impl Mix {
     }
 }
 
-/// Which rows are preferred.
+/// The distribution of the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RowDistribution {
     Uniform,
-    /// sysbench's default: three of four go to a hundredth of the rows, in the middle.
+    /// sysbench's default: three of four requests go to a hundredth of the rows, in the middle.
     #[default]
     Special,
     Pareto,
@@ -209,7 +209,7 @@ impl Oltp {
     }
 }
 
-fn one() -> u32 {
+fn default_count() -> u32 {
     1
 }
 fn ten() -> u32 {

@@ -1,4 +1,4 @@
-//! The parameters of a user's own transactions: tables, how they are filled, and what is done with them.
+//! The parameters of a user's own transactions: tables, their content, and the statements.
 //!
 //! In: JSON. Out: plain data, checked; an error names the transaction and the statement. Read by
 //! `workload::sql`.
@@ -14,7 +14,7 @@ use crate::error::Result;
 
 const MAX_ROWS: u64 = 1 << 31;
 const MAX_REPEAT: u32 = 10_000;
-/// Of a row as databases store it, beside its values.
+/// The overhead of a row in typical databases, besides its values.
 const ROW_OVERHEAD_BYTES: u64 = 40;
 const VALUE_BYTES: u64 = 12;
 
@@ -22,7 +22,7 @@ const VALUE_BYTES: u64 = 12;
 #[serde(deny_unknown_fields)]
 pub struct SqlMix {
     pub database: Database,
-    /// Statements that make the tables, in their order.
+    /// Statements that create the tables, in their order.
     #[serde(default)]
     pub schema: Vec<String>,
     #[serde(default)]
@@ -33,7 +33,7 @@ pub struct SqlMix {
     pub prepared: bool,
 }
 
-/// So many rows, each by this statement.
+/// This many rows, each inserted by this statement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Filling {
@@ -47,10 +47,10 @@ pub struct Filling {
 #[serde(deny_unknown_fields)]
 pub struct MixTransaction {
     pub name: String,
-    /// Drawn in proportion to it.
-    #[serde(default = "one")]
+    /// The transaction is drawn in proportion to it.
+    #[serde(default = "default_weight")]
     pub weight: f64,
-    /// The share that ends with a rollback that it means.
+    /// The share that ends with an intended rollback.
     #[serde(default)]
     pub rollback: f64,
     /// Else each statement is committed by itself.
@@ -72,13 +72,13 @@ pub struct MixStatement {
 impl SqlMix {
     pub(super) fn check(&self) -> Result<()> {
         for (number, filling) in self.rows.iter().enumerate() {
-            let place = format!("workload.rows[{number}]");
+            let position = format!("workload.rows[{number}]");
             within(
-                &format!("{place}.count"),
+                &format!("{position}.count"),
                 filling.count as f64,
                 1.0..=MAX_ROWS as f64,
             )?;
-            check_arguments(&place, &filling.insert, &filling.arguments, 0)?;
+            check_arguments(&position, &filling.insert, &filling.arguments, 0)?;
         }
         if self.transactions.is_empty() {
             return refuse("workload.transactions is empty".to_string());
@@ -86,18 +86,18 @@ impl SqlMix {
         self.transactions.iter().try_for_each(MixTransaction::check)
     }
 
-    /// Whether its loads draw numbers that are never drawn again.
+    /// Whether its loads draw numbers that are never repeated.
     pub fn has_sequence(&self) -> bool {
         self.transactions
             .iter()
-            .flat_map(|one| &one.statements)
+            .flat_map(|transaction| &transaction.statements)
             .flat_map(|statement| &statement.arguments)
             .any(|argument| matches!(argument, Generator::Sequence { .. }))
     }
 }
 
 impl Filling {
-    /// About how many bytes a row takes.
+    /// The approximate number of bytes of a row.
     pub fn row_bytes(&self) -> u64 {
         let value = |argument: &Generator| match argument {
             Generator::Text { most, .. } => VALUE_BYTES + u64::from(*most),
@@ -110,57 +110,62 @@ impl Filling {
 
 impl MixTransaction {
     pub fn writes(&self) -> bool {
-        let is_write = |one: &MixStatement| Kind::of(&one.sql) == Kind::Write;
+        let is_write = |statement: &MixStatement| Kind::of(&statement.sql) == Kind::Write;
         self.statements.iter().any(is_write)
     }
 
     fn check(&self) -> Result<()> {
-        let place = format!("transaction `{}`", self.name);
-        within(&format!("{place}: weight"), self.weight, 1e-6..=1e9)?;
-        within(&format!("{place}: rollback"), self.rollback, 0.0..=1.0)?;
+        let position = format!("transaction `{}`", self.name);
+        within(&format!("{position}: weight"), self.weight, 1e-6..=1e9)?;
+        within(&format!("{position}: rollback"), self.rollback, 0.0..=1.0)?;
         if self.rollback > 0.0 && !self.transaction {
             return refuse(format!(
-                "{place}: rollback is for what is carried out as a transaction"
+                "{position}: rollback is for what is carried out as a transaction"
             ));
         }
         if self.statements.is_empty() {
-            return refuse(format!("{place} has no statements"));
+            return refuse(format!("{position} has no statements"));
         }
         let mut earlier = 0;
         for (number, statement) in self.statements.iter().enumerate() {
-            let place = format!("{place}, statement {}", number + 1);
+            let position = format!("{position}, statement {}", number + 1);
             if !(1..=MAX_REPEAT).contains(&statement.repeat) {
                 return refuse(format!(
-                    "{place}: repeat is {}; it must be from 1 to {MAX_REPEAT}",
+                    "{position}: repeat is {}; it must be from 1 to {MAX_REPEAT}",
                     statement.repeat
                 ));
             }
-            check_arguments(&place, &statement.sql, &statement.arguments, earlier)?;
+            check_arguments(&position, &statement.sql, &statement.arguments, earlier)?;
             earlier += statement.arguments.len();
         }
         Ok(())
     }
 }
 
-/// `earlier` is how many arguments stand before these.
-fn check_arguments(place: &str, sql: &str, arguments: &[Generator], earlier: usize) -> Result<()> {
+/// `earlier` is the number of arguments before these.
+fn check_arguments(
+    position: &str,
+    sql: &str,
+    arguments: &[Generator],
+    earlier: usize,
+) -> Result<()> {
     let parameters = Statement::new(Kind::of(sql), sql).parameters();
     if parameters != arguments.len() {
         return refuse(format!(
-            "{place} has {parameters} parameters and {} arguments",
+            "{position} has {parameters} parameters and {} arguments",
             arguments.len()
         ));
     }
     for (number, argument) in arguments.iter().enumerate() {
         argument.check(
-            &format!("{place}, argument {}", number + 1),
+            &format!("{position}, argument {}", number + 1),
             earlier + number,
         )?;
     }
     Ok(())
 }
 
-fn one() -> f64 {
+fn default_weight() -> f64 {
     1.0
 }
 fn once() -> u32 {
@@ -180,14 +185,14 @@ mod tests {
         mix.check().unwrap_err().message
     }
 
-    fn one(statement: Value) -> Value {
+    fn transactions_with(statement: Value) -> Value {
         json!([{"name": "t", "statements": [{"sql": "SELECT 1"}, statement]}])
     }
 
     #[test]
     fn what_does_not_fit_names_transaction_and_statement() {
         let int = json!({"draw": "int", "low": 1, "high": 9});
-        for (statement, words) in [
+        for (statement, expected) in [
             (
                 json!({"sql": "SELECT ? + '?'"}),
                 "transaction `t`, statement 2 has 1 parameters and 0 arguments",
@@ -210,13 +215,13 @@ mod tests {
                 "choice has no values",
             ),
         ] {
-            let message = refused(json!([]), one(statement));
-            assert!(message.contains(words), "{message}");
+            let message = refused(json!([]), transactions_with(statement));
+            assert!(message.contains(expected), "{message}");
         }
         let light = json!([{"name": "t", "weight": 0, "statements": [{"sql": "SELECT 1"}]}]);
         assert!(refused(json!([]), light).contains("transaction `t`: weight is 0"));
         let rows = json!([{"count": 1, "insert": "INSERT INTO t VALUES (?)"}]);
-        let fine = one(json!({"sql": "SELECT 1"}));
+        let fine = transactions_with(json!({"sql": "SELECT 1"}));
         assert!(refused(rows, fine).contains("workload.rows[0] has 1 parameters and 0 arguments"));
     }
 }

@@ -1,7 +1,7 @@
-//! Actions: how one change is taken back and how to see that it was.
+//! Actions: the undo of one change, and its verification.
 //!
-//! In: an action as it stands in the journal. Out: it is done, or what is found instead. Called by
-//! `journal::restore`. An action needs nothing but the journal: no plan, no catalogue, no store.
+//! In: an action as recorded in the journal. Out: the action executed, or the value that differs.
+//! Called by `journal::restore`. An action needs only the journal: no plan, no catalogue, no store.
 
 mod group;
 mod module;
@@ -27,11 +27,11 @@ pub enum Action {
     Write(WriteText),
     /// Changes one option of a mounted file system.
     Mount(MountOption),
-    /// Loads a kernel module anew with one parameter changed.
+    /// Loads a kernel module again with one parameter changed.
     Module(LoadModule),
-    /// Makes or removes a control group.
+    /// Creates or removes a control group.
     Group(ControlGroup),
-    /// Puts statements to a running server.
+    /// Executes statements on a running server.
     Statement(Box<PutStatements>),
 }
 
@@ -44,33 +44,34 @@ pub struct WriteText {
     pub readback: Readback,
 }
 
-/// How the value in force is read from what the file says.
+/// How the value in force is parsed from the file's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Readback {
-    /// All of it.
+    /// The whole text.
     #[default]
     Plain,
-    /// The word in brackets, as in `none [mq-deadline] bfq`; all of it when there are none.
+    /// The word in brackets, as in `none [mq-deadline] bfq`; the whole text when there are no
+    /// brackets.
     Bracketed,
 }
 
-/// What each kind of action does.
+/// The operations of each kind of action.
 trait Undo {
-    /// The name of what the action sets; two actions with one name set the same thing.
+    /// The name of the changed setting; two actions with one name change the same setting.
     fn subject(&self) -> String;
 
-    /// The path that it works on, where it has one.
+    /// The path of the setting, where it has one.
     fn path(&self) -> Option<&Path>;
 
-    fn wanted(&self) -> String;
+    fn expected(&self) -> String;
 
     fn execute(&self) -> io::Result<()>;
 
-    /// The value in force, in the form of `wanted`.
+    /// The value in force, in the form of `expected`.
     fn read_back(&self) -> io::Result<String>;
 
-    /// Whether the value that it restores is gone with what it was set on, and the present one is not ours.
+    /// Whether a restart has removed the changed setting, and the present value is not ours.
     fn has_expired(&self) -> bool {
         false
     }
@@ -91,13 +92,14 @@ impl Action {
         self.kind().subject()
     }
 
-    /// A path that leads elsewhere from another working directory; `None` where all is well.
+    /// A relative path, which another working directory would resolve differently; `None` for
+    /// absolute ones.
     pub fn relative_path(&self) -> Option<&Path> {
         self.kind().path().filter(|path| path.is_relative())
     }
 
-    pub fn wanted(&self) -> String {
-        self.kind().wanted()
+    pub fn expected(&self) -> String {
+        self.kind().expected()
     }
 
     pub fn execute(&self) -> io::Result<()> {
@@ -122,18 +124,19 @@ impl Undo for WriteText {
         Some(&self.path)
     }
 
-    fn wanted(&self) -> String {
+    fn expected(&self) -> String {
         normalised(&self.text)
     }
 
     fn execute(&self) -> io::Result<()> {
-        // Never creates: a file that is gone cannot be what was changed.
+        // Never creates a file: a missing file cannot be the changed one.
         let mut file = OpenOptions::new()
             .write(true)
             .truncate(true)
             .open(&self.path)?;
         file.write_all(self.text.as_bytes())?;
-        // The kernel's own files need no fsync and refuse it; on a disk it makes the value last.
+        // Kernel files need no fsync and refuse it; for a file on a disk it makes the value
+        // durable.
         if file.metadata().is_ok_and(|metadata| metadata.len() > 0) {
             let _ = file.sync_all();
         }
@@ -151,11 +154,11 @@ impl Undo for WriteText {
 }
 
 fn in_brackets(text: &str) -> Option<&str> {
-    let (_, rest) = text.split_once('[')?;
-    rest.split_once(']').map(|(inside, _)| inside)
+    let (_, after) = text.split_once('[')?;
+    after.split_once(']').map(|(inside, _)| inside)
 }
 
-/// Kernel files end with a newline and some separate numbers by tabs: only the words count.
+/// Compares words only: kernel files end with a newline, and some separate numbers by tabs.
 fn normalised(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

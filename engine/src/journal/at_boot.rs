@@ -1,7 +1,7 @@
-//! `paribus-engine at-boot`: having journals undone when the machine starts.
+//! `paribus-engine at-boot`: undoes journals when the machine starts.
 //!
-//! In: the directory of journals. Out: a unit of systemd, or a line for cron where there is none,
-//! and a copy of this engine that stays. Called by `main`. Removing takes all of it away again.
+//! In: the directory of journals. Out: a systemd unit, or a cron line where there is no systemd,
+//! and a permanent copy of this engine. Called by `main`. `remove` deletes all of these files.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -14,13 +14,13 @@ use serde::Serialize;
 use crate::error::{Class, EngineError, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Wish {
+pub enum Action {
     Install,
     Remove,
     Show,
 }
 
-/// What of it is on the machine; empty: nothing is done at boot.
+/// The installed files; empty: nothing is done at boot.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename = "at-boot")]
 pub struct AtBoot {
@@ -32,24 +32,24 @@ const WANTED: &str = "etc/systemd/system/multi-user.target.wants/paribus-undo.se
 const CRON: &str = "etc/cron.d/paribus-undo";
 const ENGINE: &str = "paribus-engine-at-boot";
 
-/// `root` is `/`, but for an image that is being made.
-pub fn at_boot(wish: Wish, journals: &Path, root: &Path) -> Result<AtBoot> {
+/// `root` is `/`, except for an image under construction.
+pub fn at_boot(action: Action, journals: &Path, root: &Path) -> Result<AtBoot> {
     let engine = journals.with_file_name(ENGINE);
-    match wish {
-        Wish::Install => install(journals, &engine, root)?,
-        Wish::Remove => {
+    match action {
+        Action::Install => install(journals, &engine, root)?,
+        Action::Remove => {
             for path in files(&engine, root) {
                 fs::remove_file(&path).map_err(|cause| refused("remove", &path, &cause))?;
             }
         }
-        Wish::Show => {}
+        Action::Show => {}
     }
     Ok(AtBoot {
         files: files(&engine, root),
     })
 }
 
-/// Of the files that there can be, those that there are.
+/// The existing ones of all possible files.
 fn files(engine: &Path, root: &Path) -> Vec<PathBuf> {
     let all = [
         root.join(WANTED),
@@ -57,8 +57,8 @@ fn files(engine: &Path, root: &Path) -> Vec<PathBuf> {
         root.join(CRON),
         engine.to_path_buf(),
     ];
-    let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
-    all.into_iter().filter(is_there).collect()
+    let exists = |path: &PathBuf| path.symlink_metadata().is_ok();
+    all.into_iter().filter(exists).collect()
 }
 
 fn install(journals: &Path, engine: &Path, root: &Path) -> Result<()> {
@@ -68,12 +68,13 @@ fn install(journals: &Path, engine: &Path, root: &Path) -> Result<()> {
     if root.join("etc/systemd/system").is_dir() {
         write(&root.join(UNIT), &unit(&undo))?;
         let link = root.join(WANTED);
-        let made = link.parent().map_or(Ok(()), fs::create_dir_all);
-        made.and_then(|()| match symlink(Path::new("/").join(UNIT), &link) {
-            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            other => other,
-        })
-        .map_err(|cause| refused("make", &link, &cause))
+        let created = link.parent().map_or(Ok(()), fs::create_dir_all);
+        created
+            .and_then(|()| match symlink(Path::new("/").join(UNIT), &link) {
+                Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+                other => other,
+            })
+            .map_err(|cause| refused("make", &link, &cause))
     } else if root.join("etc/cron.d").is_dir() {
         write(&root.join(CRON), &format!("@reboot root {undo}\n"))
     } else {
@@ -101,14 +102,14 @@ fn unit(undo: &str) -> String {
     )
 }
 
-/// The engine may lie in a folder that is not there at boot, or not for long.
+/// Copies the engine, whose folder may be missing at boot or temporary.
 fn copy_self(engine: &Path) -> Result<()> {
-    let beside = engine.with_extension("new");
+    let temporary = engine.with_extension("new");
     let folder = engine.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(folder)
-        .and_then(|()| fs::copy("/proc/self/exe", &beside))
-        .and_then(|_| fs::set_permissions(&beside, Permissions::from_mode(0o755)))
-        .and_then(|()| fs::rename(&beside, engine))
+        .and_then(|()| fs::copy("/proc/self/exe", &temporary))
+        .and_then(|_| fs::set_permissions(&temporary, Permissions::from_mode(0o755)))
+        .and_then(|()| fs::rename(&temporary, engine))
         .map_err(|cause| refused("copy the engine to", engine, &cause))
 }
 
@@ -116,7 +117,7 @@ fn write(path: &Path, text: &str) -> Result<()> {
     fs::write(path, text).map_err(|cause| refused("write", path, &cause))
 }
 
-/// Neither systemd nor cron take every path as it is.
+/// A path in a form that both systemd and cron accept.
 fn quoted(path: &Path) -> Result<String> {
     let text = path.display().to_string();
     if text
@@ -145,29 +146,32 @@ mod tests {
     #[test]
     fn what_is_installed_is_removed_whole_with_either_starter() {
         for folder in ["etc/systemd/system", "etc/cron.d"] {
-            let place = tempfile::tempdir().unwrap();
-            let root = place.path();
+            let directory = tempfile::tempdir().unwrap();
+            let root = directory.path();
             let journals = root.join("state/journal");
             fs::create_dir_all(root.join(folder)).unwrap();
-            assert_eq!(at_boot(Wish::Show, &journals, root).unwrap().files.len(), 0);
+            assert_eq!(
+                at_boot(Action::Show, &journals, root).unwrap().files.len(),
+                0
+            );
             for _ in 0..2 {
-                let files = at_boot(Wish::Install, &journals, root).unwrap().files;
+                let files = at_boot(Action::Install, &journals, root).unwrap().files;
                 assert!(files.contains(&root.join("state").join(ENGINE)));
                 assert!(files.len() >= 2, "{files:?}");
             }
-            let gone = at_boot(Wish::Remove, &journals, root).unwrap();
+            let gone = at_boot(Action::Remove, &journals, root).unwrap();
             assert_eq!(gone.files, Vec::<PathBuf>::new());
         }
     }
 
     #[test]
     fn a_machine_without_a_starter_or_a_path_that_would_be_two_words_is_refused() {
-        let place = tempfile::tempdir().unwrap();
-        let journals = place.path().join("journal");
-        assert!(at_boot(Wish::Install, &journals, place.path()).is_err());
-        fs::create_dir_all(place.path().join("etc/cron.d")).unwrap();
-        let journals = place.path().join("a b; id/journal");
-        assert!(at_boot(Wish::Install, &journals, place.path()).is_err());
-        assert!(!place.path().join(CRON).exists());
+        let directory = tempfile::tempdir().unwrap();
+        let journals = directory.path().join("journal");
+        assert!(at_boot(Action::Install, &journals, directory.path()).is_err());
+        fs::create_dir_all(directory.path().join("etc/cron.d")).unwrap();
+        let journals = directory.path().join("a b; id/journal");
+        assert!(at_boot(Action::Install, &journals, directory.path()).is_err());
+        assert!(!directory.path().join(CRON).exists());
     }
 }

@@ -1,24 +1,24 @@
-//! What a journal and its copy say together, and the damage that neither of them repairs.
+//! The combined content of a journal and its copy, and the damage that neither of them repairs.
 //!
-//! In: the readings of both files. Out: the usable lines by number, and the unusable ones. Called by
-//! `journal::directory`, `journal::file` and `journal::undo`.
+//! In: the readings of both files. Out: the usable lines by number, and the unusable ones. Called
+//! by `journal::directory`, `journal::file` and `journal::undo`.
 
 use super::line::{Damage, Line, Reading, Record, is_header};
 
 const SHOWN_CHARACTERS: usize = 200;
 
-/// What a journal and its copy say together.
+/// The combined content of a journal and its copy.
 #[derive(Debug, Default, PartialEq)]
 pub struct Contents {
-    /// By their number.
+    /// Sorted by number.
     pub lines: Vec<Line>,
     /// The lines that neither file holds: each may have been a change.
     pub damaged: Vec<Damage>,
 }
 
 impl Contents {
-    /// Puts the two files together. A line that one of them counts and neither of them holds is damage; an incomplete
-    /// line that neither counts is what a kill or a power cut leaves.
+    /// Combines the two files. A line that one file counts and neither file holds is damage. An
+    /// incomplete line that neither counts is the normal result of a kill or a power cut.
     pub fn of(journal: Reading, copy: Option<Reading>) -> Contents {
         let copied = copy.as_ref();
         let acknowledged = journal
@@ -40,15 +40,15 @@ impl Contents {
         }
         let mut lines = journal.lines;
         for line in copy.into_iter().flat_map(|copy| copy.lines) {
-            if lines.iter().all(|known| known.line != line.line) {
+            if lines.iter().all(|other| other.line != line.line) {
                 lines.push(line);
             }
         }
         lines.sort_by_key(|line| line.line);
         damaged.retain(|damage| lines.iter().all(|line| line.line != damage.line));
         for number in 1..=last {
-            let known = lines.iter().any(|line| line.line == number);
-            if !known && damaged.iter().all(|damage| damage.line != number) {
+            let is_known = lines.iter().any(|line| line.line == number);
+            if !is_known && damaged.iter().all(|damage| damage.line != number) {
                 damaged.push(Damage {
                     line: number,
                     reason: "it is missing".into(),
@@ -71,7 +71,7 @@ impl Contents {
         Contents { lines, damaged }
     }
 
-    /// Whether its changes are meant to stay: no crash has left them.
+    /// Whether its changes were kept on purpose, not left by a crash.
     pub fn is_kept(&self) -> bool {
         self.lines.iter().any(|line| line.record == Record::Kept)
     }
@@ -82,7 +82,7 @@ impl Contents {
         self.damaged.is_empty() && last.is_some_and(|line| line.record == Record::Closed)
     }
 
-    /// The place among the journals of the directory; 0 where the header is lost.
+    /// The order among the journals of the directory; 0 where the header is lost.
     pub fn sequence(&self) -> u64 {
         match self.lines.first().map(|line| &line.record) {
             Some(Record::Open { sequence, .. }) => *sequence,
@@ -90,7 +90,7 @@ impl Contents {
         }
     }
 
-    /// The number that the next line gets.
+    /// The number of the next line.
     pub fn next_line(&self) -> u64 {
         let damaged = self.damaged.iter().map(|damage| damage.line);
         let usable = self.lines.iter().map(|line| line.line);
@@ -115,7 +115,7 @@ mod tests {
         }
     }
 
-    /// A journal of so many lines.
+    /// A journal of this many lines.
     fn journal(last: u64) -> Vec<u8> {
         [encode_count(last).into_bytes(), lines(last)].concat()
     }
@@ -135,7 +135,7 @@ mod tests {
             .collect()
     }
 
-    /// The numbers of the usable lines, and of those that are damaged.
+    /// The numbers of the usable lines, and of the damaged ones.
     fn numbers(journal: &[u8], copy: Option<&[u8]>) -> (Vec<u64>, Vec<u64>) {
         let contents = Contents::of(decode(journal), copy.map(decode));
         (
@@ -144,7 +144,7 @@ mod tests {
         )
     }
 
-    /// A journal of which only the first lines are left.
+    /// A journal with only its first lines.
     fn cut(last: u64, left: u64) -> Vec<u8> {
         [encode_count(last).into_bytes(), lines(left)].concat()
     }
@@ -218,9 +218,9 @@ mod tests {
     #[test]
     fn a_bad_line_is_damage_that_the_copy_repairs() {
         let whole = journal(3);
-        for place in [60, whole.len() / 2, whole.len() - 40] {
+        for index in [60, whole.len() / 2, whole.len() - 40] {
             let mut bytes = whole.clone();
-            bytes[place] ^= 1;
+            bytes[index] ^= 1;
             let (usable, damaged) = numbers(&bytes, None);
             assert_eq!((usable.len(), damaged.len()), (2, 1));
             assert_eq!(numbers(&bytes, Some(&whole)), (vec![1, 2, 3], vec![]));
@@ -239,9 +239,9 @@ mod tests {
 
     #[test]
     fn a_missing_line_is_damage() {
-        let (one, two) = (journal(1).len(), journal(2).len());
+        let (first_end, second_end) = (journal(1).len(), journal(2).len());
         let mut bytes = journal(3);
-        bytes.drain(one..two);
+        bytes.drain(first_end..second_end);
         assert_eq!(numbers(&bytes, None), (vec![1, 3], vec![2]));
     }
 

@@ -1,7 +1,7 @@
-//! The block device that a change belongs to: its name may lead to another one when it is undone.
+//! The block device of a change: its name may lead to another device at the time of the undo.
 //!
-//! In: a change. Out: the identity of its device now, or how that differs from the one at the time of the
-//! change. Called by `journal::keeper` and `journal::restore`.
+//! In: a change. Out: the identity of its device now, or the difference from the device at the time
+//! of the change. Called by `journal::keeper` and `journal::restore`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::action::Action;
 use super::line::Change;
 use crate::identity::DeviceIdentity;
 
-/// The device whose settings the change sets; `None` where it is of none, or the device is gone.
+/// The device of the changed setting; `None` where it belongs to none, or the device is gone.
 pub fn device_of(change: &Change) -> Option<DeviceIdentity> {
     change.undo.iter().find_map(|action| match action {
         Action::Write(write) => DeviceIdentity::of_sysfs(&block_folder(&write.path)?).ok(),
@@ -19,9 +19,11 @@ pub fn device_of(change: &Change) -> Option<DeviceIdentity> {
     })
 }
 
-/// How the device under that name differs from the one that was changed; `None` where it does not, or is gone.
+/// The difference between the present device of that name and the changed one; `None` where there
+/// is none, or the device is gone.
 ///
-/// A driver that the experiment reloads makes its devices anew: then only what outlasts that is compared.
+/// A driver that the experiment reloads creates its devices again. Then only permanent facts are
+/// compared.
 pub fn difference(change: &Change, is_reloaded: bool) -> Option<String> {
     let mut earlier = change.device.clone()?;
     if is_reloaded {
@@ -36,17 +38,17 @@ pub fn reloads<'a>(changes: impl IntoIterator<Item = &'a Change>) -> bool {
     actions.any(|action| matches!(action, Action::Module(_)))
 }
 
-/// The folder of a block device in sysfs, of which a file is below.
+/// The sysfs folder of the block device that a file belongs to.
 fn block_folder(file: &Path) -> Option<PathBuf> {
     if !file.starts_with("/sys") {
         return None;
     }
-    let own = fs::canonicalize(file).ok()?;
+    let attribute = fs::canonicalize(file).ok()?;
     let is_block = |folder: &&Path| {
         folder.join("dev").is_file()
             && fs::read_link(folder.join("subsystem")).is_ok_and(|link| link.ends_with("block"))
     };
-    own.ancestors().find(is_block).map(Path::to_path_buf)
+    attribute.ancestors().find(is_block).map(Path::to_path_buf)
 }
 
 #[cfg(test)]
@@ -57,8 +59,8 @@ mod tests {
     fn the_folder_of_a_disk_is_found_from_its_settings_and_from_those_of_a_partition() {
         let disks = fs::read_dir("/sys/block").unwrap().flatten();
         for disk in disks.filter(|disk| disk.path().join("queue/read_ahead_kb").exists()) {
-            let found = block_folder(&disk.path().join("queue/read_ahead_kb")).unwrap();
-            assert_eq!(found.file_name(), Some(disk.file_name().as_os_str()));
+            let folder = block_folder(&disk.path().join("queue/read_ahead_kb")).unwrap();
+            assert_eq!(folder.file_name(), Some(disk.file_name().as_os_str()));
         }
         assert_eq!(block_folder(Path::new("/sys/kernel/mm")), None);
         assert_eq!(block_folder(Path::new("/proc/sys/vm/swappiness")), None);

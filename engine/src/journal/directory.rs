@@ -1,11 +1,12 @@
-//! The directory of journals and of their copies: listing the open ones, opening a new one, filing closed ones.
+//! The directory of journals and of their copies: lists open journals, creates new ones, files
+//! closed ones.
 //!
 //! In: a directory. Out: journals with or without a living owner. Called by `journal::keeper` and
-//! `journal::undo`. Whoever looks at locks or makes a file holds the directory's own lock, so that
-//! two keepers that start together see each other.
+//! `journal::undo`. Every check of locks and every new file needs the directory's own lock, so that
+//! two concurrent keepers see each other.
 //!
-//! A journal has a copy: where it was truncated, emptied, deleted or replaced, the copy has what it lacks.
-//! A copy in memory dies with the boot, as most changes do.
+//! A journal has a copy. Where the journal was truncated, emptied, deleted or replaced, the copy
+//! holds the missing lines. A copy in memory is lost at a reboot, as most changes are.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -22,14 +23,14 @@ use super::file::Journal;
 use super::line::Record;
 use super::lock::{self, try_lock};
 use super::open_journal::{OpenJournal, Ownership};
-use super::replica::{self, Found, sync_directory, write_error};
+use super::replica::{self, JournalEntry, sync_directory, write_error};
 use crate::error::{Class, EngineError, Result};
 use crate::machine;
 
 const CLOSED: &str = "closed";
 const COPIES: &str = "copies";
 const SUFFIX: &str = ".jsonl";
-/// Looking at the journals takes milliseconds.
+/// Far more than a check of the journals needs, which takes milliseconds.
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_millis(50);
 
@@ -40,11 +41,12 @@ pub struct Directory {
     copies: PathBuf,
 }
 
-/// Held while this lives.
+/// The lock is held as long as this value lives.
 pub struct DirectoryLock(#[allow(dead_code)] File);
 
 impl Directory {
-    /// The copies are on another file system where this user has one that others cannot write to.
+    /// Places the copies on another file system, where this user has one that others cannot write
+    /// to.
     pub fn new(path: &Path) -> Directory {
         let named = env::var_os("PARIBUS_STATE_COPY").filter(|value| !value.is_empty());
         let base = named.map(PathBuf::from).or_else(|| other_file_system(path));
@@ -58,7 +60,7 @@ impl Directory {
         }
     }
 
-    /// Makes both folders, private to this user.
+    /// Creates both folders, private to this user.
     pub fn make(&self) -> Result<()> {
         replica::private_directory(&self.path)?;
         if let Err(error) = replica::private_directory(&self.copies) {
@@ -67,7 +69,7 @@ impl Directory {
         Ok(())
     }
 
-    /// Whether there is a directory at all; raises an error where it is not this user's.
+    /// Whether the directory exists; returns an error where it belongs to another user.
     pub fn exists(&self) -> Result<bool> {
         match fs::symlink_metadata(&self.path) {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -76,7 +78,8 @@ impl Directory {
         }
     }
 
-    /// Waits for the lock of the directory; raises an error that names its holder where it waits too long.
+    /// Waits for the lock of the directory; after too long a wait, returns an error that names its
+    /// holder.
     pub fn lock(&self) -> Result<DirectoryLock> {
         let failed = |cause| EngineError::from_io("lock", &self.path, &cause);
         let directory = File::open(&self.path).map_err(failed)?;
@@ -103,7 +106,8 @@ impl Directory {
         Ok(DirectoryLock(directory))
     }
 
-    /// The paths of all journals that were not filed as closed, by name; also of those of which only the copy is left.
+    /// The paths of all journals not filed as closed, by name; includes journals of which only the
+    /// copy is left.
     pub fn journal_paths(&self) -> Result<Vec<PathBuf>> {
         let mut names = BTreeSet::new();
         for directory in [&self.path, &self.copies] {
@@ -126,40 +130,40 @@ impl Directory {
 
     /// All open journals, by name. The caller holds the lock.
     pub fn open_journals(&self, lock: &DirectoryLock) -> Result<Vec<OpenJournal>> {
-        let mut found = Vec::new();
+        let mut journals = Vec::new();
         for path in self.journal_paths()? {
-            if let Some(journal) = self.look(&path, lock)? {
-                found.push(journal);
+            if let Some(journal) = self.read(&path, lock)? {
+                journals.push(journal);
             }
         }
-        Ok(found)
+        Ok(journals)
     }
 
-    /// Looks at one journal; `None` when it is closed or gone. The caller holds the lock.
-    pub fn look(&self, path: &Path, _lock: &DirectoryLock) -> Result<Option<OpenJournal>> {
+    /// Reads one journal; `None` when it is closed or gone. The caller holds the lock.
+    pub fn read(&self, path: &Path, _lock: &DirectoryLock) -> Result<Option<OpenJournal>> {
         let copy_path = self.copy_of(path);
         let journal = replica::find(path)?;
         let copy = replica::find(&copy_path).unwrap_or_else(|error| {
             eprintln!("paribus-engine: {error}");
-            Found::Missing
+            JournalEntry::Missing
         });
-        if matches!(journal, Found::Missing) && exists(&self.closed(path)) {
+        if matches!(journal, JournalEntry::Missing) && exists(&self.closed(path)) {
             // Its owner died just before it removed the copy.
             let _ = fs::remove_file(&copy_path);
             return Ok(None);
         }
-        if let Found::Unusable(kind) = &journal
-            && !matches!(&copy, Found::File(_, reading) if reading.has_header())
+        if let JournalEntry::Unusable(kind) = &journal
+            && !matches!(&copy, JournalEntry::File(_, reading) if reading.has_header())
         {
             return Err(unusable(path, kind));
         }
         let copied = match &copy {
-            Found::File(_, reading) => Some(reading.clone()),
+            JournalEntry::File(_, reading) => Some(reading.clone()),
             _ => None,
         };
         let mut files = Vec::new();
-        for (path, found) in [(path, journal), (&copy_path, copy)] {
-            if let Found::File(file, reading) = found {
+        for (path, outcome) in [(path, journal), (&copy_path, copy)] {
+            if let JournalEntry::File(file, reading) = outcome {
                 files.push((path.to_path_buf(), file, reading));
             }
         }
@@ -191,7 +195,7 @@ impl Directory {
         Ok(None)
     }
 
-    /// A new journal of an experiment, which follows those that are open. The caller holds the lock.
+    /// Creates a journal of an experiment, ordered after the open ones. The caller holds the lock.
     pub fn create(
         &self,
         experiment: &str,
@@ -209,15 +213,17 @@ impl Directory {
         Journal::create(&path, &self.copy_of(&path), experiment, header)
     }
 
-    /// Writes the last line and files the journal as closed; returns where it is then.
+    /// Writes the last line and files the journal as closed; returns its new path.
     pub fn close(&self, journal: &mut Journal) -> Result<PathBuf> {
         if let Err(error) = journal.append(Record::Closed) {
-            // On a full disk the place of the file has to say that it is closed.
+            // On a full disk, only the new path of the file marks it as closed.
             eprintln!("paribus-engine: {error}");
         }
         let target = self.file_as_closed(journal)?;
-        // Not while another keeper may be about to make its copy there.
-        if File::open(&self.path).is_ok_and(|directory| try_lock(&directory).is_ok_and(|own| own)) {
+        // The lock excludes another keeper that is about to create its copy there.
+        if File::open(&self.path)
+            .is_ok_and(|directory| try_lock(&directory).is_ok_and(|is_locked| is_locked))
+        {
             let _ = fs::remove_dir(&self.copies);
         }
         Ok(target)
@@ -240,7 +246,7 @@ impl Directory {
         Ok(target)
     }
 
-    /// The journal was deleted while its keeper lived: its copy takes its place.
+    /// Files the copy in place of a journal that was deleted while its keeper lived.
     fn file_copy(&self, journal: &Journal, target: &Path) -> io::Result<()> {
         let copy = self.copy_of(journal.path());
         if !journal.files().any(|file| file == copy) {
@@ -250,7 +256,8 @@ impl Directory {
         replica::write_whole(target, &text).map(drop)
     }
 
-    /// The path of the next journal of an experiment: a paused experiment that continues has several.
+    /// The path of the next journal of an experiment: a paused experiment that continues has
+    /// several.
     fn next_path(&self, experiment: &str) -> PathBuf {
         let mut generation = 1u64;
         loop {
@@ -259,8 +266,8 @@ impl Directory {
                 _ => format!("{experiment}.{generation}{SUFFIX}"),
             };
             let path = self.path.join(&name);
-            let taken = [&path, &self.closed(&path), &self.copy_of(&path)];
-            if !taken.into_iter().any(|path| exists(path)) {
+            let candidates = [&path, &self.closed(&path), &self.copy_of(&path)];
+            if !candidates.into_iter().any(|path| exists(path)) {
                 return path;
             }
             generation += 1;
@@ -278,7 +285,7 @@ impl Directory {
     }
 }
 
-/// A place of this user on another file system than the journals.
+/// A directory of this user on another file system than the journals.
 fn other_file_system(journals: &Path) -> Option<PathBuf> {
     // SAFETY: takes nothing and cannot fail.
     let is_root = unsafe { libc::geteuid() } == 0;
@@ -288,11 +295,11 @@ fn other_file_system(journals: &Path) -> Option<PathBuf> {
         PathBuf::from(env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty())?)
     };
     let device = |path: &Path| fs::metadata(path).map(|metadata| metadata.dev()).ok();
-    let own = device(&machine::nearest_existing(journals))?;
-    (device(&base)? != own).then(|| base.join("paribus"))
+    let journals_device = device(&machine::nearest_existing(journals))?;
+    (device(&base)? != journals_device).then(|| base.join("paribus"))
 }
 
-/// Whether there is anything of this name, be it a dangling link.
+/// Whether an entry of this name exists, including a dangling link.
 fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }

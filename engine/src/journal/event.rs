@@ -1,6 +1,6 @@
-//! The events of the journal: what `journal` and `undo` say.
+//! The events of the journal: the output of `journal` and `undo`.
 //!
-//! In: filled by the modules beside this one. Out: JSON, by way of `event::Events`.
+//! In: filled by the modules of this folder. Out: JSON, through `event::Events`.
 
 use std::path::PathBuf;
 
@@ -10,17 +10,17 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum JournalEvent {
-    /// The journal is ours and on the disk.
+    /// The keeper owns the journal, which is on the disk.
     Opened { path: PathBuf },
     /// The change is on the disk and may be made now.
     Journalled { line: u64 },
     /// The change was made.
     Made,
-    /// The system call failed, or the program.
+    /// The system call or the program failed.
     Refused { errno: i32, reason: String },
-    /// The keeper was asked and is there.
+    /// The answer of a keeper to `alive`.
     Alive,
-    /// The changes stay until somebody asks for them to be undone; nor may they be while they are in use.
+    /// The changes stay until a user requests their undo, and as long as an experiment uses them.
     Kept {
         experiment: String,
         path: PathBuf,
@@ -40,7 +40,7 @@ pub enum JournalEvent {
         found: Option<String>,
         reason: String,
     },
-    /// The change died with the boot in which it was made, or with that life of a server.
+    /// The change ended with a reboot, or with a restart of the server.
     Expired {
         experiment: String,
         knob: String,
@@ -52,13 +52,14 @@ pub enum JournalEvent {
         path: PathBuf,
         deleted: bool,
     },
-    /// The journal has an owner and was left alone; `trouble` says why that owner may not restore it.
+    /// The journal has an owner and stays untouched; `trouble` is the reason why that owner may not
+    /// restore it.
     Busy {
         experiment: String,
         path: PathBuf,
         trouble: Option<String>,
     },
-    /// The directory whose journals were looked at; `others` is that of root where this is another user's.
+    /// The searched directory; `others` is root's directory where this is another user's.
     Looked {
         directory: PathBuf,
         others: Option<PathBuf>,
@@ -80,6 +81,6 @@ pub struct ListedChange {
     pub address: String,
     pub before: Value,
     pub wanted: Value,
-    /// It died with the boot in which it was made.
+    /// The change ended with the reboot after it.
     pub expired: bool,
 }

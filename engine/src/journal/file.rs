@@ -1,4 +1,4 @@
-//! One journal that this process owns: appending with certainty, and what is still to be undone.
+//! One journal owned by this process: durable appends, and the open changes.
 //!
 //! In: records. Out: lines on the disk and in the copy, or an error and files as before. Called by
 //! `journal::keeper`, `journal::undo` and `journal::restore`.
@@ -13,7 +13,7 @@ use crate::clock;
 use crate::error::Result;
 use crate::machine;
 
-/// A change that has not been taken back.
+/// A change that is not undone yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenChange {
     pub line: u64,
@@ -34,7 +34,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// A new journal, owned, on the disk with its header, and its copy.
+    /// Creates an owned journal with its header on the disk, and its copy.
     pub fn create(path: &Path, copy: &Path, experiment: &str, header: Record) -> Result<Journal> {
         let text = encoded(experiment, 1, header).map_err(|cause| write_error(path, &cause))?;
         let journal = Replica::create(path, 1, &text).map_err(|cause| write_error(path, &cause))?;
@@ -53,7 +53,7 @@ impl Journal {
         })
     }
 
-    /// Takes over a journal whose owner is gone, given its locked files.
+    /// Takes over a journal without an owner, given its locked files.
     pub fn adopt(path: &Path, replicas: Vec<Replica>, contents: Contents) -> Journal {
         Journal {
             replicas,
@@ -69,7 +69,7 @@ impl Journal {
         &self.path
     }
 
-    /// The files in which it stands.
+    /// The paths of the files.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.replicas.iter().map(|replica| replica.path.as_path())
     }
@@ -78,7 +78,7 @@ impl Journal {
         &self.experiment
     }
 
-    /// Once this returns the line's number, the line survives a power cut.
+    /// Appends a record and returns the line's number; the line then survives a power cut.
     pub fn append(&mut self, record: Record) -> Result<u64> {
         let number = self.next_line;
         let failed = |cause: &io::Error| write_error(&self.path, cause);
@@ -106,11 +106,11 @@ impl Journal {
         Ok(number)
     }
 
-    /// Takes a restored change off the list, and notes it for whoever goes on after a crash.
+    /// Removes a restored change from the list, and records it for a restore after a crash.
     pub fn mark_restored(&mut self, of: u64) {
         self.changes.retain(|change| change.line != of);
         if let Err(error) = self.append(Record::Restored { of }) {
-            // Restoring once more does no harm, so the restoring continues.
+            // A second restore does no harm, so the restore continues.
             eprintln!("paribus-engine: {error}");
         }
     }
@@ -128,7 +128,7 @@ fn encoded(experiment: &str, number: u64, record: Record) -> io::Result<String> 
     line::encode(&line).map_err(io::Error::from)
 }
 
-/// An experiment needs its journal, and not the copy.
+/// The copy is optional: an experiment only needs its journal.
 fn no_copy(path: &Path, cause: &io::Error) {
     eprintln!(
         "paribus-engine: the journal has no complete copy in {}: {cause}",

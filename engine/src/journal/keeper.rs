@@ -1,11 +1,12 @@
 //! `paribus-engine journal`: the keeper of one experiment's journal, on the target.
 //!
-//! In: an `open` line on stdin, then `change` to put a change on the disk and `make` to make it, then
-//! `restore`, or `keep` where the changes are to stay; in between `alive`, to ask whether it still
-//! keeps. Out: an acknowledgement of each.
-//! Called by `main`. The end of stdin means that the controller is gone, and the keeper puts the
-//! machine back: that is why it lives on the target and heeds no signal. Since it alone makes
-//! changes, none that is still on its way can come after everything is back.
+//! In: an `open` line on stdin, then `change` to put a change on the disk and `make` to make it.
+//! Then `restore`, or `keep` where the changes have to stay. In between `alive`, to check the
+//! keeper. Out: an acknowledgement of each. Called by `main`.
+//!
+//! The end of stdin means that the controller is gone, and the keeper restores every setting. For
+//! that reason it runs on the target and ignores signals. Only the keeper makes changes, so no
+//! delayed change can follow the restore.
 
 use std::io::Read;
 use std::path::Path;
@@ -55,8 +56,8 @@ struct Make {
     action: Action,
 }
 
-/// A change as the controller sends it: here an unknown field is a mistake, while a journal that a
-/// newer engine has written may have more.
+/// A change from the controller. Here an unknown field is an error, while a journal of a newer
+/// engine may have more fields.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, remote = "Change")]
 struct ChangeFields {
@@ -66,7 +67,7 @@ struct ChangeFields {
     wanted: serde_json::Value,
     undo: Vec<Action>,
     persistent: bool,
-    /// The keeper finds it.
+    /// Filled in by the keeper.
     #[serde(skip)]
     device: Option<Box<DeviceIdentity>>,
 }
@@ -90,7 +91,7 @@ pub fn keep(
             Command::Open(open) => open,
             _ => return Err(EngineError::bad_command("the first line must be `open`")),
         },
-        // Nothing was opened, so there is nothing to put back.
+        // Nothing was opened, so there is nothing to restore.
         _ => return Ok(Leftover::Nothing),
     };
     let directory = Directory::new(directory);
@@ -104,13 +105,14 @@ pub fn keep(
     }
 }
 
-/// What becomes of the changes.
+/// The end of the changes: restored or kept.
 enum End {
     Restore,
     Keep,
 }
 
-/// Journals changes until it is told what becomes of them; when the controller is gone, they go.
+/// Journals changes until the controller decides their end; restores them when the controller is
+/// gone.
 fn obey(journal: &mut Journal, inbox: &Receiver<Input>, events: &Events) -> End {
     while let Ok(Input::Line(line)) = inbox.recv() {
         let answer = match parse(&line) {
@@ -137,13 +139,13 @@ fn obey(journal: &mut Journal, inbox: &Receiver<Input>, events: &Events) -> End 
             Ok(Command::Open(_)) => Err(EngineError::bad_command("the journal is open already")),
             Err(error) => Err(error),
         };
-        // A refused line is no reason to leave: there may be changes to put back.
+        // A refused line does not end the keeper: there may be changes to restore.
         events.emit_outcome(answer);
     }
     End::Restore
 }
 
-/// Does what was announced; a refusal of the kernel is an answer, not an error.
+/// Makes the announced change; a refusal of the kernel is an answer, not an error.
 fn make_change(journal: &Journal, make: &Make) -> Result<JournalEvent> {
     let changes = || journal.changes.iter().map(|open| &open.change);
     let Some(announced) = changes().find(|change| change.knob == make.knob) else {
@@ -216,7 +218,7 @@ fn open_journal(directory: &Directory, allow_volatile: bool, open: &Open) -> Res
         )
         .at(&orphan.path));
     }
-    if let Some((busy, what)) = active.find_map(|other| {
+    if let Some((busy, conflict)) = active.find_map(|other| {
         Some((
             other,
             overlap(other, &open.experiment, &open.addresses, open.global)?,
@@ -225,7 +227,7 @@ fn open_journal(directory: &Directory, allow_volatile: bool, open: &Open) -> Res
         return Err(EngineError::new(
             Class::AddressBusy,
             format!(
-                "experiment `{}` is running on this machine and {what} ({})",
+                "experiment `{}` is running on this machine and {conflict} ({})",
                 busy.experiment(),
                 busy.path.display()
             ),
@@ -236,11 +238,11 @@ fn open_journal(directory: &Directory, allow_volatile: bool, open: &Open) -> Res
     directory.create(&open.experiment, open.addresses.clone(), open.global, &all)
 }
 
-/// Why two experiments cannot run at the same time; `None` when they can.
+/// The reason why two experiments cannot run at the same time; `None` when they can.
 pub(super) fn overlap(
     other: &OpenJournal,
     experiment: &str,
-    wanted: &[impl AsRef<str>],
+    requested: &[impl AsRef<str>],
     global: bool,
 ) -> Option<String> {
     let (addresses, everything) = other.claims();
@@ -253,14 +255,14 @@ pub(super) fn overlap(
     if global {
         return Some("this one would change settings of the whole machine".into());
     }
-    let shared = wanted
+    let shared = requested
         .iter()
         .map(AsRef::as_ref)
         .find(|address| addresses.contains(address))?;
     Some(format!("uses {shared} too"))
 }
 
-/// The id becomes a file name.
+/// Checks the experiment's id, which becomes a file name.
 fn check_name(experiment: &str) -> Result<()> {
     let fits = |character: char| character.is_ascii_alphanumeric() || "._-".contains(character);
     if experiment.is_empty()
@@ -276,9 +278,9 @@ fn check_name(experiment: &str) -> Result<()> {
 }
 
 fn refuse_volatile(directory: &Path, allow_volatile: bool) -> Result<()> {
-    let place = machine::nearest_existing(directory);
-    let is_volatile = machine::is_volatile(&place)
-        .map_err(|cause| EngineError::from_io("look at the file system of", &place, &cause))?;
+    let existing = machine::nearest_existing(directory);
+    let is_volatile = machine::is_volatile(&existing)
+        .map_err(|cause| EngineError::from_io("look at the file system of", &existing, &cause))?;
     if !is_volatile || allow_volatile {
         return Ok(());
     }

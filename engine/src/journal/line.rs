@@ -1,12 +1,12 @@
 //! The format of a journal: lines with a checksum.
 //!
-//! In: records, or the bytes of a file. Out: text to append, or the records with the places that cannot be
-//! used. Called by `journal::replica`, `journal::file` and `journal::contents`.
+//! In: records, or the bytes of a file. Out: text to append, or the records and the unusable lines.
+//! Called by `journal::replica`, `journal::file` and `journal::contents`.
 //!
-//! A line is a JSON object that a person can read and that needs no other line to be undone. Its
-//! last key is the CRC-32 of the object without that key. Line 1 is the header, `open`; the last
-//! line of a journal that is over is `closed`. Before line 1 stands how many lines were acknowledged:
-//! without that, a file that was cut at the end of a line would look like one that was never longer.
+//! A line is a JSON object that a person can read. Its undo needs no other line. Its last key is
+//! the CRC-32 of the object without that key. Line 1 is the header, `open`; the last line of a
+//! finished journal is `closed`. Before line 1 stands the number of acknowledged lines. Without it,
+//! a file cut at the end of a line would look complete.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -35,21 +35,21 @@ pub enum Record {
     Open {
         addresses: Vec<String>,
         global: bool,
-        /// Its place among the journals of its directory, whatever the clock says.
+        /// Its order among the journals of its directory, independent of the clock.
         #[serde(default)]
         sequence: u64,
     },
     Change(Change),
-    /// The change in line `of` was taken back.
+    /// The change in line `of` was undone.
     Restored {
         of: u64,
     },
-    /// All changes so far are meant to stay until somebody asks for them to be undone.
+    /// All changes so far stay until a user requests their undo.
     Kept,
     Closed,
 }
 
-/// A change that is about to be made, with all that is needed to take it back.
+/// A change about to be made, with all data for its undo.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     pub knob: String,
@@ -57,14 +57,14 @@ pub struct Change {
     pub before: Value,
     pub wanted: Value,
     pub undo: Vec<Action>,
-    /// Whether it outlives the boot.
+    /// Whether it survives a reboot.
     pub persistent: bool,
-    /// The block device that it belongs to, where there is one.
+    /// The block device of the setting, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<Box<DeviceIdentity>>,
 }
 
-/// The bytes of one file, read.
+/// The parsed bytes of one file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reading {
     pub lines: Vec<Line>,
@@ -76,9 +76,9 @@ pub struct Reading {
     pub torn: Option<String>,
     /// Whether the last line is complete but for its newline.
     pub lacks_newline: bool,
-    /// Whether the file begins with a count, be it a damaged one.
+    /// Whether the file begins with a count, even a damaged one.
     pub has_count: bool,
-    /// The number of lines that were acknowledged; None where the file does not say.
+    /// The number of acknowledged lines; `None` where the file has no valid count.
     pub acknowledged: Option<u64>,
 }
 
@@ -115,7 +115,7 @@ pub fn is_header(line: &Line) -> bool {
     line.line == 1 && matches!(line.record, Record::Open { .. })
 }
 
-/// The number of lines that were acknowledged.
+/// The number of acknowledged lines.
 #[derive(Debug, Serialize, Deserialize)]
 struct Count {
     acknowledged: u64,
@@ -123,14 +123,15 @@ struct Count {
 
 /// `,"crc32":"0123abcd"}`
 const SEAL_BYTES: usize = 20;
-/// `{"acknowledged":12      }`, sealed, and its newline: always as long, so that it can be written over.
+/// `{"acknowledged":12      }`, sealed, and its newline: of constant length, so that it can be
+/// overwritten.
 const COUNT_BYTES: usize = 46;
 
 pub fn encode(line: &Line) -> serde_json::Result<String> {
     Ok(seal(&serde_json::to_string(line)?))
 }
 
-/// The first line of a file, which says that `acknowledged` lines follow.
+/// The first line of a file: `acknowledged` lines follow it.
 pub fn encode_count(acknowledged: u64) -> String {
     seal(&format!("{{\"acknowledged\":{acknowledged:<9}}}"))
 }
@@ -177,7 +178,7 @@ pub fn decode(bytes: &[u8]) -> Reading {
             .iter()
             .any(|line| is_header(line) && line.version <= UNCOUNTED)
     {
-        // Each line that was begun may have been acknowledged.
+        // Any line that was begun may have been acknowledged.
         reading.acknowledged = Some(reading.last() + u64::from(reading.torn.is_some()));
     }
     reading
@@ -201,19 +202,19 @@ fn decode_line(text: &[u8]) -> Result<Line, String> {
     Ok(line)
 }
 
-/// The JSON object of a line, where its checksum is that of the object.
+/// The JSON object of a line with a valid checksum.
 fn unseal(text: &[u8]) -> Result<Vec<u8>, String> {
     let mismatch = || "its checksum does not match".to_string();
     let split = text.len().checked_sub(SEAL_BYTES).ok_or_else(mismatch)?;
     let (body, seal) = text.split_at(split);
-    let wanted = std::str::from_utf8(seal)
+    let expected = std::str::from_utf8(seal)
         .ok()
         .and_then(|seal| seal.strip_prefix(",\"crc32\":\""))
-        .and_then(|rest| rest.strip_suffix("\"}"))
+        .and_then(|text| text.strip_suffix("\"}"))
         .and_then(|digits| u32::from_str_radix(digits, 16).ok())
         .ok_or_else(mismatch)?;
     let whole = [body, b"}"].concat();
-    if crc32fast::hash(&whole) != wanted {
+    if crc32fast::hash(&whole) != expected {
         return Err(mismatch());
     }
     Ok(whole)
@@ -236,7 +237,7 @@ mod tests {
         let text = encode(&line).unwrap();
         let value: Value = serde_json::from_str(&text).unwrap();
         let keys: Vec<&String> = value.as_object().unwrap().keys().collect();
-        let wanted = [
+        let expected = [
             "version",
             "experiment",
             "line",
@@ -246,7 +247,7 @@ mod tests {
             "of",
             "crc32",
         ];
-        assert_eq!(keys, wanted);
+        assert_eq!(keys, expected);
     }
 
     #[test]

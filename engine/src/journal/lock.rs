@@ -1,14 +1,15 @@
-//! Locks: who owns a journal, and who else holds its lock.
+//! Locks: the owner of a journal, and any other holder of its lock.
 //!
-//! In: an open file. Out: its exclusive lock, which the kernel releases when the owner dies, however it dies;
-//! or the process that holds it. Called by `journal::replica`, `journal::directory` and `journal::undo`.
+//! In: an open file. Out: its exclusive lock, which the kernel releases at any death of the owner;
+//! or the process that holds it. Called by `journal::replica`, `journal::directory` and
+//! `journal::undo`.
 
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 
-/// The verbs of the engine that own a journal.
+/// The subcommands of the engine that own a journal.
 const OWNERS: [&str; 2] = ["journal", "undo"];
 const ENGINE: &str = "paribus-engine";
 
@@ -34,16 +35,19 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Who holds the lock of a file; `None` where the kernel does not show it, as from another container.
+/// The holder of a file's lock; `None` where the kernel does not show it, as from another
+/// container.
 pub fn holder(file: &File) -> Option<Holder> {
-    let found = file.metadata().ok()?;
-    let device = (libc::major(found.dev()), libc::minor(found.dev()));
+    let metadata = file.metadata().ok()?;
+    let device = (libc::major(metadata.dev()), libc::minor(metadata.dev()));
     let locks = fs::read_to_string("/proc/locks").ok()?;
-    let pid = holder_of(&locks, device, found.ino(), &owner_of)?;
+    let pid = holder_of(&locks, device, metadata.ino(), &owner_of)?;
     let argv = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name before it is in brackets and may hold anything.
-    let state = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+    // The name before it is in brackets and may contain anything.
+    let state = stat
+        .rsplit_once(") ")
+        .map_or("", |(_, after_name)| after_name);
     Some(Holder {
         pid,
         argv: argv
@@ -59,9 +63,9 @@ fn owner_of(pid: u32) -> Option<u32> {
     Some(fs::metadata(format!("/proc/{pid}")).ok()?.uid())
 }
 
-/// In `1: FLOCK  ADVISORY  WRITE 1234 fe:01:4567 0 EOF`, 1234 holds the lock of inode 4567 of the device
-/// fe:01; `->` marks those who wait. Some file systems give files another device than here; then it is
-/// a process of root or of this user, as others cannot open a journal.
+/// In `1: FLOCK  ADVISORY  WRITE 1234 fe:01:4567 0 EOF`, 1234 holds the lock of inode 4567 of the
+/// device fe:01; `->` marks waiting processes. Some file systems report another device here. Then
+/// the holder is a process of root or of this user, since others cannot open a journal.
 fn holder_of(
     locks: &str,
     device: (u32, u32),
@@ -69,11 +73,11 @@ fn holder_of(
     owner_of: &dyn Fn(u32) -> Option<u32>,
 ) -> Option<u32> {
     let holders = locks.lines().filter_map(|line| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let [_, "FLOCK", _, _, pid, place, ..] = words[..] else {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, _, pid, inode_field, ..] = fields[..] else {
             return None;
         };
-        let parts: Vec<&str> = place.split(':').collect();
+        let parts: Vec<&str> = inode_field.split(':').collect();
         let [major, minor, number] = parts[..] else {
             return None;
         };
@@ -85,13 +89,16 @@ fn holder_of(
     // SAFETY: takes nothing and cannot fail.
     let trusted = [0, unsafe { libc::geteuid() }];
     let is_trusted = |pid| owner_of(pid).is_some_and(|owner| trusted.contains(&owner));
-    let here = holders.iter().find(|(place, _)| *place == Some(device));
-    here.or_else(|| holders.iter().find(|(_, pid)| is_trusted(*pid)))
+    let on_this_device = holders
+        .iter()
+        .find(|(inode_field, _)| *inode_field == Some(device));
+    on_this_device
+        .or_else(|| holders.iter().find(|(_, pid)| is_trusted(*pid)))
         .map(|(_, pid)| *pid)
 }
 
 impl Holder {
-    /// What keeps the journal from being restored in good time; `None` for a keeper at work.
+    /// The reason why the journal is not restored soon; `None` for a working keeper.
     pub fn trouble(&self) -> Option<String> {
         let is_engine = self
             .argv
@@ -137,7 +144,7 @@ mod tests {
                      2: FLOCK  ADVISORY  WRITE 9 fe:01:45 0 EOF\n";
         let nobodys = |pid| Some(if pid == 7 { 65534 } else { 0 });
         assert_eq!(holder_of(locks, (0xfe, 1), 45, &nobodys), Some(9));
-        // As on btrfs, where the device of a file is not that of its locks.
+        // As on btrfs, where the device of a file differs from that of its locks.
         assert_eq!(holder_of(locks, (0, 0x1d), 45, &nobodys), Some(9));
     }
 
@@ -145,8 +152,8 @@ mod tests {
     fn a_real_lock_names_this_process_and_its_command() {
         let file = tempfile::tempfile().unwrap();
         assert!(try_lock(&file).unwrap());
-        let found = holder(&file).unwrap();
-        assert_eq!(found.pid, std::process::id());
-        assert!(found.trouble().unwrap().contains("holds its lock"));
+        let holder = holder(&file).unwrap();
+        assert_eq!(holder.pid, std::process::id());
+        assert!(holder.trouble().unwrap().contains("holds its lock"));
     }
 }

@@ -1,9 +1,9 @@
-//! The journal: what was changed on this machine and how to put it back, whatever happens.
+//! The journal: the changes on this machine and their undo, after any kind of failure.
 //!
-//! A keeper owns the journal of one experiment and outlives its controller; `undo` does the same
-//! for journals whose keeper was killed or lost its power, and `at_boot` has that done by itself.
-//! Both restore in the same way. Layers: `keeper`, `undo` -> `restore`, `directory` ->
-//! `open_journal` -> `file` -> `replica`, `contents` -> `lock`, `line`, `device` -> `action`.
+//! A keeper owns the journal of one experiment and outlives its controller. `undo` restores the
+//! journals of keepers that were killed or lost their power; `at_boot` runs it automatically. Both
+//! restore in the same way. Layers: `keeper`, `undo` -> `restore`, `directory` -> `open_journal` ->
+//! `file` -> `replica`, `contents` -> `lock`, `line`, `device` -> `action`.
 
 pub mod action;
 pub mod at_boot;
@@ -20,10 +20,10 @@ pub mod replica;
 pub mod restore;
 pub mod undo;
 
-/// What is left after restoring.
+/// The outcome of a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leftover {
     Nothing,
-    /// Something could not be put back; its journal stays open.
+    /// Some setting could not be restored; its journal stays open.
     Stuck,
 }

@@ -1,6 +1,6 @@
-//! A journal that is not closed: what it says, who works on it, and taking it over.
+//! A journal that is not closed: its content, its owner, and its adoption.
 //!
-//! In: the files that `journal::directory` found. Out: a `Journal` for `journal::undo`.
+//! In: the files found by `journal::directory`. Out: a `Journal` for `journal::undo`.
 
 use std::fs::File;
 use std::io;
@@ -19,9 +19,9 @@ pub struct OpenJournal {
     pub ownership: Ownership,
 }
 
-/// Who works on a journal.
+/// The owner of a journal.
 pub enum Ownership {
-    /// Nobody did; its locked files are ours as long as this lives.
+    /// No owner; this value holds the locked files.
     Orphan(Vec<(PathBuf, File, Reading)>),
     Owned(Option<Holder>),
 }
@@ -35,12 +35,12 @@ impl OpenJournal {
         matches!(self.ownership, Ownership::Orphan(_))
     }
 
-    /// Whether it holds changes that are meant to stay, and nobody works on it.
+    /// Whether it holds changes kept on purpose, and has no owner.
     pub fn is_at_rest(&self) -> bool {
         self.is_orphan() && self.contents.is_kept()
     }
 
-    /// Why its owner may not restore it: it is stopped, or no keeper at all.
+    /// The reason why its owner may not restore it: it is stopped, or it is no keeper.
     pub fn trouble(&self) -> Option<String> {
         match &self.ownership {
             Ownership::Orphan(_) => None,
@@ -49,8 +49,8 @@ impl OpenJournal {
         }
     }
 
-    /// What the journal's owner claims: the addresses it has announced and those it has changed,
-    /// and whether it claims the whole machine.
+    /// The claims of the journal's owner: the announced and the changed addresses, and whether it
+    /// claims the whole machine.
     pub fn claims(&self) -> (Vec<&str>, bool) {
         let mut all = Vec::new();
         let mut everything = false;
@@ -69,7 +69,7 @@ impl OpenJournal {
         (all, everything)
     }
 
-    /// Takes it over, and repairs each file from the other; an owned one stays its owner's.
+    /// Takes over an orphan, and repairs each file from the other; `None` for an owned journal.
     pub fn adopt(self) -> Option<Journal> {
         let Ownership::Orphan(files) = self.ownership else {
             return None;
@@ -84,8 +84,8 @@ impl OpenJournal {
     }
 }
 
-/// Makes the file anew where it lacks something; None where it does not, where that cannot be done, or where
-/// the damage has to stay for a person to look at.
+/// Recreates an incomplete file. `None` where the file is complete, cannot be recreated, or has
+/// damage that a person has to examine.
 fn rewrite(path: &Path, reading: &Reading, contents: &Contents) -> Option<Replica> {
     let is_whole = reading.is_whole() && reading.lines == contents.lines;
     if is_whole || !contents.damaged.is_empty() {
@@ -98,7 +98,7 @@ fn rewrite(path: &Path, reading: &Reading, contents: &Contents) -> Option<Replic
         .ok()
 }
 
-/// Goes on with the file as it is, after the lines that it lacks.
+/// Continues the present file, and appends its missing lines.
 fn extend(path: &Path, file: File, reading: &Reading, contents: &Contents) -> Replica {
     let mut replica = Replica::adopt(path, file, reading, !contents.damaged.is_empty());
     let missing = contents.lines.iter();

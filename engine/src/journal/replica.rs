@@ -1,8 +1,9 @@
-//! One of the two files of a journal: the journal itself, or its copy elsewhere.
+//! One of the two files of a journal: the journal itself, or its copy.
 //!
-//! In: lines. Out: a file that begins with their number and ends with a complete line, whatever happens while it is
-//! written. Called by `journal::file`, `journal::open_journal` and `journal::directory`. A file is made whole or not
-//! at all, so one without a header was damaged; it is opened without following a link or waiting for a writer of a FIFO.
+//! In: lines. Out: a file that begins with their number and ends with a complete line, after any
+//! interruption. Called by `journal::file`, `journal::open_journal` and `journal::directory`. A
+//! file is created completely or not at all, so a file without a header was damaged. Opening
+//! follows no link and does not wait for the writer of a FIFO.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -17,7 +18,7 @@ use crate::error::{Class, EngineError, Result};
 use crate::folder::TrustedFolder;
 use crate::machine;
 
-/// No journal comes near it: an experiment changes some hundred settings.
+/// Far larger than any journal: an experiment changes some hundred settings.
 const MOST_BYTES: u64 = 64 << 20;
 const OTHERS_WRITE: u32 = 0o022;
 const OTHERS: u32 = 0o077;
@@ -29,23 +30,23 @@ pub struct Replica {
     file: File,
     /// The length up to the last complete line.
     length: u64,
-    /// The number of acknowledged lines that stands at its beginning; None where it has none.
+    /// The count of acknowledged lines at its beginning; `None` where it has none.
     acknowledged: Option<u64>,
-    /// Set when a failed append could not be removed: then nothing can be appended any more.
+    /// Set when a failed append could not be removed: then no further append is possible.
     is_broken: bool,
 }
 
-/// What is found where a journal should be.
+/// The entry at the path of a journal.
 #[derive(Debug)]
-pub enum Found {
+pub enum JournalEntry {
     File(File, Reading),
     Missing,
-    /// Not a file that can be read, and what it is instead.
+    /// The kind of an entry that is no readable file.
     Unusable(String),
 }
 
 impl Replica {
-    /// Makes a file of `acknowledged` lines, locked, or puts it in the place of the one that is there.
+    /// Creates a locked file of `acknowledged` lines, or replaces the present one.
     pub fn create(path: &Path, acknowledged: u64, lines: &str) -> io::Result<Replica> {
         let text = line::encode_count(acknowledged) + lines;
         Ok(Replica {
@@ -57,10 +58,10 @@ impl Replica {
         })
     }
 
-    /// Takes over a file whose owner is gone, given its locked file. An incomplete last line that `is_damage`
-    /// stays as a line that cannot be used; else it was never acknowledged, and goes.
+    /// Takes over a file without an owner, given its locked file. An incomplete last line stays as
+    /// an unusable line where it `is_damage`. Otherwise it was never acknowledged, and is removed.
     pub fn adopt(path: &Path, file: File, reading: &Reading, is_damage: bool) -> Replica {
-        // A new line must not be glued to it. A read-only file stays as it is.
+        // Ends the last line, so that a new one does not join it. A read-only file stays as it is.
         let ended = match &reading.torn {
             None if !reading.lacks_newline => Ok(()),
             Some(_) if !is_damage => file.set_len(reading.complete_bytes),
@@ -76,7 +77,8 @@ impl Replica {
         }
     }
 
-    /// Once this returns, line `number` survives a power cut; where it fails the file is as before.
+    /// Appends line `number`, which then survives a power cut; after an error the file is as
+    /// before.
     pub fn append(&mut self, number: u64, text: &str) -> io::Result<()> {
         if self.is_broken {
             return Err(io::Error::other("an earlier line could not be finished"));
@@ -93,16 +95,16 @@ impl Replica {
         written
     }
 
-    /// Takes back the number of lines, since one is missing.
+    /// Removes the count of lines, since a line is missing.
     pub fn remove_count(&mut self) {
         if self.acknowledged.take().is_some() {
-            // Over what is there, so that a full disk does not matter.
+            // Overwrites the count in place, so that a full disk does not matter.
             let blank = line::encode_count(0).replace(|character| character != '\n', " ");
             self.is_broken |= self.file.write_all_at(blank.as_bytes(), 0).is_err();
         }
     }
 
-    /// After a power cut the number may be too low by one: then the line is there, and is used.
+    /// After a power cut the count may be too low by one: then the line exists, and is used.
     fn acknowledge(&mut self, number: u64) -> io::Result<()> {
         let Some(acknowledged) = self.acknowledged.map(|before| before.max(number)) else {
             return Ok(());
@@ -118,7 +120,7 @@ fn end_line(file: &File) -> io::Result<()> {
     file.write_all_at(b"\n", file.metadata()?.len())
 }
 
-/// Makes a file of this text, locked; it has its name only when it is complete on the disk.
+/// Creates a locked file of this text; it gets its name only when it is complete on the disk.
 pub fn write_whole(path: &Path, text: &str) -> io::Result<File> {
     let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::other("it has no directory"));
@@ -134,20 +136,21 @@ pub fn write_whole(path: &Path, text: &str) -> io::Result<File> {
         .create_new(true)
         .mode(0o600)
         .open(&fresh)?;
-    let made = try_lock(&file)
+    let locked = try_lock(&file)
         .and_then(|_| file.write_all(text.as_bytes()))
         .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(&fresh, path))
         .and_then(|()| sync_directory(path));
-    if let Err(cause) = made {
+    if let Err(cause) = locked {
         let _ = fs::remove_file(&fresh);
         return Err(cause);
     }
     Ok(file)
 }
 
-/// Looks for a file of a journal. Raises an error where it cannot be opened, or belongs to somebody else.
-pub fn find(path: &Path) -> Result<Found> {
+/// Opens a file of a journal. Returns an error where it cannot be opened, or belongs to another
+/// user.
+pub fn find(path: &Path) -> Result<JournalEntry> {
     let open = |write: bool| {
         OpenOptions::new()
             .read(true)
@@ -163,8 +166,10 @@ pub fn find(path: &Path) -> Result<Found> {
         Ok(file) => file,
         Err(cause) => {
             return match cause.raw_os_error() {
-                Some(libc::ENOENT) => Ok(Found::Missing),
-                Some(libc::ELOOP | libc::EISDIR | libc::ENXIO) => Ok(Found::Unusable(kind(path))),
+                Some(libc::ENOENT) => Ok(JournalEntry::Missing),
+                Some(libc::ELOOP | libc::EISDIR | libc::ENXIO) => {
+                    Ok(JournalEntry::Unusable(kind(path)))
+                }
                 _ => Err(EngineError::from_io("open the journal", path, &cause)),
             };
         }
@@ -173,10 +178,10 @@ pub fn find(path: &Path) -> Result<Found> {
         .metadata()
         .map_err(|cause| EngineError::from_io("look at", path, &cause))?;
     if !metadata.is_file() {
-        return Ok(Found::Unusable(kind(path)));
+        return Ok(JournalEntry::Unusable(kind(path)));
     }
     if metadata.len() > MOST_BYTES {
-        return Ok(Found::Unusable(format!(
+        return Ok(JournalEntry::Unusable(format!(
             "a file of {} MiB",
             metadata.len() >> 20
         )));
@@ -185,7 +190,7 @@ pub fn find(path: &Path) -> Result<Found> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)
         .map_err(|cause| EngineError::from_io("read", path, &cause))?;
-    Ok(Found::File(file, line::decode(&bytes)))
+    Ok(JournalEntry::File(file, line::decode(&bytes)))
 }
 
 fn kind(path: &Path) -> String {
@@ -203,14 +208,14 @@ fn kind(path: &Path) -> String {
     name.into()
 }
 
-/// Makes a directory for journals that this user alone can pass, or sees that it is one.
+/// Creates a directory for journals that only this user can enter, or checks an existing one.
 pub fn private_directory(directory: &Path) -> Result<()> {
     TrustedFolder::open(&machine::nearest_existing(directory)).map_err(stranger)?;
-    let made = DirBuilder::new()
+    let created = DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(directory);
-    made.map_err(|cause| write_error(directory, &cause))?;
+    created.map_err(|cause| write_error(directory, &cause))?;
     let metadata = trusted_directory(directory)?;
     if metadata.mode() & OTHERS != 0 {
         let private = fs::Permissions::from_mode(metadata.mode() & 0o7700);
@@ -219,7 +224,7 @@ pub fn private_directory(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A directory that belongs to this user, and that nobody else can write to.
+/// Checks that a directory belongs to this user, and that nobody else can write to it.
 pub fn trusted_directory(directory: &Path) -> Result<fs::Metadata> {
     let metadata = fs::symlink_metadata(directory)
         .map_err(|cause| EngineError::from_io("look at", directory, &cause))?;
@@ -244,7 +249,7 @@ pub fn trusted_directory(directory: &Path) -> Result<fs::Metadata> {
     Ok(metadata)
 }
 
-/// Whoever can replace the directory can have anything undone.
+/// A user who can replace the directory could have any action executed.
 fn stranger(error: EngineError) -> EngineError {
     match error.class {
         Class::UntrustedFolder => EngineError {
@@ -257,7 +262,7 @@ fn stranger(error: EngineError) -> EngineError {
     }
 }
 
-/// Undoing does what a journal says, so nobody else may have written it.
+/// An undo executes a journal's actions, so nobody else may have written it.
 fn refuse_stranger(metadata: &fs::Metadata, path: &Path) -> Result<()> {
     // SAFETY: takes nothing and cannot fail.
     let user = unsafe { libc::geteuid() };
@@ -276,7 +281,7 @@ fn refuse_stranger(metadata: &fs::Metadata, path: &Path) -> Result<()> {
     .at(path))
 }
 
-/// Makes creating, renaming or removing `path` survive a power cut.
+/// Makes the creation, renaming or removal of `path` survive a power cut.
 pub fn sync_directory(path: &Path) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("/"));
     File::open(directory).and_then(|directory| directory.sync_all())

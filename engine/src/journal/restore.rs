@@ -1,13 +1,13 @@
-//! Restoring: putting back everything that a journal says was changed.
+//! Restoring: undoes every change that a journal records.
 //!
-//! In: an owned journal. Out: the values as they were, each read back; `restored`, `stuck` and
+//! In: an owned journal. Out: the original values, each read back; `restored`, `stuck` and
 //! `expired` events; the journal closed when nothing is left. Called by `journal::keeper` and
 //! `journal::undo`.
 //!
-//! A setting can move others: putting a scheduler back resets the queue depth, and a queue depth
-//! may be refused until the scheduler is back. So everything is written in reverse order first, and
-//! judged only when all of it has been written. When something is not right then, everything is
-//! written once more, since what succeeds only now moves others again.
+//! A setting can change others. Restoring a scheduler resets the queue depth, and a queue depth may
+//! be refused until the scheduler is restored. So all values are first written in reverse order,
+//! and checked only after all writes. When a value is wrong then, all values are written once more,
+//! since a write that only now succeeds changes others again.
 
 use std::io;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub fn restore_and_close(
 ) -> Result<Leftover> {
     let mut leftover = restore(journal, events);
     for damage in &journal.damaged {
-        // It may have been a change, so it would be wrong to say that all is well.
+        // The damaged line may have been a change, so success would be a false report.
         leftover = Leftover::Stuck;
         events.emit(&damaged(journal.path(), damage));
     }
@@ -87,8 +87,8 @@ fn restore(journal: &mut Journal, events: &Events) -> Leftover {
                     experiment,
                     knob,
                     address,
-                    wanted: stuck.wanted,
-                    found: stuck.found,
+                    wanted: stuck.expected,
+                    found: stuck.observed,
                     reason: stuck.reason,
                 }
             }
@@ -100,7 +100,8 @@ fn restore(journal: &mut Journal, events: &Events) -> Leftover {
 
 type Judged = Vec<(OpenChange, Outcome)>;
 
-/// The changes of devices that are still the same; and those of others, which must not be written.
+/// Separates the changes of unchanged devices from those of replaced devices, which must not be
+/// written.
 fn without_foreign(changes: Vec<OpenChange>, is_reloaded: bool) -> (Vec<OpenChange>, Judged) {
     let mut same = Vec::new();
     let mut foreign = Vec::new();
@@ -112,8 +113,8 @@ fn without_foreign(changes: Vec<OpenChange>, is_reloaded: bool) -> (Vec<OpenChan
                     reason: format!(
                         "another device has this name now, so it was left alone: {difference}"
                     ),
-                    wanted: wanted(&change.change),
-                    found: None,
+                    expected: expected(&change.change),
+                    observed: None,
                 };
                 foreign.push((change, Err(stuck)));
             }
@@ -122,21 +123,22 @@ fn without_foreign(changes: Vec<OpenChange>, is_reloaded: bool) -> (Vec<OpenChan
     (same, foreign)
 }
 
-fn wanted(change: &Change) -> String {
-    let values: Vec<String> = change.undo.iter().map(Action::wanted).collect();
+fn expected(change: &Change) -> String {
+    let values: Vec<String> = change.undo.iter().map(Action::expected).collect();
     values.join(" ")
 }
 
 #[derive(Debug, Clone, PartialEq)]
 struct Stuck {
-    wanted: String,
-    found: Option<String>,
+    expected: String,
+    observed: Option<String>,
     reason: String,
 }
 
 type Outcome = std::result::Result<String, Stuck>;
 
-/// Takes all changes back, the last one first; for each change the value in force or why not.
+/// Undoes all changes, the last one first; returns for each change the value in force or the
+/// failure.
 fn undo_all(changes: &[OpenChange], execute: impl Fn(&Action) -> io::Result<()>) -> Vec<Outcome> {
     let originals = originals(changes);
     let mut refused = write_all(changes, &execute);
@@ -148,10 +150,10 @@ fn undo_all(changes: &[OpenChange], execute: impl Fn(&Action) -> io::Result<()>)
         .map(|action| (action.subject(), judge(action, &refused)))
         .collect();
     let outcome_of = |action: &Action| {
-        let thing = action.subject();
+        let subject = action.subject();
         judged
             .iter()
-            .find(|(other, _)| *other == thing)
+            .find(|(other, _)| *other == subject)
             .map(|(_, outcome)| outcome.clone())
     };
     changes
@@ -163,7 +165,7 @@ fn undo_all(changes: &[OpenChange], execute: impl Fn(&Action) -> io::Result<()>)
         .collect()
 }
 
-/// Of several changes to one thing the oldest holds the value from before the experiment.
+/// The oldest action for each setting, which holds the value from before the experiment.
 fn originals(changes: &[OpenChange]) -> Vec<&Action> {
     let mut oldest: Vec<&Action> = Vec::new();
     for action in changes.iter().flat_map(|change| &change.change.undo) {
@@ -174,8 +176,9 @@ fn originals(changes: &[OpenChange]) -> Vec<&Action> {
     oldest
 }
 
-/// Writes everything, the last change first, so that what moves others is written before them.
-/// Gives what was refused: it may succeed when the rest is back, or be right already.
+/// Writes all values, the last change first, so that a setting is written before those that it
+/// changes. Returns the refused writes. Such a value may succeed after the others, or be right
+/// already.
 fn write_all(
     changes: &[OpenChange],
     execute: impl Fn(&Action) -> io::Result<()>,
@@ -186,7 +189,8 @@ fn write_all(
         .collect()
 }
 
-/// Whether the value is in force; when it is not, a refusal to write it says more than what is read.
+/// The value in force, or the failure. A refused write explains a wrong value better than its
+/// readback.
 fn judge(action: &Action, refused: &[(&Action, io::Error)]) -> Outcome {
     check(action).map_err(
         |stuck| match refused.iter().find(|(other, _)| *other == action) {
@@ -200,19 +204,19 @@ fn judge(action: &Action, refused: &[(&Action, io::Error)]) -> Outcome {
 }
 
 fn check(action: &Action) -> Outcome {
-    let wanted = action.wanted();
-    let thing = action.subject();
+    let expected = action.expected();
+    let subject = action.subject();
     match action.read_back() {
-        Ok(found) if found == wanted => Ok(found),
-        Ok(found) => Err(Stuck {
-            reason: format!("{thing} reads back different"),
-            wanted,
-            found: Some(found),
+        Ok(observed) if observed == expected => Ok(observed),
+        Ok(observed) => Err(Stuck {
+            reason: format!("{subject} reads back different"),
+            expected,
+            observed: Some(observed),
         }),
         Err(cause) => Err(Stuck {
-            reason: format!("cannot read {thing}: {cause}"),
-            wanted,
-            found: None,
+            reason: format!("cannot read {subject}: {cause}"),
+            expected,
+            observed: None,
         }),
     }
 }
@@ -240,7 +244,7 @@ mod tests {
     use std::cell::Cell;
     use std::fs;
 
-    /// A scheduler and a depth, both changed; as in a journal, what is moved comes first.
+    /// A scheduler and a depth, both changed; as in a journal, the dependent setting comes first.
     fn changed(directory: &Path) -> Vec<OpenChange> {
         let names = ["depth", "scheduler"];
         let changes = names.into_iter().map(|name| {
@@ -269,8 +273,8 @@ mod tests {
         changes.collect()
     }
 
-    /// Writes as the kernel does: the first `refusals` writes of the scheduler are refused, and one
-    /// that succeeds moves the depth.
+    /// Writes as the kernel does: refuses the first `refusals` writes of the scheduler. A
+    /// successful one changes the depth.
     fn kernel(refusals: u32) -> impl Fn(&Action) -> io::Result<()> {
         let left = Cell::new(refusals);
         move |action| {
@@ -310,7 +314,7 @@ mod tests {
         assert_eq!(outcomes[0], Ok("old".into()));
         let stuck = outcomes[1].clone().unwrap_err();
         assert_eq!(
-            (stuck.wanted.as_str(), stuck.found.as_deref()),
+            (stuck.expected.as_str(), stuck.observed.as_deref()),
             ("old", Some("new"))
         );
         assert!(

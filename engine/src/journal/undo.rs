@@ -1,8 +1,8 @@
-//! `paribus-engine undo`: puts back what experiments have left behind.
+//! `paribus-engine undo`: restores the settings that experiments have left changed.
 //!
-//! In: the directory of journals. Out: `busy` for those that have a living owner, `kept` for those
-//! whose changes are meant to stay; for the others the events of restoring. With `dry_run` only a
-//! list. Called by `main`.
+//! In: the directory of journals. Out: `busy` for journals with a living owner, `kept` for journals
+//! kept on purpose; for the others the events of the restore. With `dry_run` only a list. Called by
+//! `main`.
 
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -27,21 +27,21 @@ pub struct Selection<'a> {
     /// Only this experiment.
     pub experiment: Option<&'a str>,
     pub dry_run: bool,
-    /// Also what is meant to stay.
-    pub kept: bool,
-    /// An owner that has lost its controller is restoring, and will be done within this.
+    /// Also journals kept on purpose.
+    pub include_kept: bool,
+    /// The wait for an owner that has lost its controller and is restoring.
     pub patience: Duration,
 }
 
 impl Selection<'_> {
     fn includes(&self, journal: &OpenJournal) -> bool {
         self.experiment
-            .is_none_or(|wanted| journal.experiment() == wanted)
+            .is_none_or(|experiment| journal.experiment() == experiment)
     }
 }
 
 pub fn undo(selection: &Selection, events: &Events) -> Result<Leftover> {
-    // Half a restoration is worse than a whole one, and asking twice makes it no faster.
+    // An interrupted restore is worse than a complete one, and a second signal makes it no faster.
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         machine::ignore_signal(signal);
     }
@@ -60,7 +60,7 @@ pub fn undo(selection: &Selection, events: &Events) -> Result<Leftover> {
         Leftover::Stuck
     };
     for path in newest_first(&directory)? {
-        // One journal that cannot be read must not keep the others from being undone.
+        // One unreadable journal must not prevent the undo of the others.
         let outcome = if selection.dry_run {
             list(&directory, &path, selection, events)
         } else {
@@ -73,7 +73,7 @@ pub fn undo(selection: &Selection, events: &Events) -> Result<Leftover> {
     Ok(leftover)
 }
 
-/// Where root keeps journals, for a user who may not read them; `None` where there are none.
+/// Root's directory of journals, for a user who may not read it; `None` where it does not exist.
 fn journals_of_root() -> Option<PathBuf> {
     // SAFETY: takes nothing and cannot fail.
     let is_root = unsafe { libc::geteuid() } == 0;
@@ -81,13 +81,14 @@ fn journals_of_root() -> Option<PathBuf> {
     (!is_root && Path::new(machine::ROOT_STATE).exists()).then_some(directory)
 }
 
-/// Each journal holds the values that it found, so the last one is undone first. Their sequence tells, since a
-/// clock can be set back. One that cannot be read comes last, and then says why.
+/// The paths in order of undo, the last journal first, since each holds the values that it found.
+/// The order follows their sequence, since a clock can be set back. An unreadable journal comes
+/// last and reports its error then.
 fn newest_first(directory: &Directory) -> Result<Vec<PathBuf>> {
     let lock = directory.lock()?;
     let mut paths = directory.journal_paths()?;
     paths.sort_by_cached_key(|path| {
-        let journal = directory.look(path, &lock).ok().flatten();
+        let journal = directory.read(path, &lock).ok().flatten();
         Reverse(journal.map_or(0, |journal| journal.contents.sequence()))
     });
     Ok(paths)
@@ -102,13 +103,13 @@ fn undo_one(
     let deadline = Instant::now() + selection.patience;
     loop {
         let lock = directory.lock()?;
-        let Some(journal) = look(directory, path, selection, &lock)? else {
+        let Some(journal) = read_selected(directory, path, selection, &lock)? else {
             return Ok(Leftover::Nothing);
         };
         let experiment = journal.experiment();
         if journal.is_at_rest() {
             let used_by = user_of(&journal, directory, &lock)?;
-            if used_by.is_some() || !(selection.kept || is_over(&journal)) {
+            if used_by.is_some() || !(selection.include_kept || is_over(&journal)) {
                 events.emit(&JournalEvent::Kept {
                     experiment,
                     path: path.to_path_buf(),
@@ -139,7 +140,7 @@ fn undo_one(
     }
 }
 
-/// Whether nothing of it is left: a boot came in between.
+/// Whether a reboot has ended all its changes.
 fn is_over(journal: &OpenJournal) -> bool {
     journal.contents.damaged.is_empty() && open_changes(&journal.contents).iter().all(is_expired)
 }
@@ -148,20 +149,20 @@ fn is_expired(open: &OpenChange) -> bool {
     !open.change.persistent && open.boot_id != machine::boot_id()
 }
 
-/// The living experiment that began with what this journal has set.
+/// The living experiment that began under the changes of this journal.
 fn user_of(
-    kept: &OpenJournal,
+    journal: &OpenJournal,
     directory: &Directory,
     lock: &DirectoryLock,
 ) -> Result<Option<String>> {
-    let (addresses, everything) = kept.claims();
+    let (addresses, everything) = journal.claims();
     for path in directory.journal_paths()? {
-        if path == kept.path {
+        if path == journal.path {
             continue; // its locks are ours already
         }
-        if let Some(other) = directory.look(&path, lock)?
+        if let Some(other) = directory.read(&path, lock)?
             && !other.is_orphan()
-            && overlap(&other, &kept.experiment(), &addresses, everything).is_some()
+            && overlap(&other, &journal.experiment(), &addresses, everything).is_some()
         {
             return Ok(Some(other.experiment()));
         }
@@ -176,7 +177,7 @@ fn list(
     events: &Events,
 ) -> Result<Leftover> {
     let lock = directory.lock()?;
-    let Some(journal) = look(directory, path, selection, &lock)? else {
+    let Some(journal) = read_selected(directory, path, selection, &lock)? else {
         return Ok(Leftover::Nothing);
     };
     let changes = open_changes(&journal.contents)
@@ -210,12 +211,12 @@ fn list(
 }
 
 /// The journal at `path` when it is open and selected.
-fn look(
+fn read_selected(
     directory: &Directory,
     path: &Path,
     selection: &Selection,
     lock: &DirectoryLock,
 ) -> Result<Option<OpenJournal>> {
-    let found = directory.look(path, lock)?;
-    Ok(found.filter(|journal| selection.includes(journal)))
+    let journal = directory.read(path, lock)?;
+    Ok(journal.filter(|journal| selection.includes(journal)))
 }

@@ -1,7 +1,7 @@
-//! What the conductor of a load hears: its stdin and its workers, on one channel.
+//! The inbox of a load's conductor: stdin and worker messages on one channel.
 //!
-//! In: messages from the stdin thread and from workers. Out: the same in order of arrival. Called
-//! by `run`, `load::workers` and `run::windows`.
+//! In: messages from the stdin thread and from workers. Out: the same messages in order of arrival.
+//! Called by `run`, `load::workers` and `run::windows`.
 
 use serde::Deserialize;
 
@@ -15,9 +15,9 @@ pub enum Message {
     Opened,
     /// A worker is ready to start.
     Ready,
-    /// A worker cannot go on.
+    /// A worker cannot continue.
     Failed(EngineError),
-    /// A worker has ended, for whatever reason.
+    /// A worker has ended, for any reason.
     Left,
 }
 
@@ -25,7 +25,7 @@ pub enum Message {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Command {
-    /// Opens a window after some time, and closes it in time.
+    /// Opens a window after the settle time, and closes it after the measuring time.
     Measure(Timed),
     /// Opens a window with this id.
     Open(String),
@@ -33,7 +33,7 @@ pub enum Command {
     Close(String),
 }
 
-/// A window that is to come.
+/// A timed window to be opened later.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Timed {

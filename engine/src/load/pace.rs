@@ -1,8 +1,7 @@
-//! Pacing: when the next operation is meant to start.
+//! Pacing: the intended start of the next operation.
 //!
-//! In: the time. Out: the intended start of the next operation, in the past or now when it may go
-//! at once, in the future when the worker has to wait. Called by `load::worker` before each
-//! operation.
+//! In: the time. Out: the intended start: in the past or now when the operation may start at once,
+//! in the future when the worker has to wait. Called by `load::worker` before each operation.
 
 use std::sync::Arc;
 
@@ -13,10 +12,10 @@ pub trait Pace {
     /// Whether intended and actual start may differ, so that service time is recorded too.
     const OPEN_LOOP: bool;
 
-    /// The intended start of the next operation; does not take it.
+    /// The intended start of the next operation; leaves it in the schedule.
     fn next_start(&mut self, now: Nanos) -> Nanos;
 
-    /// The operation last asked for has been started.
+    /// Marks the operation returned by `next_start` as started.
     fn started(&mut self);
 }
 
@@ -36,12 +35,12 @@ impl Pace for Closed {
     fn started(&mut self) {}
 }
 
-/// Open loop: operations are meant to start at the times of a schedule, whatever the load does.
-/// All workers take their turns from one schedule, so that whoever is free serves whoever waits.
+/// Open loop: operations start at the times of a schedule, independent of the load's progress. All
+/// workers share one schedule, so that any free worker serves the oldest waiting operation.
 #[derive(Debug)]
 pub struct Open {
     schedule: Arc<Schedule>,
-    /// The turn taken and not yet started.
+    /// The turn taken from the schedule and not yet started.
     turn: Option<Nanos>,
 }
 

@@ -1,8 +1,9 @@
-//! The schedule of an open loop: when operations are meant to start, and how far behind it is.
+//! The schedule of an open loop: the intended starts, and the backlog of operations not yet
+//! started.
 //!
-//! In: a rate, how arrivals are spread, a seed. Out: intended starts, one for each turn taken;
-//! nothing is skipped, however late the load is. Workers call `take_turn` through `load::pace`,
-//! `run::windows` keeps the `Backlog`.
+//! In: a rate, the arrival process, a seed. Out: intended starts, one per turn taken; no turn is
+//! skipped, however late the load is. Workers call `take_turn` through `load::pace`, `run::windows`
+//! keeps the `Backlog`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,8 +14,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::clock::{Nanos, SECOND, seconds};
 use crate::job::Arrivals;
 
-/// The intended starts one after the other, in nanoseconds since the beginning; the same for the
-/// same seed, so that who only counts them needs no word from who uses them.
+/// The intended starts in order, in nanoseconds since the beginning. The same seed gives the same
+/// times, so that the backlog counts them without messages from the workers.
 #[derive(Debug, Clone)]
 struct Times {
     arrivals: Arrivals,
@@ -37,7 +38,7 @@ impl Times {
         times
     }
 
-    /// The next one; does not take it.
+    /// The next intended start; leaves it in place.
     fn next(&self) -> Nanos {
         self.next as Nanos
     }
@@ -45,13 +46,13 @@ impl Times {
     fn advance(&mut self) {
         self.number += 1;
         self.next = match self.arrivals {
-            // From the number, so that rounding never adds up.
+            // Computed from the number, so that rounding errors never add up.
             Arrivals::Constant => self.number as f64 * self.distance,
             Arrivals::Poisson => self.next - (1.0 - self.uniform()).ln() * self.distance,
         };
     }
 
-    /// From 0 up to but not including 1, in steps of 2^-53.
+    /// A uniform number from 0 up to but not including 1, in steps of 2^-53.
     fn uniform(&mut self) -> f64 {
         (self.rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
@@ -60,7 +61,7 @@ impl Times {
 #[derive(Debug)]
 pub struct Schedule {
     times: Mutex<Times>,
-    /// When it began, on the monotonic clock.
+    /// The start time on the monotonic clock.
     start: AtomicU64,
     started: AtomicU64,
 }
@@ -74,7 +75,7 @@ impl Schedule {
         }
     }
 
-    /// To be called before the workers run; gives what keeps count of it.
+    /// Starts the schedule and returns its backlog counter; must be called before the workers run.
     pub fn begin(self: &Arc<Self>, start: Nanos) -> Backlog {
         self.start.store(start, Ordering::Relaxed);
         let times = self.lock().clone();
@@ -85,7 +86,7 @@ impl Schedule {
         }
     }
 
-    /// The next intended start, which now is the caller's to keep.
+    /// Returns the next intended start and removes it from the schedule.
     pub fn take_turn(&self) -> Nanos {
         let mut times = self.lock();
         let turn = times.next();
@@ -102,31 +103,32 @@ impl Schedule {
     }
 }
 
-/// How far a load is behind its schedule.
+/// The operations that a load has not started in time.
 #[derive(Debug)]
 pub struct Backlog {
     schedule: Arc<Schedule>,
-    /// Stands at the first intended start after the last look.
+    /// Points at the first intended start at the last reading.
     offered: Times,
-    /// Stands at the first that was not started at the last look.
+    /// Points at the first operation that was not started at the last reading.
     begun: Times,
 }
 
 /// The state of a schedule at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Look {
+pub struct ScheduleState {
     /// Intended starts since the beginning.
     pub offered: u64,
-    /// Of these, not yet started.
+    /// Intended starts without an actual start yet.
     pub waiting: u64,
-    /// The age of the oldest that waits, in seconds.
+    /// The age of the oldest waiting operation, in seconds.
     pub lag_s: f64,
 }
 
 impl Backlog {
-    /// Where the schedule stands; `now` must not go back from call to call.
-    pub fn look(&mut self, now: impl FnOnce() -> Nanos) -> Look {
-        // The count first: whatever was started by then was meant to start by `now`.
+    /// The current state of the schedule; `now` must not decrease between calls.
+    pub fn state(&mut self, now: impl FnOnce() -> Nanos) -> ScheduleState {
+        // Reads the count first: every operation started by then had an intended start before
+        // `now`.
         let started = self.schedule.started.load(Ordering::Relaxed);
         let now = now().saturating_sub(self.schedule.start.load(Ordering::Relaxed));
         while self.offered.next() <= now {
@@ -136,7 +138,7 @@ impl Backlog {
             self.begun.advance();
         }
         let offered = self.offered.number - 1;
-        Look {
+        ScheduleState {
             offered,
             waiting: offered - started,
             lag_s: seconds(now.saturating_sub(self.begun.next())),
@@ -183,18 +185,18 @@ mod tests {
         for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
             let schedule = schedule(1000.0, arrivals);
             let mut backlog = schedule.begin(5 * SECOND);
-            assert_eq!(backlog.look(|| 5 * SECOND), Look::default());
+            assert_eq!(backlog.state(|| 5 * SECOND), ScheduleState::default());
             let first = schedule.take_turn();
             let second = schedule.take_turn();
             schedule.count_started();
-            let look = backlog.look(|| 6 * SECOND);
-            assert!((850..1150).contains(&look.offered), "{look:?}");
-            assert_eq!(look.waiting, look.offered - 1);
-            assert_eq!(look.lag_s, seconds(6 * SECOND - second));
+            let state = backlog.state(|| 6 * SECOND);
+            assert!((850..1150).contains(&state.offered), "{state:?}");
+            assert_eq!(state.waiting, state.offered - 1);
+            assert_eq!(state.lag_s, seconds(6 * SECOND - second));
             assert!(first < second);
-            (1..look.offered).for_each(|_| schedule.count_started());
-            let look = backlog.look(|| 6 * SECOND);
-            assert_eq!((look.waiting, look.lag_s), (0, 0.0));
+            (1..state.offered).for_each(|_| schedule.count_started());
+            let state = backlog.state(|| 6 * SECOND);
+            assert_eq!((state.waiting, state.lag_s), (0, 0.0));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Stopping: when a worker starts no further operation.
 //!
-//! In: the time and how many operations were started. Out: whether that is enough. Called by
-//! `load::worker` before each operation.
+//! In: the time and the number of started operations. Out: whether the worker has to stop. Called
+//! by `load::worker` before each operation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ pub trait Stop {
     fn reached(&mut self, now: Nanos, started: u64) -> bool;
 }
 
-/// Stops when somebody asks for it; all workers of a load share one.
+/// Stops when `ask` was called; all workers of a load share one instance.
 #[derive(Debug, Clone, Default)]
 pub struct OnRequest(Arc<AtomicBool>);
 

@@ -1,8 +1,8 @@
-//! The worker loop: the only one, for every pacing, stopping and workload.
+//! The worker loop, the only one for every pacing, stopping rule and workload.
 //!
-//! In: a workload with slots, when to start, when to stop. Out: one record per completed operation
-//! in the worker's tally; an error when the load cannot go on. Called by `load::workers`, one call per
-//! thread.
+//! In: a workload with slots, a pacing and a stopping rule. Out: one record per completed operation
+//! in the worker's tally; an error when the load cannot continue. Called by `load::workers`, one
+//! call per thread.
 
 use crate::clock::{self, Nanos, SECOND};
 use crate::error::{EngineError, Result};
@@ -13,10 +13,10 @@ use crate::operation::{Completion, Outcome, Slot, Submitted};
 use crate::record::interval::SharedTally;
 use crate::record::tally::Tally;
 
-/// The longest a worker waits for its next turn without looking whether it is to stop.
+/// The longest wait for the next turn without checking the stopping rule.
 const GLANCE: Nanos = SECOND / 10;
 
-/// So many failures in a row, with no success between, are not a glitch any more.
+/// This many failures in a row, without a success between them, end the load.
 const FAILURES_IN_A_ROW: u32 = 100;
 
 #[derive(Clone, Copy, Default)]
@@ -47,19 +47,19 @@ impl<P: Pace, S: Stop, W: Workload> Worker<P, S, W> {
         }
     }
 
-    /// Works until told to stop, then waits for what is outstanding.
+    /// Works until the stopping rule is reached, then waits for outstanding operations.
     pub fn work(mut self) -> Result<()> {
         let outstanding = self.work_until_stopped()?;
         self.drain(outstanding)
     }
 
-    /// Returns how many operations are still outstanding.
+    /// Returns the number of operations still outstanding.
     fn work_until_stopped(&mut self) -> Result<usize> {
         let slots = self.workload.slots();
         let mut free: Vec<Slot> = (0..slots).rev().collect();
         let mut completions = Vec::with_capacity(slots);
         let mut started = 0;
-        // Whether the next operation had a free slot before it was meant to start.
+        // Whether the next operation had a free slot before its intended start.
         let mut waited = false;
         // One reading of the clock serves as the end of one operation and the start of the next.
         let mut now = clock::now();
@@ -139,7 +139,7 @@ impl<P: Pace, S: Stop, W: Workload> Worker<P, S, W> {
     }
 }
 
-/// Counts a failed operation; an error when the load must end for it.
+/// Counts a failed operation; returns an error when the failure has to end the load.
 #[cold]
 fn account_failure(tally: &mut Tally, in_a_row: u32, error: EngineError) -> Result<()> {
     let first_of_its_class = tally.record_error(error.class) == 1;
@@ -152,7 +152,7 @@ fn account_failure(tally: &mut Tally, in_a_row: u32, error: EngineError) -> Resu
         return Err(EngineError { message, ..error });
     }
     if first_of_its_class {
-        // One word an interval is enough; all of them are in the counts.
+        // One line per interval is enough; the counts include every failure.
         eprintln!("paribus-engine: {error}");
     }
     Ok(())

@@ -1,7 +1,8 @@
 //! The threads of a load, from spawning to exit.
 //!
-//! In: a job, and from its workload what each worker does. Out: ready workers, started together by `go`;
-//! messages when one is ready, fails or leaves. Called by `run::conduct`; filled by the workloads.
+//! In: a job, and a workload for each worker. Out: ready workers, started together by `go`;
+//! messages when a worker is ready, fails or leaves. Called by `run::conduct`; the workloads add
+//! the workers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender};
@@ -22,11 +23,11 @@ use crate::load::workload::Workload;
 use crate::machine;
 use crate::record::interval::SharedTally;
 
-/// The loop is shallow, and a sync load may have thousands of threads.
+/// Small, since the loop is shallow and a sync load may have thousands of threads.
 const STACK_BYTES: usize = 256 << 10;
 
 pub struct Workers {
-    /// By streams of the load.
+    /// One list per stream of the load.
     tallies: Vec<Vec<SharedTally>>,
     stop: OnRequest,
     gate: Arc<Gate>,
@@ -60,7 +61,7 @@ impl Gate {
 }
 
 impl Workers {
-    /// With no workers yet.
+    /// An empty set of workers.
     pub fn of(job: &Job) -> Workers {
         Workers {
             tallies: Vec::new(),
@@ -75,13 +76,13 @@ impl Workers {
         }
     }
 
-    /// The workers from now on belong to the next stream of the load.
+    /// Assigns the workers started from now on to the next stream of the load.
     pub fn begin_stream(&mut self) {
         self.tallies.push(Vec::new());
     }
 
-    /// Starts one worker of the last stream; `make` runs on its thread, since a ring belongs to the
-    /// thread that made it.
+    /// Starts one worker of the last stream. `make` runs on the worker's thread, since a ring
+    /// belongs to the thread that created it.
     pub fn start<W: Workload>(
         &mut self,
         sender: &Sender<Message>,
@@ -94,11 +95,11 @@ impl Workers {
         let (sender, gate, stop) = (sender.clone(), Arc::clone(&self.gate), self.stop.clone());
         let schedule = self.schedule.clone();
         let work = move || {
-            // The receiver lives until the process ends.
-            let tell = |message| drop(sender.send(message));
+            // Sending cannot fail: the receiver lives until the process ends.
+            let send = |message| drop(sender.send(message));
             let outcome = catch_unwind(AssertUnwindSafe(|| {
                 let workload = make()?;
-                tell(Message::Ready);
+                send(Message::Ready);
                 gate.wait();
                 match schedule {
                     None => Worker::new(Closed, stop, workload, tally).work(),
@@ -110,10 +111,10 @@ impl Workers {
             }));
             match outcome {
                 Ok(Ok(())) => {}
-                Ok(Err(error)) => tell(Message::Failed(error)),
-                Err(_) => tell(Message::Failed(EngineError::panicked("a worker"))),
+                Ok(Err(error)) => send(Message::Failed(error)),
+                Err(_) => send(Message::Failed(EngineError::panicked("a worker"))),
             }
-            tell(Message::Left);
+            send(Message::Left);
         };
         thread::Builder::new()
             .name("worker".into())
@@ -125,8 +126,8 @@ impl Workers {
         Ok(())
     }
 
-    /// Waits for every worker. `None` when stdin ends meanwhile; commands that come early are
-    /// added to `early`.
+    /// Waits for every worker. Returns `None` when stdin ends meanwhile. Appends commands that
+    /// arrive early to `early`.
     pub fn wait_until_ready(
         &mut self,
         inbox: &Receiver<Message>,
@@ -144,8 +145,8 @@ impl Workers {
         Ok(Some(early))
     }
 
-    /// Lets all workers begin, at the time `start`; gives what an open loop's schedule is to be
-    /// watched by.
+    /// Starts all workers at the time `start`; returns the backlog counter of an open loop's
+    /// schedule.
     pub fn go(&self, start: Nanos) -> Option<Backlog> {
         let backlog = self.schedule.as_ref().map(|schedule| schedule.begin(start));
         self.gate.open();
@@ -156,7 +157,7 @@ impl Workers {
         self.stop.ask();
     }
 
-    /// Whether all workers have left within `patience`; an end of input shortens it no further,
+    /// Whether all workers have left within `patience`. The end of stdin does not shorten the wait,
     /// as the load is already stopped.
     pub fn wait_until_left(&mut self, inbox: &Receiver<Message>, patience: Duration) -> bool {
         let deadline = Instant::now() + patience;
@@ -170,7 +171,7 @@ impl Workers {
         true
     }
 
-    /// By streams of the load.
+    /// One list per stream of the load.
     pub fn tallies(&self) -> Vec<Vec<SharedTally>> {
         self.tallies.clone()
     }

@@ -1,8 +1,8 @@
 //! The contract between a worker and its workload.
 //!
-//! The worker owns the slots and the clock, the workload starts an operation in a slot and reports when it has
-//! completed. A synchronous workload completes in `submit`; an asynchronous one answers `Pending` and completes in
-//! `reap`. Called by `load::worker`.
+//! The worker owns the slots and the clock. The workload starts an operation in a slot and reports
+//! its completion. A synchronous workload completes in `submit`; an asynchronous one answers
+//! `Pending` and completes in `reap`. Called by `load::worker`.
 
 use crate::clock::Nanos;
 use crate::error::{EngineError, Result};
@@ -10,21 +10,21 @@ use crate::operation::{Completion, Failure, Slot, Submitted};
 use crate::record::tally::Tally;
 
 pub trait Workload {
-    /// How many operations may be outstanding at once.
+    /// The number of operations that may be outstanding at once.
     fn slots(&self) -> usize;
 
-    /// Starts the next operation in a free slot. An error is one of the machinery, not of the
+    /// Starts the next operation in a free slot. An error means that the machinery failed, not the
     /// operation, and ends the load.
     fn submit(&mut self, slot: Slot) -> Result<Submitted>;
 
-    /// Waits until an operation has completed, or until `deadline` when one is given, and appends
-    /// what has completed. With nothing outstanding it just waits for the deadline.
+    /// Waits until an operation has completed, or until `deadline` if any, and appends the
+    /// completions. With nothing outstanding it waits for the deadline.
     fn reap(&mut self, deadline: Option<Nanos>, completions: &mut Vec<Completion>) -> Result<()>;
 
-    /// The failure of the operation last started in `slot`, in words.
+    /// Describes the failure of the operation last started in `slot`.
     fn explain(&self, slot: Slot, failure: Failure) -> EngineError;
 
-    /// Adds what it has counted besides operations since it was last asked.
+    /// Adds the counts other than operations since the last call.
     #[inline]
     fn hand_over(&mut self, _tally: &mut Tally) {}
 }

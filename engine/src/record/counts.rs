@@ -2,21 +2,21 @@
 //!
 //! In: values. Out: counts per bucket. Called by `record::histogram`.
 //!
-//! The buckets are those of the `hdrhistogram` crate, which reports and encodes; this is only the
-//! part that hundreds of workers fill and one conductor merges while they leave it hardly any CPU
-//! time. Merging is a plain sum of arrays here, and only pages of buckets that were ever used take
-//! memory: half a KiB each, some dozens of them for most workers.
+//! The buckets are those of the `hdrhistogram` crate, which computes percentiles and encodes. This
+//! module is only the part that hundreds of workers fill and one conductor merges, under little CPU
+//! time left by the workers. Merging is a plain sum of arrays. Only pages of buckets that were used
+//! take memory: half a KiB each, some dozens of pages for most workers.
 
-/// Buckets in one octave, which is twice the resolution that three digits need at its upper end.
+/// Buckets in one octave: twice the resolution that three digits need at its upper end.
 const OCTAVE: usize = 1024;
 const OCTAVE_BITS: u32 = OCTAVE.trailing_zeros();
 /// Enough for a day in nanoseconds.
 const OCTAVES: usize = 38;
-/// Buckets that get their memory together.
+/// Buckets that are allocated together.
 const PAGE: usize = 64;
 const PAGES: usize = OCTAVES * OCTAVE / PAGE;
 
-/// The largest value that has a bucket.
+/// The largest value with a bucket.
 pub const LARGEST: u64 = (1 << (OCTAVE_BITS + OCTAVES as u32 - 1)) - 1;
 
 #[derive(Debug, Clone)]
@@ -41,17 +41,20 @@ impl Counts {
     }
 
     pub fn merge(&mut self, other: &Counts) {
-        for (mine, theirs) in self.pages.iter_mut().zip(&other.pages) {
-            let Some(theirs) = theirs else { continue };
-            let mine = mine.get_or_insert_with(empty);
-            for (mine, theirs) in mine.iter_mut().zip(theirs.iter()) {
-                *mine += theirs;
+        for (counts, other_counts) in self.pages.iter_mut().zip(&other.pages) {
+            let Some(other_counts) = other_counts else {
+                continue;
+            };
+            let counts = counts.get_or_insert_with(empty);
+            for (counts, other_counts) in counts.iter_mut().zip(other_counts.iter()) {
+                *counts += other_counts;
             }
         }
     }
 
-    /// Forgets the counts, `few` of them or many. Where there were many the memory is kept, since
-    /// as many will come; a thousand slow workers must not each end up with all pages.
+    /// Resets the counts; `few` states that there were few of them. Many counts keep their memory
+    /// for the next interval. Few counts free it, so that a thousand slow workers do not each keep
+    /// all pages.
     pub fn clear(&mut self, few: bool) {
         if few {
             self.pages.iter_mut().for_each(|page| *page = None);
@@ -63,13 +66,13 @@ impl Counts {
         }
     }
 
-    /// The buckets that are not empty, in order: the largest value of the bucket and its count.
+    /// The non-empty buckets in order: the largest value of the bucket and its count.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
         let used = self.pages.iter().enumerate();
         let all = used.filter_map(|(page, counts)| Some((page, counts.as_ref()?)));
         all.flat_map(|(page, counts)| {
-            let places = counts.iter().enumerate();
-            places.map(move |(place, &count)| (largest_of(page * PAGE + place), count))
+            let buckets = counts.iter().enumerate();
+            buckets.map(move |(index, &count)| (largest_of(page * PAGE + index), count))
         })
         .filter(|&(_, count)| count > 0)
     }
@@ -80,8 +83,8 @@ fn empty() -> Box<[u64; PAGE]> {
     Box::new([0; PAGE])
 }
 
-/// The bucket of a value: the first two octaves have buckets of one, each further octave of twice
-/// as much.
+/// The bucket of a value. The first two octaves have buckets of width one, each further octave of
+/// twice the width.
 #[inline]
 fn bucket_of(value: u64) -> usize {
     let bits = u64::BITS - (value | (OCTAVE as u64 - 1)).leading_zeros();
@@ -91,11 +94,11 @@ fn bucket_of(value: u64) -> usize {
 }
 
 fn largest_of(bucket: usize) -> u64 {
-    let (octave, place) = (bucket / OCTAVE, bucket % OCTAVE);
+    let (octave, index) = (bucket / OCTAVE, bucket % OCTAVE);
     if octave == 0 {
-        return place as u64;
+        return index as u64;
     }
-    (((OCTAVE + place + 1) as u64) << (octave - 1)) - 1
+    (((OCTAVE + index + 1) as u64) << (octave - 1)) - 1
 }
 
 #[cfg(test)]
@@ -129,8 +132,8 @@ mod tests {
             counts.add(value);
             let mut oracle = Histogram::<u64>::new(3).unwrap();
             oracle.record(value).unwrap();
-            let wanted = oracle.highest_equivalent(value);
-            prop_assert_eq!(counts.buckets().collect::<Vec<_>>(), vec![(wanted, 1)]);
+            let highest = oracle.highest_equivalent(value);
+            prop_assert_eq!(counts.buckets().collect::<Vec<_>>(), vec![(highest, 1)]);
         }
     }
 }

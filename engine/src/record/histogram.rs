@@ -1,4 +1,4 @@
-//! Response times: an HDR histogram in nanoseconds with exact sum, minimum and maximum beside it.
+//! Response times: an HDR histogram in nanoseconds, with exact sum, minimum and maximum.
 //!
 //! In: one time per operation. Out: percentiles, and the histogram as base64 of HDR V2 + deflate.
 //! Called by `record::tally` on the hot path and by `run::windows` when an interval ends.
@@ -15,7 +15,7 @@ use crate::record::counts::{Counts, LARGEST};
 /// Three significant digits: a recorded value is reported at most 0.1 % off.
 const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// Fewer values than this, and taking memory anew for each costs less than keeping it.
+/// Below this number of values, allocating memory for each interval costs less than keeping it.
 const FEW: u64 = 4096;
 
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub struct Times {
     max: Nanos,
 }
 
-/// One distribution as reported; all `None` but `count` and `sum_s` when nothing was recorded.
+/// A reported distribution; all fields but `count` and `sum_s` are `None` when it is empty.
 #[derive(Debug, Clone, Serialize)]
 pub struct ResponseSummary {
     pub count: u64,
@@ -57,7 +57,7 @@ impl Default for Times {
 impl Times {
     #[inline]
     pub fn record(&mut self, time: Nanos) {
-        // Longer than any operation the engine could wait for.
+        // Longer than any operation that the engine waits for.
         let time = time.min(LARGEST);
         self.counts.add(time);
         self.count += 1;
@@ -102,12 +102,12 @@ impl Times {
     /// The time that a fraction `quantile` of the operations did not exceed.
     pub fn quantile_s(&self, quantile: f64) -> Option<f64> {
         let rank = (quantile * self.count as f64).ceil().max(1.0) as u64;
-        let mut seen = 0;
+        let mut cumulative = 0;
         let bucket = self.counts.buckets().find(|(_, count)| {
-            seen += count;
-            seen >= rank
+            cumulative += count;
+            cumulative >= rank
         });
-        // A bucket is reported by its upper end, which may lie above the largest value there was.
+        // A bucket is reported by its upper end, which may lie above the largest recorded value.
         bucket.map(|(value, _)| seconds(value.clamp(self.min, self.max)))
     }
 
@@ -181,11 +181,11 @@ mod tests {
             mut values in prop::collection::vec(1u64..10_000_000_000, 1..400),
             quantile in 0.01f64..1.0,
         ) {
-            let found = times(&values).quantile_s(quantile).unwrap() * 1e9;
+            let estimate = times(&values).quantile_s(quantile).unwrap() * 1e9;
             values.sort_unstable();
             let rank = (quantile * values.len() as f64).ceil().max(1.0) as usize;
             let exact = values[rank.min(values.len()) - 1] as f64;
-            prop_assert!((found - exact).abs() <= exact * 1e-3 + 1.0, "{found} for {exact}");
+            prop_assert!((estimate - exact).abs() <= exact * 1e-3 + 1.0, "{estimate} for {exact}");
         }
 
         #[test]

@@ -1,13 +1,13 @@
-//! Intervals: what all workers did between two cuts.
+//! Intervals: the work of all workers between two cuts.
 //!
-//! In: the workers' shared tallies. Out: the merged tally of all workers since the last cut. Workers
-//! record by `load::worker`, the collector is called by `run::windows`.
+//! In: the workers' shared tallies. Out: the merged tally of all workers since the last cut.
+//! `load::worker` records, `run::windows` calls the collector.
 //!
-//! Each worker has a tally with two sides, each behind its own lock, and records on the side that is
-//! up; the lock is taken once per batch and is practically always free. A cut turns all tallies over
-//! and only then collects what is on the sides now down. So an operation counts in the interval in
-//! which it completes, intervals add up to results, and a worker that is stuck in an operation, or
-//! put off the core while it records, moves no boundary.
+//! Each worker has a tally with two sides, each behind its own lock. It records on the active side.
+//! The lock is taken once per batch and is practically always free. A cut first switches the sides
+//! of all tallies and then collects the inactive sides. So an operation counts in the interval in
+//! which it completes, and intervals add up to results. A worker that is stuck in an operation, or
+//! preempted while it records, moves no boundary.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ pub struct SharedTally(Arc<TwoSided>);
 
 #[derive(Debug, Default)]
 struct TwoSided {
-    /// 0 or 1: the side to record on.
+    /// The side to record on: 0 or 1.
     up: AtomicUsize,
     sides: [Mutex<Tally>; 2],
 }
@@ -34,19 +34,19 @@ impl SharedTally {
         loop {
             let up = self.0.up.load(Ordering::Acquire);
             let side = self.side(up);
-            // Turned over before we had the lock, this side may have been collected already.
+            // A cut before the lock was taken may have collected this side already.
             if self.0.up.load(Ordering::Acquire) == up {
                 return side;
             }
         }
     }
 
-    /// Turns the tally over; returns the side that is down now.
+    /// Switches the tally's side; returns the inactive side.
     fn turn_over(&self) -> usize {
         self.0.up.fetch_xor(1, Ordering::AcqRel)
     }
 
-    /// A worker that panicked leaves counts that are still right, so poison is no reason to stop.
+    /// The counts of a worker that panicked are still right, so poison is no reason to stop.
     #[inline]
     fn side(&self, number: usize) -> MutexGuard<'_, Tally> {
         let side = &self.0.sides[number & 1];
@@ -57,22 +57,22 @@ impl SharedTally {
 /// Cuts the workers' tallies into intervals.
 #[derive(Debug)]
 pub struct Collector {
-    /// The tallies of the workers of each part of the load.
+    /// The tallies of the workers of each stream of the load.
     parts: Vec<Vec<SharedTally>>,
     since: Nanos,
 }
 
-/// The end of an interval that is still to be collected.
+/// The end of an interval that is not collected yet.
 #[derive(Debug)]
 #[must_use]
 pub struct Cut {
     start: Nanos,
     end: Nanos,
-    /// Of each part and worker, the side that is down now.
+    /// The inactive side of each worker, by stream.
     down: Vec<Vec<usize>>,
 }
 
-/// What all workers recorded from `start` to `end`, by parts of the load.
+/// The records of all workers from `start` to `end`, by stream of the load.
 #[derive(Debug)]
 pub struct RecordedInterval {
     pub start: Nanos,
@@ -81,7 +81,7 @@ pub struct RecordedInterval {
 }
 
 impl RecordedInterval {
-    /// All parts together.
+    /// The sum of all streams.
     pub fn whole(&self) -> Cow<'_, Tally> {
         whole(&self.parts)
     }
@@ -92,8 +92,9 @@ impl Collector {
         Collector { parts, since }
     }
 
-    /// Ends the current interval now and starts the next one. All tallies are turned over as close
-    /// together as can be; what is slow is left to `collect`, which must follow before the next cut.
+    /// Ends the current interval now and starts the next one. Switches all tallies as close
+    /// together as possible and leaves slow work to `collect`, which must follow before the next
+    /// cut.
     pub fn cut(&mut self) -> Cut {
         let end = clock::now();
         let down = self
@@ -105,7 +106,7 @@ impl Collector {
         Cut { start, end, down }
     }
 
-    /// What was recorded in the interval that the cut has ended.
+    /// The records of the interval that the cut has ended.
     pub fn collect(&self, cut: Cut) -> RecordedInterval {
         let merge = |(tallies, down): (&Vec<SharedTally>, Vec<usize>)| {
             let mut merged = Tally::default();

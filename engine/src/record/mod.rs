@@ -1,4 +1,4 @@
-//! What workers record, and its intervals.
+//! The records of workers, and their intervals.
 
 mod counts;
 pub mod histogram;

@@ -1,7 +1,7 @@
-//! Statements: what transactions were made of, and what happened to them.
+//! Statements: the contents of transactions, and their failures.
 //!
-//! In: one call per statement or event. Out: sums. Kept by `workload::sql`, taken over into a worker's
-//! tally with each batch of completed transactions.
+//! In: one call per statement or event. Out: sums. `workload::sql` keeps them, and each batch of
+//! completed transactions adds them to a worker's tally.
 
 use serde::Serialize;
 
@@ -9,13 +9,14 @@ use crate::db::statement::Kind;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Statements {
-    /// Statements that were carried out, as sysbench counts them.
+    /// Executed statements, as sysbench counts them.
     pub read_queries: u64,
     pub write_queries: u64,
     pub other_queries: u64,
-    /// Transactions that ended with a rollback that they meant.
+    /// Transactions that ended with an intended rollback.
     pub rollbacks: u64,
-    /// Transactions that another one was in the way of: deadlocks, serialisation failures, duplicate keys.
+    /// Transactions in conflict with another one: deadlocks, serialisation failures, duplicate
+    /// keys.
     pub conflicts: u64,
     /// Transactions that waited too long for a lock.
     pub lock_timeouts: u64,

@@ -1,4 +1,4 @@
-//! A tally: what was done in one interval of time, counted and timed.
+//! A tally: counts and times of the operations in one interval.
 //!
 //! In: one call per completed operation. Out: counts, times, and the sum of several tallies. Called
 //! by `load::worker`, by `record::interval`, which shares and cuts tallies, and by `run::window`.
@@ -23,17 +23,17 @@ pub struct Tally {
     read_bytes: u64,
     written_bytes: u64,
     errors: BTreeMap<Class, u64>,
-    /// What the transactions were made of.
+    /// The counts of statements in the transactions.
     pub statements: Statements,
     /// From the intended start.
     pub response: Times,
-    /// From the actual start; kept only by an open loop, where the two differ.
+    /// From the actual start; recorded only in an open loop, where the two differ.
     pub service: Option<Box<Times>>,
-    /// How late operations of an open loop started although a slot was free.
+    /// The start delay of open-loop operations that had a free slot in time.
     pub late: Late,
 }
 
-/// Operations of one interval; errors are counted by class and are not operations.
+/// Operations of one interval. Errors are counted by class and are not operations.
 #[derive(Debug, Serialize)]
 pub struct Counts {
     pub operations: u64,
@@ -42,7 +42,7 @@ pub struct Counts {
     pub fsyncs: u64,
     pub read_bytes: u64,
     pub written_bytes: u64,
-    /// Of transactions; their own number is that of the operations.
+    /// The counts within transactions; the number of transactions is that of the operations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statements: Option<Statements>,
     pub errors: BTreeMap<String, u64>,
@@ -101,7 +101,7 @@ impl Tally {
         self.service.get_or_insert_default().record(service);
     }
 
-    /// Returns how many of this class the tally now has.
+    /// Returns the number of errors of this class in the tally.
     pub fn record_error(&mut self, class: Class) -> u64 {
         let count = self.errors.entry(class).or_default();
         *count += 1;
@@ -142,7 +142,8 @@ impl Tally {
         self.response.count() == 0 && self.errors.is_empty()
     }
 
-    /// What throughput counts: reads and writes of files, transactions of a database.
+    /// The operations that throughput counts: reads and writes of files, transactions of a
+    /// database.
     pub fn transfers(&self) -> u64 {
         self.reads + self.writes + self.transactions
     }
@@ -169,7 +170,7 @@ impl Tally {
     }
 }
 
-/// The sum of tallies; nothing is copied where there is one.
+/// The sum of tallies; a single tally is not copied.
 pub fn whole(parts: &[Tally]) -> Cow<'_, Tally> {
     if let [only] = parts {
         return Cow::Borrowed(only);

@@ -1,6 +1,7 @@
 //! One run of a load, from opening the files to the last window.
 //!
-//! In: a checked job and the inbox of commands. Out: phase, interval and result events. Called by `run`.
+//! In: a checked job and the inbox of commands. Out: phase, interval and result events. Called by
+//! `run`.
 
 use std::sync::mpsc::{Receiver, Sender};
 use std::thread;
@@ -16,12 +17,12 @@ use crate::load::inbox::Message;
 use crate::record::interval::Collector;
 use crate::workload::shared::Shared;
 
-/// How long operations may take to complete after the load was stopped.
+/// Time limit for outstanding operations to complete after the load has stopped.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The same when the controller is gone: nobody is interested in a good end any more.
+/// The same limit after the controller has closed stdin: no complete result is expected then.
 const SHORT_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Opens, starts, measures, stops, and leaves nothing behind in memory.
+/// Opens the data, starts the workers, measures, stops, and syncs dirty data.
 pub fn conduct(
     job: &Job,
     events: &Events,
@@ -60,11 +61,11 @@ pub fn conduct(
     }
     let all_left = workers.wait_until_left(inbox, patience);
     if let Some(verification) = shared.verification() {
-        verification.tell(events);
+        verification.report_durable(events);
     }
-    if let Ending::Interrupted(what) = ending? {
-        // The kernel writes back what is dirty; to wait for it here would not be "at once".
-        return Err(interrupted(&what));
+    if let Ending::Interrupted(reason) = ending? {
+        // Returns at once, without waiting for the kernel to write back dirty pages.
+        return Err(interrupted(&reason));
     }
     if !all_left {
         return Err(EngineError::new(
@@ -78,14 +79,15 @@ pub fn conduct(
     }
     shared.finish()?;
     if let Some(verification) = shared.verification() {
-        verification.tell(events);
+        verification.report_durable(events);
     }
     events.emit(&Phase::now(PhaseName::Finished));
     Ok(())
 }
 
-/// Opens the files on a thread of its own, since dropping caches can take long and the end of
-/// input must be heard meanwhile; then gives `None`. Commands that come early are handed on.
+/// Opens the files on a separate thread, since dropping caches can take long and the end of stdin
+/// must be noticed meanwhile. Returns `None` when stdin ends first. Returns the commands that
+/// arrived before the files were open.
 fn open(
     job: &Job,
     sender: &Sender<Message>,
@@ -96,7 +98,7 @@ fn open(
         .name("open".into())
         .spawn(move || {
             let opened = Shared::open(&job);
-            // The receiver lives until the process ends.
+            // Sending cannot fail: the receiver lives until the process ends.
             let _ = answer.send(Message::Opened);
             opened
         })

@@ -20,27 +20,27 @@ pub struct Interval {
     pub p95_s: Option<f64>,
     pub p99_s: Option<f64>,
     pub max_s: Option<f64>,
-    /// Of an open loop: the intended starts of this interval, and those that wait at its end.
+    /// In an open loop: the intended starts in this interval, and those waiting at its end.
     pub offered: Option<u64>,
     pub backlog: Option<u64>,
 }
 
-/// How an open loop kept to its schedule.
+/// How closely an open loop followed its schedule.
 #[derive(Debug, Serialize)]
 pub struct Pacing {
-    /// Intended starts within the window; `started` and what the backlog grew by are their sum.
+    /// Intended starts within the window: the sum of `started` and the growth of the backlog.
     pub offered: u64,
     pub started: u64,
     pub backlog_at_start: u64,
     pub backlog_at_end: u64,
-    /// The age of the oldest of the backlog at the end.
+    /// The age of the oldest waiting operation at the end.
     pub lag_s: f64,
-    /// How late operations started although a slot was free: the imprecision of the engine itself.
+    /// Delay of operations that had a free slot in time: the timing error of the engine itself.
     pub late_mean_s: Option<f64>,
     pub late_max_s: Option<f64>,
 }
 
-/// One stream of a load that has several.
+/// The figures of one stream of a load with several streams.
 #[derive(Debug, Serialize)]
 pub struct PartResult {
     #[serde(flatten)]
@@ -59,19 +59,19 @@ pub struct WindowResult {
     pub duration_s: f64,
     #[serde(flatten)]
     pub counts: Counts,
-    /// Reads and writes, or transactions, a second; fsyncs are work but not throughput.
+    /// Reads and writes, or transactions, per second. Fsyncs count as work but not as throughput.
     pub throughput_per_s: f64,
     pub bytes_per_s: f64,
     pub response: ResponseSummary,
     pub service: ResponseSummary,
     /// Null in a closed loop.
     pub pacing: Option<Pacing>,
-    /// The small and the large I/O of a matrix apart; null where there is only one sort.
+    /// The small and the large I/O of a matrix separately; null where the load has one stream.
     pub parts: Option<BTreeMap<&'static str, PartResult>>,
     pub cpu: CpuUse,
     pub cores_usable: usize,
     pub workers: usize,
-    /// Whether io_uring had its buffers pinned once instead of for each operation.
+    /// Whether io_uring pinned its buffers once instead of for each operation.
     pub registered_buffers: bool,
 }
 

@@ -1,7 +1,7 @@
-//! `paribus-engine run`: one job from stdin, carried out.
+//! `paribus-engine run`: executes one job from stdin.
 //!
-//! In: stdin and where events go. Out: events, and success or the error that ended it. Called by
-//! `main` and by tests.
+//! In: stdin and the event output. Out: events, and success or the error that ended the job. Called
+//! by `main` and by tests.
 
 pub mod conduct;
 pub mod event;
@@ -27,11 +27,11 @@ use crate::workload::fileio::prepare::{self, Step};
 use crate::workload::fileio::verified::verify::verify;
 use crate::workload::sql;
 
-/// How long a prepare may still take to stop by itself once stdin is closed.
+/// Time limit for a prepare to stop by itself after stdin is closed.
 const GRACE: Duration = Duration::from_secs(2);
 
 pub fn run(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
-    // A file over the size limit is an error to report, not a reason to die.
+    // Exceeding the file size limit is then an error to report instead of a fatal signal.
     machine::ignore_signal(libc::SIGXFSZ);
     let (sender, inbox) = channel();
     input::forward(stdin, sender.clone(), Message::Input)
@@ -68,7 +68,7 @@ fn prepare_data(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result<
     events.emit(&Phase::now(PhaseName::Preparing));
     let stop = OnRequest::default();
     stop_at_end_of_input(inbox, stop.clone())?;
-    let tell = |step| match step {
+    let report = |step| match step {
         Step::Written {
             done_bytes,
             total_bytes,
@@ -80,9 +80,9 @@ fn prepare_data(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result<
     };
     match &job.workload {
         Workload::Files(files) => {
-            prepare::prepare(files.data(), files.io().direct, job.seed, &stop, tell)?;
+            prepare::prepare(files.data(), files.io().direct, job.seed, &stop, report)?;
         }
-        Workload::Sql(sql) => sql::prepare::prepare(sql, job.seed, &stop, tell)?,
+        Workload::Sql(sql) => sql::prepare::prepare(sql, job.seed, &stop, report)?,
     }
     events.emit(&Phase::now(PhaseName::Finished));
     Ok(())
@@ -106,8 +106,8 @@ fn verify_data(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result<(
     Ok(())
 }
 
-/// Asks `stop` when stdin is closed, and ends the process when that does not help soon: it may be
-/// waiting for a slow device, and what it has written so far is known to `cleanup`.
+/// Asks `stop` when stdin is closed, and ends the process when the phase does not stop soon. The
+/// phase may be waiting for a slow device. `cleanup` knows all files written so far.
 fn stop_at_end_of_input(inbox: Receiver<Message>, stop: OnRequest) -> Result<()> {
     thread::Builder::new()
         .name("watch".into())

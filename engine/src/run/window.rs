@@ -1,12 +1,13 @@
-//! A window: one measured interval of a load, summed up from the intervals between cuts.
+//! A window: one measured interval of a load, summed from the intervals between cuts.
 //!
-//! In: intervals, and what the clock, the CPU and the schedule said at both ends. Out: the figures of
-//! interval and result events. Called by `run::windows`, which knows when.
+//! In: intervals, and the readings of clock, CPU and schedule at both ends. Out: the figures of
+//! interval and result events. Called by `run::windows`, which decides when a window opens and
+//! closes.
 
 use std::collections::BTreeMap;
 
 use crate::clock::{self, Nanos, seconds};
-use crate::load::schedule::Look;
+use crate::load::schedule::ScheduleState;
 use crate::machine::{self, CpuTime};
 use crate::record::interval::RecordedInterval;
 use crate::record::tally::{Tally, whole};
@@ -17,22 +18,22 @@ pub struct Window {
     pub start: Nanos,
     start_unix_s: f64,
     cpu: CpuTime,
-    /// By streams of the load.
+    /// One entry per stream of the load.
     parts: Vec<Tally>,
-    /// Where the schedule of an open loop stood.
-    opened_at: Option<Look>,
+    /// The state of an open loop's schedule at the start.
+    opened_at: Option<ScheduleState>,
 }
 
 impl Window {
-    /// Opens a window at `start`, on a load of so many parts; `look` is where the schedule stood.
-    pub fn open(id: String, start: Nanos, parts: usize, look: Option<Look>) -> Window {
+    /// Opens a window at `start`, on a load of `parts` streams, with the schedule in this state.
+    pub fn open(id: String, start: Nanos, parts: usize, schedule: Option<ScheduleState>) -> Window {
         Window {
             id,
             start,
             start_unix_s: clock::unix_s() - seconds(clock::now().saturating_sub(start)),
             cpu: machine::own_cpu_time(),
             parts: vec![Tally::default(); parts],
-            opened_at: look,
+            opened_at: schedule,
         }
     }
 
@@ -42,12 +43,17 @@ impl Window {
         }
     }
 
-    /// What was measured until `end`; who did it is left for the caller to fill in.
-    pub fn result(&self, end: Nanos, cpu: CpuTime, closed_at: Option<Look>) -> WindowResult {
+    /// The result up to `end`; the caller fills in the workers and the buffer registration.
+    pub fn result(
+        &self,
+        end: Nanos,
+        cpu: CpuTime,
+        closed_at: Option<ScheduleState>,
+    ) -> WindowResult {
         let tally = whole(&self.parts);
         let duration_s = seconds(end - self.start);
         let response = tally.response.summary();
-        // In a closed loop an operation starts when it is meant to.
+        // In a closed loop an operation starts at its intended start.
         let service = match &tally.service {
             Some(service) => service.summary(),
             None => response.clone(),
@@ -86,7 +92,7 @@ impl Window {
         }
     }
 
-    /// The same for each stream of the load, by name.
+    /// The result of each stream of the load, by name.
     pub fn part_results(
         &self,
         streams: &[&'static str],

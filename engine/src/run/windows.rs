@@ -1,8 +1,8 @@
 //! The windows of a load: when each opens and closes, and where its intervals end.
 //!
-//! In: the job's times or the controller's commands, and what the workers have recorded. Out:
-//! phase, interval and result events. Called by `run::conduct` once the workers run; it stays in
-//! `run` until the load is to be stopped.
+//! In: the job's times or the controller's commands, and the records of the workers. Out: phase,
+//! interval and result events. Called by `run::conduct` once the workers run; `run` returns when
+//! the load has to stop.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -13,39 +13,39 @@ use crate::event::{Events, Phase, PhaseName};
 use crate::input::Input;
 use crate::job::Job;
 use crate::load::inbox::{Command, Message};
-use crate::load::schedule::{Backlog, Look};
+use crate::load::schedule::{Backlog, ScheduleState};
 use crate::machine;
 use crate::record::interval::Collector;
 use crate::run::window::{Window, interval};
 use crate::workload::shared::{Shared, stream_names};
 
-/// The id of the window that the job's own times make.
+/// The id of the window that the job's own times define.
 const TIMED: &str = "timed";
 
 const DURABLE_EVERY: Nanos = SECOND / 10;
 
-/// Why the load is to be stopped, when nothing has failed.
+/// The reason for a stop without an error.
 #[derive(Debug)]
 pub enum Ending {
-    /// The timed window is measured.
+    /// The timed window has been measured.
     Done,
-    /// The controller has closed stdin, with no window open.
+    /// The controller has closed stdin while no window was open.
     InputEnded,
-    /// The same, but before this.
+    /// The controller has closed stdin before the window was measured.
     Interrupted(String),
 }
 
-/// What happens at a time known beforehand.
+/// A command scheduled for a known time.
 struct Due {
     at: Nanos,
     command: Command,
 }
 
-/// What is watched while the load runs.
+/// The parts of a running load that the windows observe.
 pub struct Watched<'a> {
     pub shared: &'a Shared,
     pub collector: Collector,
-    /// Of an open loop.
+    /// Present in an open loop.
     pub backlog: Option<Backlog>,
     pub workers: usize,
     pub registered_buffers: bool,
@@ -56,17 +56,17 @@ pub struct Windows<'a> {
     watched: Watched<'a>,
     /// The names of the streams of the load.
     streams: Vec<&'static str>,
-    /// Where the schedule stood when the current interval began.
-    last_look: Option<Look>,
+    /// The state of the schedule at the start of the current interval.
+    last_state: Option<ScheduleState>,
     interval: Nanos,
     next_interval: Nanos,
     next_check: Nanos,
-    /// When to tell again what is durable of verified data.
+    /// When to report the durable sequences of verified data again.
     next_durable: Nanos,
     window: Option<Window>,
-    /// Whether windows are commanded; else the job's own times make one.
+    /// Whether commands open and close windows; else the job's own times define one.
     commanded: bool,
-    /// How long the window is that is timed.
+    /// The length of the timed window.
     measure: Option<Nanos>,
     /// The next step of a timed window.
     due: Option<Due>,
@@ -82,7 +82,7 @@ impl<'a> Windows<'a> {
         let interval = nanos(job.interval_s);
         Windows {
             events,
-            last_look: watched.backlog.as_ref().map(|_| Look::default()),
+            last_state: watched.backlog.as_ref().map(|_| ScheduleState::default()),
             watched,
             streams: stream_names(job),
             interval,
@@ -96,15 +96,15 @@ impl<'a> Windows<'a> {
         }
     }
 
-    /// Handles commands and times until the load is to be stopped. `early` are the commands that
-    /// came before the workers ran.
+    /// Handles commands and times until the load has to stop. `early` holds the commands that
+    /// arrived before the workers ran.
     pub fn run(mut self, inbox: &Receiver<Message>, early: Vec<String>) -> Result<Ending> {
         let ending = early
             .iter()
             .try_for_each(|line| self.obey(line))
             .and_then(|()| self.run_until_end(inbox));
         if ending.is_err() {
-            // What has happened so far explains the failure; it is no result.
+            // The last interval explains the failure; it is no result.
             self.close_interval();
         }
         ending
@@ -136,14 +136,14 @@ impl<'a> Windows<'a> {
             }
             if now >= self.next_interval {
                 self.close_interval();
-                // A tick that was missed is not made up for; the durations tell.
+                // A missed tick is not repeated; the intervals carry their durations.
                 let behind = (now - self.next_interval) / self.interval;
                 self.next_interval += (behind + 1) * self.interval;
             }
             if let Some(verification) = self.watched.shared.verification()
                 && now >= self.next_durable
             {
-                verification.tell(self.events);
+                verification.report_durable(self.events);
                 self.next_durable = now + DURABLE_EVERY;
             }
             if now >= self.next_check {
@@ -163,12 +163,12 @@ impl<'a> Windows<'a> {
         self.carry_out(command)
     }
 
-    /// Carries out what is due; true when the load is to end with that.
+    /// Executes the due command; true when the load ends with it.
     fn next_due(&mut self) -> Result<bool> {
         if let Some(due) = self.due.take() {
             self.carry_out(due.command)?;
         }
-        // Measured from when the window was really opened, which may be a little late.
+        // Counted from the actual opening of the window, which may be a little late.
         if let (Some(window), Some(measure)) = (&self.window, self.measure) {
             self.due = Some(Due {
                 at: window.start + measure,
@@ -216,7 +216,7 @@ impl<'a> Windows<'a> {
         self.next_interval = start + self.interval;
         self.events
             .emit(&Phase::at(PhaseName::Measuring, Some(&id), start));
-        self.window = Some(Window::open(id, start, self.streams.len(), self.last_look));
+        self.window = Some(Window::open(id, start, self.streams.len(), self.last_state));
     }
 
     fn close(&mut self) {
@@ -229,7 +229,7 @@ impl<'a> Windows<'a> {
         self.measure = None;
         self.events
             .emit(&Phase::at(PhaseName::Closed, Some(&window.id), end));
-        let mut result = window.result(end, cpu, self.last_look);
+        let mut result = window.result(end, cpu, self.last_state);
         result.workers = self.watched.workers;
         result.registered_buffers = self.watched.registered_buffers;
         if self.streams.iter().any(|name| !name.is_empty()) {
@@ -238,23 +238,23 @@ impl<'a> Windows<'a> {
         self.events.emit(&result);
     }
 
-    /// Ends the current interval, tells of it and adds it to the open window; returns when it was.
+    /// Ends the current interval, emits it and adds it to the open window; returns its end time.
     fn close_interval(&mut self) -> Nanos {
         let cut = self.watched.collector.cut();
-        // At once, so that what was started belongs to the same moment as what was done.
-        let before = self.last_look;
-        self.last_look = self
+        // Read immediately after the cut, so that starts and completions refer to the same moment.
+        let before = self.last_state;
+        self.last_state = self
             .watched
             .backlog
             .as_mut()
-            .map(|backlog| backlog.look(clock::now));
+            .map(|backlog| backlog.state(clock::now));
         let recorded = self.watched.collector.collect(cut);
         let whole = recorded.whole();
-        // Two ends that fall together leave an interval in which nothing could happen.
+        // Two ends at the same time leave an empty interval, which is not reported.
         if recorded.end - recorded.start >= SECOND / 1000 || !whole.is_empty() {
             let mut interval = interval(&recorded, &whole);
             interval.window = self.window.as_ref().map(|window| window.id.clone());
-            if let (Some(before), Some(now)) = (before, self.last_look) {
+            if let (Some(before), Some(now)) = (before, self.last_state) {
                 interval.offered = Some(now.offered - before.offered);
                 interval.backlog = Some(now.waiting);
             }

@@ -1,7 +1,7 @@
 //! A user of this machine, by name.
 //!
-//! In: a name. Out: the numbers that a process of this user has. Called by `supervise::process`, before
-//! it forks: looking up is not allowed afterwards.
+//! In: a name. Out: the user and group ids for a process of this user. Called by
+//! `supervise::process` before it forks: look-ups are not allowed afterwards.
 
 use std::ffi::CString;
 use std::io;
@@ -10,7 +10,7 @@ use std::io;
 pub struct Account {
     pub uid: libc::uid_t,
     pub gid: libc::gid_t,
-    /// All groups, `gid` among them.
+    /// All groups, including `gid`.
     pub groups: Vec<libc::gid_t>,
 }
 
@@ -23,7 +23,7 @@ impl Account {
         let mut room = vec![0; ROOM];
         // SAFETY: `passwd` is plain numbers and pointers, for which all zeroes is a value.
         let mut passwd: libc::passwd = unsafe { std::mem::zeroed() };
-        let mut found = std::ptr::null_mut();
+        let mut entry = std::ptr::null_mut();
         // SAFETY: every pointer is to memory that lives during the call, `room` with its length.
         let errno = unsafe {
             libc::getpwnam_r(
@@ -31,13 +31,13 @@ impl Account {
                 &raw mut passwd,
                 room.as_mut_ptr(),
                 room.len(),
-                &raw mut found,
+                &raw mut entry,
             )
         };
         if errno != 0 {
             return Err(io::Error::from_raw_os_error(errno));
         }
-        if found.is_null() {
+        if entry.is_null() {
             return Err(io::Error::other(format!("there is no user {name}")));
         }
         Ok(Account {

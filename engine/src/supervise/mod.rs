@@ -1,8 +1,8 @@
 //! `paribus-engine supervise`: keeps one server process, which never outlives it.
 //!
 //! In: one job line on stdin, then `"stop"` or `"kill"`; the end of stdin is a stop. Out: `hello`,
-//! `started`, and `ended` when nothing of the server runs any more. Called by `main`. It heeds no
-//! signal, so that a server is ended in good order whatever becomes of its controller.
+//! `started`, and `ended` when no process of the server runs any more. Called by `main`. It ignores
+//! signals, so that a server is stopped in good order even without its controller.
 
 mod account;
 mod process;
@@ -31,20 +31,20 @@ const LAST_BYTES: u64 = 64 << 10;
 struct SuperviseJob {
     protocol: u32,
     argv: Vec<String>,
-    /// Whom it runs as; null: whoever runs this.
+    /// The user of the server; null: the user of this process.
     #[serde(default)]
     user: Option<String>,
-    /// What it is started in.
+    /// The working directory.
     directory: PathBuf,
-    /// All of its environment.
+    /// The complete environment.
     #[serde(default)]
     environment: BTreeMap<String, String>,
     #[serde(default)]
     stop_signal: StopSignal,
-    /// How long after the stop signal it is killed.
+    /// The time between the stop signal and the kill.
     #[serde(default = "a_minute")]
     patience_s: f64,
-    /// Where it writes; locked as long as anything of it runs.
+    /// The server's log; locked as long as any of its processes runs.
     log: PathBuf,
 }
 
@@ -70,11 +70,11 @@ pub enum SuperviseEvent {
     Started {
         pid: u32,
     },
-    /// All of it is gone. Signal 9 after a stop: it did not end in time.
+    /// All processes of the server are gone. Signal 9 after a stop: it did not end in time.
     Ended {
         exit_code: Option<i32>,
         signal: Option<i32>,
-        /// The end of what it has written to its log since it was started.
+        /// The end of its log since the start.
         last_words: Vec<String>,
     },
 }
@@ -104,7 +104,7 @@ pub fn supervise(stdin: impl Read + Send + 'static, events: &Events) -> Result<(
     let pid = process.pid();
     events.emit(&SuperviseEvent::Started { pid });
     process::when_over(pid, move || {
-        // Nobody waits for it any more only where this has ended.
+        // The receiver is gone only when this process has ended.
         let _ = sender.send(Message::Over);
     })
     .map_err(|cause| EngineError::no_thread(&cause))?;
@@ -181,7 +181,7 @@ fn last_words(log: &Path, start: u64) -> Vec<String> {
     let mut bytes = Vec::new();
     let read = File::open(log).and_then(|mut file| {
         let end = file.metadata()?.len();
-        // A server may have begun its log anew.
+        // The server may have truncated its log.
         let start = if start > end { 0 } else { start };
         file.seek(SeekFrom::Start(start.max(end.saturating_sub(LAST_BYTES))))?;
         file.read_to_end(&mut bytes)

@@ -1,7 +1,7 @@
-//! One server process and everything that descends from it.
+//! One server process and its descendants.
 //!
-//! In: a `SuperviseJob`. Out: a process in a group of its own that dies with this one, and the certainty
-//! that all of it is gone. Called by `supervise`.
+//! In: a `SuperviseJob`. Out: a process in a separate group that dies with this one, and the
+//! certainty that all its descendants are gone. Called by `supervise`.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -18,7 +18,7 @@ use crate::error::{Class, EngineError, Result};
 
 pub struct Process {
     child: Child,
-    /// How long its log was before it was started.
+    /// The length of its log before the start.
     pub log_start: u64,
 }
 
@@ -31,8 +31,9 @@ impl Process {
         unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
 
         let mut command = Command::new(&job.argv[0]);
-        let again = log.try_clone();
-        let again = again.map_err(|cause| EngineError::from_io("open", &job.log, &cause))?;
+        let second_handle = log.try_clone();
+        let second_handle =
+            second_handle.map_err(|cause| EngineError::from_io("open", &job.log, &cause))?;
         command
             .args(&job.argv[1..])
             .env_clear()
@@ -41,7 +42,7 @@ impl Process {
             .process_group(0)
             .stdin(Stdio::null())
             .stdout(log)
-            .stderr(again);
+            .stderr(second_handle);
         let parent = std::process::id();
         // SAFETY: between fork and exec only system calls are made, on memory made before.
         unsafe { command.pre_exec(move || become_it(account.as_ref(), parent)) };
@@ -53,7 +54,7 @@ impl Process {
         self.child.id()
     }
 
-    /// Sends a signal to the server alone; those that descend from it are its own matter.
+    /// Sends a signal to the server alone; the server handles its descendants.
     pub fn signal(&self, number: i32) {
         send(self.raw_pid(), number);
     }
@@ -63,9 +64,10 @@ impl Process {
         send(-self.raw_pid(), libc::SIGKILL);
     }
 
-    /// Ends whatever it has left behind once it is over; its exit code, or the signal that ended it.
+    /// Ends all remaining descendants after the server's end. Returns its exit code, or the signal
+    /// that ended it.
     pub fn sweep(&mut self) -> (Option<i32>, Option<i32>) {
-        // Its number is still its own: nobody has waited for it yet.
+        // Its process id is still its own: nobody has waited for it yet.
         self.kill();
         let status = self.child.wait().ok();
         loop {
@@ -90,8 +92,8 @@ impl Process {
     }
 }
 
-/// Calls `tell` on a thread of its own when that child has ended, and leaves it to be waited for.
-pub fn when_over(pid: u32, tell: impl FnOnce() + Send + 'static) -> io::Result<()> {
+/// Calls `report` on a separate thread when that child has ended, without reaping it.
+pub fn when_over(pid: u32, report: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let wait = move || {
         loop {
             // SAFETY: `siginfo_t` is plain numbers, for which all zeroes is a value.
@@ -103,7 +105,7 @@ pub fn when_over(pid: u32, tell: impl FnOnce() + Send + 'static) -> io::Result<(
                 break;
             }
         }
-        tell();
+        report();
     };
     thread::Builder::new()
         .name("server".into())
@@ -111,7 +113,8 @@ pub fn when_over(pid: u32, tell: impl FnOnce() + Send + 'static) -> io::Result<(
         .map(drop)
 }
 
-/// The log, which is locked by whoever has it from here: as long as it is, something of a server runs.
+/// The log. Every process of the server inherits its lock, so the lock shows whether one still
+/// runs.
 fn open_log(path: &Path) -> Result<(File, u64)> {
     let failed = |cause: &io::Error| EngineError::from_io("open", path, cause);
     let log = OpenOptions::new()
@@ -151,9 +154,10 @@ fn switch_to(name: &str) -> Result<Account> {
     })
 }
 
-/// In the child, before it becomes the program.
+/// In the child, before it executes the program.
 fn become_it(account: Option<&Account>, parent: u32) -> io::Result<()> {
-    // Also what this program's own starter ignored, as a shell does with QUIT for what it starts behind itself.
+    // Also resets signals that this program inherited as ignored, as a shell does with QUIT for
+    // background jobs.
     for signal in libc::SIGHUP..=libc::SIGSYS {
         // SAFETY: SIG_DFL installs no handler code; a signal that cannot be caught is refused.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
@@ -186,10 +190,10 @@ fn check(done: libc::c_int) -> io::Result<()> {
 
 fn cannot_start(job: &SuperviseJob, cause: &io::Error) -> EngineError {
     let program = &job.argv[0];
-    let who = job.user.as_deref().map(|user| format!(" as user {user}"));
+    let as_user = job.user.as_deref().map(|user| format!(" as user {user}"));
     let message = format!(
         "cannot start {program}{} in {}: {cause}",
-        who.unwrap_or_default(),
+        as_user.unwrap_or_default(),
         job.directory.display()
     );
     let hint = "see that the program and the folder are there, and that this user may reach both";
@@ -207,17 +211,19 @@ fn send(pid: libc::pid_t, number: i32) {
     unsafe { libc::kill(pid, number) };
 }
 
-/// The children of this process, dead ones too.
+/// The children of this process, including dead ones.
 fn children() -> Vec<libc::pid_t> {
-    let own = std::process::id();
+    let this_process = std::process::id();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers.filter(|&pid| parent_of(pid) == Some(own)).collect()
+    numbers
+        .filter(|&pid| parent_of(pid) == Some(this_process))
+        .collect()
 }
 
 fn parent_of(pid: libc::pid_t) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name before it is in brackets and may hold anything.
-    let (_, rest) = stat.rsplit_once(") ")?;
-    rest.split(' ').nth(1)?.parse().ok()
+    // The name before it is in brackets and may contain anything.
+    let (_, after_name) = stat.rsplit_once(") ")?;
+    after_name.split(' ').nth(1)?.parse().ok()
 }

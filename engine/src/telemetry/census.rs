@@ -1,7 +1,7 @@
-//! The census: which processes used CPU and storage between two moments.
+//! The census: the CPU and storage use of processes between two moments.
 //!
-//! In: /proc at the moment of each census. Out: what each user process used since the one before,
-//! the largest first. Called by `telemetry::sampler` when the controller asks.
+//! In: /proc at the moment of each census. Out: the use of each user process since the previous
+//! census, the largest first. Called by `telemetry::sampler` when the controller asks.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -9,30 +9,30 @@ use std::fs;
 use super::event::{Census, ProcessUse};
 use crate::clock::{self, Nanos, seconds};
 
-/// More processes than this are never of interest one by one.
+/// More processes than this are never of interest.
 const MOST: usize = 50;
 /// Flag of a kernel thread in the ninth field of /proc/pid/stat (PF_KTHREAD).
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
-/// A process id alone may be a new process's; with its start time it is unique.
+/// A process id may be reused; together with its start time it is unique.
 type Identity = (u32, u64);
 
 #[derive(Debug, Default)]
 pub struct Counter {
     before: Option<(Nanos, HashMap<Identity, Used>)>,
-    /// Processes that are summed up with all that descend from them, such as a server under test.
-    own: Vec<u32>,
+    /// Processes that are summed up with all their descendants, such as a server under test.
+    watched: Vec<u32>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Used {
     cpu_ticks: u64,
-    /// Of these, in user mode.
+    /// The part in user mode.
     user_ticks: u64,
-    /// Read from and written to storage; `None` where we may not look.
+    /// Bytes read from and written to storage; `None` where this user may not see them.
     storage: Option<(u64, u64)>,
-    /// Minor page faults of children that were reaped. No process lives without one, so this moves
-    /// whenever a child is reaped.
+    /// Minor page faults of reaped children. Every process has some, so this grows whenever a child
+    /// is reaped.
     reaped_faults: u64,
 }
 
@@ -47,7 +47,7 @@ struct ProcessStat<'a> {
     start_ticks: u64,
 }
 
-/// A process that lives.
+/// A living process.
 struct Process {
     identity: Identity,
     parent: u32,
@@ -56,9 +56,9 @@ struct Process {
 }
 
 impl Counter {
-    /// From now on these and their descendants are ours.
-    pub fn own(&mut self, pids: Vec<u32>) {
-        self.own = pids;
+    /// Sums up these processes and their descendants from now on.
+    pub fn watch(&mut self, pids: Vec<u32>) {
+        self.watched = pids;
     }
 
     pub fn take(&mut self, label: String) -> Census {
@@ -66,9 +66,9 @@ impl Counter {
         let ticks_per_s = ticks_per_s();
         let mut current = HashMap::new();
         let mut processes = Vec::new();
-        let mut own = Used::default();
+        let mut watched_use = Used::default();
         let living = living();
-        let is_own = descendants(&self.own, &living);
+        let is_watched = descendants(&self.watched, &living);
         for process in living {
             let Process {
                 identity,
@@ -78,9 +78,9 @@ impl Counter {
             } = process;
             if let Some((_, before)) = &self.before {
                 let since = used.since(before.get(&identity));
-                if is_own.contains(&identity.0) {
-                    own.cpu_ticks += since.cpu_ticks;
-                    own.user_ticks += since.user_ticks;
+                if is_watched.contains(&identity.0) {
+                    watched_use.cpu_ticks += since.cpu_ticks;
+                    watched_use.user_ticks += since.user_ticks;
                 } else if since.is_anything() {
                     processes.push(ProcessUse {
                         pid: identity.0,
@@ -94,37 +94,37 @@ impl Counter {
             current.insert(identity, used);
         }
         let before = self.before.replace((now, current));
-        processes.sort_by(|one, other| {
+        processes.sort_by(|left, right| {
             let bytes = |process: &ProcessUse| {
                 process.read_bytes.unwrap_or(0) + process.written_bytes.unwrap_or(0)
             };
-            other
+            right
                 .cpu_s
-                .total_cmp(&one.cpu_s)
-                .then_with(|| bytes(other).cmp(&bytes(one)))
+                .total_cmp(&left.cpu_s)
+                .then_with(|| bytes(right).cmp(&bytes(left)))
         });
         processes.truncate(MOST);
         Census {
             label,
             monotonic_s: seconds(now),
             duration_s: before.map(|(then, _)| seconds(now - then)),
-            own_cpu_s: own.cpu_ticks as f64 / ticks_per_s,
-            own_user_s: own.user_ticks as f64 / ticks_per_s,
+            own_cpu_s: watched_use.cpu_ticks as f64 / ticks_per_s,
+            own_user_s: watched_use.user_ticks as f64 / ticks_per_s,
             processes,
         }
     }
 }
 
 impl Used {
-    /// What a process that is not in the previous census used was all used since, and so was what
-    /// its children used.
+    /// The use since the previous census. A process without an entry there is new, so all its use
+    /// and that of its children counts.
     fn since(self, before: Option<&Used>) -> Used {
         let Some(before) = before else {
             return self;
         };
         let reaped_faults = self.reaped_faults.saturating_sub(before.reaped_faults);
         let storage = match (self.storage, before.storage) {
-            // The kernel has added what a reaped child read and wrote in its whole life.
+            // The kernel has added the storage use of a reaped child's whole life.
             _ if reaped_faults > 0 => None,
             (Some((read, written)), Some((read_before, written_before))) => Some((
                 read.saturating_sub(read_before),
@@ -140,38 +140,38 @@ impl Used {
         }
     }
 
-    /// Storage that is unknown because a child was reaped may be something.
+    /// Storage that is unknown because of a reaped child counts as use.
     fn is_anything(&self) -> bool {
         let reaped = self.reaped_faults > 0;
         self.cpu_ticks > 0 || self.storage.map_or(reaped, |storage| storage != (0, 0))
     }
 }
 
-/// The processes of these numbers, and all that descend from them.
-fn descendants(own: &[u32], living: &[Process]) -> HashSet<u32> {
-    let mut found: HashSet<u32> = own.iter().copied().collect();
-    let mut known = 0;
-    while known < found.len() {
-        known = found.len();
+/// The processes with these ids, and all their descendants.
+fn descendants(ancestors: &[u32], living: &[Process]) -> HashSet<u32> {
+    let mut descendants: HashSet<u32> = ancestors.iter().copied().collect();
+    let mut previous_count = 0;
+    while previous_count < descendants.len() {
+        previous_count = descendants.len();
         let children = living
             .iter()
-            .filter(|process| found.contains(&process.parent))
+            .filter(|process| descendants.contains(&process.parent))
             .map(|process| process.identity.0);
         let children: Vec<u32> = children.collect();
-        found.extend(children);
+        descendants.extend(children);
     }
-    found
+    descendants
 }
 
-/// All user processes but this one. One that ends while we look is not there.
+/// All user processes but this one, without those that end during the reading.
 fn living() -> Vec<Process> {
-    let own = std::process::id();
+    let this_process = std::process::id();
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
     entries
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok())
-        .filter(|&pid| pid != own)
+        .filter(|&pid| pid != this_process)
         .filter_map(|pid| {
             let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
             let stat = parse_stat(&text)?;
@@ -200,8 +200,8 @@ fn parse_stat(text: &str) -> Option<ProcessStat<'_>> {
     let (open, close) = (text.find('(')?, text.rfind(')')?);
     let command = text.get(open + 1..close)?;
     // The first word here is field 3 of proc_pid_stat(5).
-    let words: Vec<&str> = text.get(close + 1..)?.split_ascii_whitespace().collect();
-    let field = |number: usize| words.get(number - 3)?.parse::<u64>().ok();
+    let fields: Vec<&str> = text.get(close + 1..)?.split_ascii_whitespace().collect();
+    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
     Some(ProcessStat {
         command,
         parent: field(4)? as u32,
@@ -268,7 +268,7 @@ mod tests {
         let since = after.since(Some(&reaped));
         assert_eq!((since.storage, since.is_anything()), (Some((0, 1)), true));
         assert!(!after.since(Some(&after)).is_anything());
-        // All that a new process's children did was done since.
+        // All use of a new process's children falls into the interval.
         assert_eq!(reaped.since(None).storage, Some((0, 9000)));
         let unseen = Used {
             storage: None,
@@ -286,8 +286,8 @@ mod tests {
             used: Used::default(),
         };
         let living = [process(9, 7), process(7, 5), process(5, 1), process(6, 1)];
-        let found = descendants(&[5], &living);
-        assert_eq!(found, HashSet::from([5, 7, 9]));
+        let family = descendants(&[5], &living);
+        assert_eq!(family, HashSet::from([5, 7, 9]));
         assert!(descendants(&[], &living).is_empty());
     }
 

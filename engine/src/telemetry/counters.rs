@@ -1,8 +1,8 @@
-//! The counters of a database server, read beside the machine's.
+//! The counters of a database server, read together with the machine's.
 //!
-//! In: which server, and the statement that reads them. Out: one `Counted` for each time that is asked, by
-//! way of the inbox. Called by `telemetry::sample`. A thread and a connection of its own: a server that is
-//! slow to answer holds up no sample, and what it has not answered yet is not asked again.
+//! In: the server, and the statement that reads its counters. Out: one `Counted` for each request,
+//! through the inbox. Called by `telemetry::sample`. It has a thread and a connection of its own,
+//! so that a slow server delays no sample. It sends no request while an answer is outstanding.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
@@ -18,7 +18,7 @@ use crate::db::database::Database;
 use crate::db::session::Session;
 use crate::error::{EngineError, Result};
 
-/// `statement` returns names and numbers; `opening` comes before it, once.
+/// `statement` returns names and numbers; `opening` is executed once before it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CountersJob {
@@ -27,35 +27,35 @@ pub struct CountersJob {
     statement: String,
 }
 
-/// Dropped, it reads no more.
+/// Stops reading when dropped.
 pub struct Reader {
-    asked: SyncSender<()>,
+    requests: SyncSender<()>,
 }
 
 impl Reader {
     pub fn start(job: CountersJob, answers: Sender<Message>) -> Result<Reader> {
-        let (asked, questions) = sync_channel(1);
+        let (requests, pending_requests) = sync_channel(1);
         thread::Builder::new()
             .name("counters".into())
             .spawn(move || {
-                if let Err(error) = read(&job, &questions, &answers) {
+                if let Err(error) = read(&job, &pending_requests, &answers) {
                     let _ = answers.send(Message::Counted(Counted::failed(error.to_string())));
                 }
             })
             .map_err(|cause| EngineError::no_thread(&cause))?;
-        Ok(Reader { asked })
+        Ok(Reader { requests })
     }
 
-    /// Has them read now, unless the answer before is still to come.
+    /// Requests a reading, unless the previous answer is outstanding.
     pub fn ask(&self) {
-        let _ = self.asked.try_send(());
+        let _ = self.requests.try_send(());
     }
 }
 
 fn read(job: &CountersJob, questions: &Receiver<()>, answers: &Sender<Message>) -> Result<()> {
-    let place = job.database.place();
-    let mut session = Session::open(&job.database, false).map_err(|error| error.at(&place))?;
-    let mut ask = |sql: &str| session.query(sql).map_err(|error| error.at(&place));
+    let address = job.database.address();
+    let mut session = Session::open(&job.database, false).map_err(|error| error.at(&address))?;
+    let mut ask = |sql: &str| session.query(sql).map_err(|error| error.at(&address));
     ask(&job.opening)?;
     let mut before: Option<(Nanos, BTreeMap<String, f64>)> = None;
     while questions.recv().is_ok() {
@@ -66,7 +66,7 @@ fn read(job: &CountersJob, questions: &Receiver<()>, answers: &Sender<Message>) 
         let counters = numbers(rows);
         if counters.is_empty() {
             return Err(EngineError::bad_command(format!(
-                "{place}: the statement that reads the counters returned no number"
+                "{address}: the statement that reads the counters returned no number"
             )));
         }
         let counted = Counted {
@@ -87,7 +87,7 @@ fn read(job: &CountersJob, questions: &Receiver<()>, answers: &Sender<Message>) 
     Ok(())
 }
 
-/// By how much each has grown; levels fall as well.
+/// The growth of each counter; it may be negative.
 fn growth(before: &BTreeMap<String, f64>, after: &BTreeMap<String, f64>) -> BTreeMap<String, f64> {
     after
         .iter()
@@ -95,7 +95,7 @@ fn growth(before: &BTreeMap<String, f64>, after: &BTreeMap<String, f64>) -> BTre
         .collect()
 }
 
-/// Names and numbers; what is neither is left out.
+/// The rows with a name and a number; all others are left out.
 fn numbers(rows: Rows) -> BTreeMap<String, f64> {
     rows.rows
         .into_iter()

@@ -1,6 +1,6 @@
 //! CPU time of the machine, from /proc/stat.
 //!
-//! In: the text. Out: counters, and from two of them the shares of what happened between. Called by
+//! In: the text. Out: counters, and the shares of the time between two of them. Called by
 //! `telemetry::sampler`.
 
 use serde::Serialize;
@@ -27,17 +27,19 @@ pub struct CpuShares {
 pub fn parse(stat: &str) -> CpuCounters {
     let mut counters = CpuCounters::default();
     for line in stat.lines() {
-        let mut words = line.split_ascii_whitespace();
-        let Some(name) = words.next() else { continue };
+        let mut fields = line.split_ascii_whitespace();
+        let Some(name) = fields.next() else { continue };
         if name == "cpu" {
-            for (tick, word) in counters.ticks.iter_mut().zip(words) {
+            for (tick, word) in counters.ticks.iter_mut().zip(fields) {
                 *tick = word.parse().unwrap_or(0);
             }
         } else if name.starts_with("cpu") {
             counters.cores += 1;
         } else if name == "ctxt" {
-            counters.context_switches =
-                words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
+            counters.context_switches = fields
+                .next()
+                .and_then(|word| word.parse().ok())
+                .unwrap_or(0);
         }
     }
     counters
@@ -46,7 +48,7 @@ pub fn parse(stat: &str) -> CpuCounters {
 pub fn shares(before: &CpuCounters, after: &CpuCounters) -> CpuShares {
     let mut spent = [0.0; 8];
     for (spent, (before, after)) in spent.iter_mut().zip(before.ticks.iter().zip(&after.ticks)) {
-        // iowait can go back: the kernel does not promise otherwise.
+        // iowait may decrease: the kernel does not promise otherwise.
         *spent = after.saturating_sub(*before) as f64;
     }
     let total: f64 = spent.iter().sum();

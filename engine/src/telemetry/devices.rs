@@ -34,7 +34,7 @@ pub struct DeviceUse {
     pub write_await_s: Option<f64>,
     /// Mean number of requests in flight.
     pub queue: f64,
-    /// Share of the time in which anything was in flight.
+    /// Share of the time with requests in flight.
     pub utilisation: f64,
 }
 
@@ -72,7 +72,7 @@ pub fn used(before: &DeviceCounters, after: &DeviceCounters, duration_s: f64) ->
     if duration_s <= 0.0 {
         return DeviceUse::default();
     }
-    // A device that was replaced starts again at zero.
+    // A replaced device starts again at zero.
     let since =
         |field: fn(&DeviceCounters) -> u64| field(after).saturating_sub(field(before)) as f64;
     let mean_wait = |ms: f64, count: f64| (count > 0.0).then(|| ms / 1e3 / count);
@@ -89,12 +89,12 @@ pub fn used(before: &DeviceCounters, after: &DeviceCounters, duration_s: f64) ->
     }
 }
 
-/// Where a SCSI or SATA disk tells of requests that failed; others have no such file.
+/// The file of failed requests of a SCSI or SATA disk; other devices have none.
 pub fn failures_of(name: &str) -> String {
     format!("/sys/class/block/{name}/device/ioerr_cnt")
 }
 
-/// The requests that failed since boot, of all these files; the kernel writes them like `0x1f`.
+/// The sum of failed requests since boot in these files; the kernel writes them like `0x1f`.
 pub fn failed(files: &mut [Source]) -> Option<u64> {
     files
         .iter_mut()

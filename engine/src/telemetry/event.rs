@@ -1,6 +1,6 @@
-//! The telemetry events: what `sample` says.
+//! The telemetry events: the output of `sample`.
 //!
-//! In: filled by the modules beside this one. Out: JSON, by way of `event::Event`.
+//! In: filled by the modules of this folder. Out: JSON, through `event::Event`.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::clock::{self, seconds};
 pub struct Sample {
     pub monotonic_s: f64,
     pub unix_s: f64,
-    /// The interval this sample covers, which ended at `monotonic_s`.
+    /// The interval of this sample, which ended at `monotonic_s`.
     pub duration_s: f64,
     pub cpu: CpuShares,
     pub cores: usize,
@@ -27,11 +27,13 @@ pub struct Sample {
     pub memory: Memory,
     pub context_switches_per_s: f64,
     pub pressure: Pressure,
-    /// Of all processors on average, at `monotonic_s`; null where the machine does not tell.
+    /// The mean clock of all processors at `monotonic_s`; null where the machine does not report
+    /// it.
     pub clock_hz: Option<f64>,
-    /// Requests to the devices that failed in this interval; null where no driver counts them.
+    /// Failed requests to the devices in this interval; null where no driver counts them.
     pub device_errors: Option<u64>,
-    /// How often heat slowed a processor in this interval; null likewise.
+    /// Thermal throttling events of processors in this interval; null where the machine does not
+    /// report them.
     pub throttled: Option<u64>,
     pub devices: BTreeMap<String, DeviceUse>,
 }
@@ -41,39 +43,40 @@ pub struct Sample {
 pub struct Census {
     pub label: String,
     pub monotonic_s: f64,
-    /// Since the previous census; null for the first, which has nothing to compare with.
+    /// Since the previous census; null for the first.
     pub duration_s: Option<f64>,
-    /// Of the processes that are ours and of their descendants, which are not listed: in all, and in user mode.
+    /// The use of the watched processes and their descendants, which are not listed: in total, and
+    /// in user mode.
     pub own_cpu_s: f64,
     pub own_user_s: f64,
     pub processes: Vec<ProcessUse>,
 }
 
-/// What one process used since the previous census.
+/// The use of one process since the previous census.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProcessUse {
     pub pid: u32,
     pub command: String,
     pub cpu_s: f64,
-    /// From and to storage, not to the page cache; null where /proc does not let us look, and where
+    /// Bytes from and to storage, not to the page cache. Null where /proc denies access, and where
     /// the process has reaped a child, whose whole life would be counted.
     pub read_bytes: Option<u64>,
     pub written_bytes: Option<u64>,
 }
 
-/// What a database server has counted since it started.
+/// The counters of a database server since its start.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename = "counted")]
 pub struct Counted {
     pub monotonic_s: f64,
-    /// Since the reading before; null for the first from a server.
+    /// Since the previous reading; null for the first from a server.
     pub duration_s: Option<f64>,
-    /// How long the server took to answer.
+    /// The response time of the server.
     pub took_s: f64,
     pub counters: BTreeMap<String, f64>,
-    /// By how much since the reading before; empty for the first.
+    /// The growth since the previous reading; empty for the first.
     pub grown: BTreeMap<String, f64>,
-    /// Why nothing is read from that server any more.
+    /// The reason why the server is no longer read.
     pub failed: Option<String>,
 }
 

@@ -16,7 +16,7 @@ pub struct Memory {
 pub fn parse(meminfo: &str) -> Memory {
     let mut memory = Memory::default();
     for line in meminfo.lines() {
-        let Some((name, rest)) = line.split_once(':') else {
+        let Some((name, value)) = line.split_once(':') else {
             continue;
         };
         let field = match name {
@@ -27,7 +27,7 @@ pub fn parse(meminfo: &str) -> Memory {
             "Cached" => &mut memory.cached_bytes,
             _ => continue,
         };
-        let kibibytes = rest.split_ascii_whitespace().next();
+        let kibibytes = value.split_ascii_whitespace().next();
         *field = kibibytes
             .and_then(|word| word.parse::<u64>().ok())
             .unwrap_or(0)

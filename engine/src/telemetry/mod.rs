@@ -1,8 +1,9 @@
 //! `paribus-engine sample`: the state of the machine, once an interval.
 //!
-//! In: one job line on stdin, then commands: `census`, and `server`, whose counters are read at each
-//! sample; the end of stdin ends it. Out: `sample`, `counted` and `census` events. Called by `main`.
-//! It runs beside a load in a process of its own, so that its cost is not the load's.
+//! In: one job line on stdin, then commands. `census` asks for a census; `server` names the server
+//! whose counters each sample reads. The end of stdin ends it. Out: `sample`, `counted` and
+//! `census` events. Called by `main`. It runs in a separate process next to a load, so that its
+//! cost is not counted as the load's.
 
 mod census;
 mod counters;
@@ -45,7 +46,7 @@ struct SampleJob {
 #[serde(rename_all = "lowercase")]
 enum Command {
     Census(String),
-    /// These and their descendants are ours: a server under test.
+    /// Sums up these processes and their descendants: a server under test.
     Own(Vec<u32>),
     /// The server whose counters are read from now on; null: none.
     Server(Option<Box<CountersJob>>),
@@ -78,13 +79,13 @@ pub fn sample(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> 
         let patience = Duration::from_nanos(next.saturating_sub(clock::now()));
         match inbox.recv_timeout(patience) {
             Ok(Message::Input(Input::Line(line))) => {
-                // The line is not repeated: the address of a server may hold a password.
+                // The error does not repeat the line: the address of a server may hold a password.
                 let command = serde_json::from_str(&line).map_err(|cause| {
                     EngineError::bad_command(format!("this is not a command: {cause}"))
                 })?;
                 match command {
                     Command::Census(label) => events.emit(&counter.take(label)),
-                    Command::Own(pids) => counter.own(pids),
+                    Command::Own(pids) => counter.watch(pids),
                     Command::Server(job) => {
                         let start = |job: Box<CountersJob>| Reader::start(*job, sender.clone());
                         reader = job.map(start).transpose()?;
@@ -98,7 +99,7 @@ pub fn sample(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> 
                     reader.ask();
                 }
                 events.emit(&sampler.sample()?);
-                // A sample that was missed is not made up for; the durations tell.
+                // A missed sample is not repeated; the samples carry their durations.
                 let behind = clock::now().saturating_sub(next) / interval;
                 next += (behind + 1) * interval;
             }

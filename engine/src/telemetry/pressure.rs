@@ -1,7 +1,7 @@
 //! Pressure stall information, from /proc/pressure: the share of time in which tasks had to wait.
 //!
-//! In: the text. Out: stalled microseconds since boot, and shares from two of them. Called by
-//! `telemetry::sampler`; older kernels and some configurations have none.
+//! In: the text. Out: stalled microseconds since boot, and the shares between two readings. Called
+//! by `telemetry::sampler`; older kernels and some configurations have none.
 
 use serde::Serialize;
 

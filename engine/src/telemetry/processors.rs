@@ -1,7 +1,7 @@
-//! How fast the processors run, and how often heat has slowed them, from /sys/devices/system/cpu.
+//! The clock and the thermal throttling of the processors, from /sys/devices/system/cpu.
 //!
-//! In: that folder. Out: the mean clock now, and throttling events since boot; neither on a virtual
-//! machine, most of which show no such files. Called by `telemetry::sampler`.
+//! In: that folder. Out: the present mean clock, and throttling events since boot. Most virtual
+//! machines have neither file. Called by `telemetry::sampler`.
 
 use std::fs;
 use std::path::Path;
@@ -16,19 +16,19 @@ pub struct Processors {
 
 impl Processors {
     pub fn open(folder: &Path) -> Processors {
-        let mut found = Processors {
+        let mut processors = Processors {
             clocks: Vec::new(),
             throttles: Vec::new(),
         };
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let processor = entry.path();
             let source = |file: &str| Source::open(processor.join(file)).ok();
-            found.clocks.extend(source("cpufreq/scaling_cur_freq"));
-            found
+            processors.clocks.extend(source("cpufreq/scaling_cur_freq"));
+            processors
                 .throttles
                 .extend(source("thermal_throttle/core_throttle_count"));
         }
-        found
+        processors
     }
 
     pub fn clock_hz(&mut self) -> Option<f64> {
@@ -43,7 +43,7 @@ impl Processors {
     }
 }
 
-/// Of the files that can be read at this moment: a processor may be taken offline.
+/// The values of the files that can be read now: a processor may be taken offline.
 fn numbers(sources: &mut [Source]) -> Vec<u64> {
     sources
         .iter_mut()
@@ -70,18 +70,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         processor(folder.path(), "cpu0", "2000000\n", "3\n");
         processor(folder.path(), "cpu1", "3000000\n", "4\n");
-        let mut found = Processors::open(folder.path());
-        assert_eq!(found.clock_hz(), Some(2.5e9));
-        assert_eq!(found.throttled(), Some(7));
+        let mut processors = Processors::open(folder.path());
+        assert_eq!(processors.clock_hz(), Some(2.5e9));
+        assert_eq!(processors.throttled(), Some(7));
     }
 
     #[test]
     fn a_machine_that_does_not_tell_has_neither() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("cpu0")).unwrap();
-        let mut found = Processors::open(folder.path());
-        assert_eq!(found.clock_hz(), None);
-        assert_eq!(found.throttled(), None);
+        let mut processors = Processors::open(folder.path());
+        assert_eq!(processors.clock_hz(), None);
+        assert_eq!(processors.throttled(), None);
         assert_eq!(Processors::open(Path::new("/nowhere")).clock_hz(), None);
     }
 }

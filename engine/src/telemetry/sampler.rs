@@ -1,6 +1,6 @@
 //! The sampler: reads the machine's counters and turns two readings into one sample.
 //!
-//! In: device names. Out: a `Sample` per call, covering the time since the call before. Called by
+//! In: device names. Out: a `Sample` per call, covering the time since the previous call. Called by
 //! `telemetry::sample`.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub struct Sampler {
     cpu_pressure: Option<Source>,
     memory_pressure: Option<Source>,
     devices: Vec<(String, Source)>,
-    /// Of those devices whose driver counts them.
+    /// Of the devices whose driver counts them.
     failures: Vec<Source>,
     processors: Processors,
     before: Counters,
@@ -146,7 +146,7 @@ fn since(before: Option<u64>, after: Option<u64>) -> Option<u64> {
     Some(after?.saturating_sub(before?))
 }
 
-/// A kernel started with psi=0 has the files but refuses to read them: that is "none" as well.
+/// A kernel started with psi=0 has the files but refuses to read them, which counts as no file.
 fn stalled(source: &mut Option<Source>) -> Stalled {
     source
         .as_mut()

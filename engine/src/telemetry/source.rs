@@ -1,7 +1,7 @@
-//! A file of the kernel that is read again and again.
+//! A kernel file that is read repeatedly.
 //!
-//! In: a path under /proc or /sys. Out: its text at this moment. It stays open and is read with one
-//! call into one buffer, which keeps sampling far below a percent of a core. Called by
+//! In: a path under /proc or /sys. Out: its present text. It stays open and is read with one call
+//! into one buffer, which keeps sampling far below a percent of a core. Called by
 //! `telemetry::sampler`.
 
 use std::fs::File;
@@ -36,7 +36,7 @@ impl Source {
         let length = self
             .fill()
             .map_err(|cause| EngineError::from_io("read", &self.path, &cause))?;
-        // What is read here is ASCII; anything else would fail to parse like any other surprise.
+        // The content is ASCII; any other bytes fail to parse like any other unexpected text.
         Ok(std::str::from_utf8(&self.buffer[..length]).unwrap_or_default())
     }
 

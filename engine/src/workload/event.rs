@@ -9,19 +9,20 @@ pub enum DataEvent {
         done_bytes: u64,
         total_bytes: u64,
     },
-    /// By lane of a load on verified data, the sequence up to which all writes survive a crash.
+    /// For each lane of a load on verified data, the sequence up to which all writes survive a
+    /// crash.
     Durable {
         sequences: Vec<u64>,
     },
-    /// All verified data was read and is what was written.
+    /// The result of reading all verified data without finding damage.
     Verified(Verified),
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Verified {
     pub blocks: u64,
-    /// Of these, the ones that a load has written since they were prepared.
+    /// Blocks that a load has written since they were prepared.
     pub written: u64,
-    /// Of these, the ones for which the job names a write that must have survived.
+    /// Blocks for which the job names a write that must have survived.
     pub acknowledged: u64,
 }

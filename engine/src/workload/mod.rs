@@ -1,4 +1,4 @@
-//! Workloads: what an operation is. One folder per kind.
+//! Workloads: the operations of a load. One folder per kind.
 
 pub mod event;
 pub mod fileio;

@@ -1,7 +1,7 @@
-//! What all workers of a run share, whatever the workload.
+//! The state that all workers of a run share, for every workload.
 //!
-//! In: a job. Out: files or a database in the state in which the run starts, and workers for it. Called by
-//! `load`.
+//! In: a job. Out: files or a database in the state in which the run starts, and workers for it.
+//! Called by `load`.
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -27,7 +27,7 @@ impl Shared {
         })
     }
 
-    /// Starts the workers of the job that this was opened for.
+    /// Starts the workers of the job for which this was opened.
     pub fn spawn(&self, job: &Job, sender: &Sender<Message>) -> Result<Workers> {
         let mut workers = Workers::of(job);
         match (&job.workload, self) {
@@ -43,7 +43,7 @@ impl Shared {
         Ok(workers)
     }
 
-    /// Of verified data.
+    /// Present with verified data.
     pub fn verification(&self) -> Option<&Arc<Verification>> {
         match self {
             Shared::Files(files) => files.verification.as_ref(),
@@ -55,7 +55,7 @@ impl Shared {
         matches!(self, Shared::Files(files) if files.has_registered_buffers())
     }
 
-    /// Looked at every second: an error where the load works on nothing any more.
+    /// Called every second; an error when the load's data no longer exists.
     pub fn check(&self) -> Result<()> {
         match self {
             Shared::Files(files) => files.files.check_not_deleted(),
@@ -63,7 +63,7 @@ impl Shared {
         }
     }
 
-    /// Leaves nothing dirty in memory that the next trial would have to pay for.
+    /// Syncs dirty pages, which the next trial would have to write otherwise.
     pub fn finish(&self) -> Result<()> {
         match self {
             Shared::Files(files) => files.finish(),
@@ -72,7 +72,7 @@ impl Shared {
     }
 }
 
-/// The names of the streams of a load; one without a name where there is only one.
+/// The names of the streams of a load; one empty name where there is only one stream.
 pub fn stream_names(job: &Job) -> Vec<&'static str> {
     match &job.workload {
         Workload::Files(files) => streams(files, &job.load)

@@ -1,6 +1,7 @@
 //! A certificate authority for one test, and a server's certificate signed by it.
 //!
-//! In: a folder. Out: `ca.pem`, `server.pem` (for localhost, not for 127.0.0.1) and `server.key` in it.
+//! In: a folder. Out: `ca.pem`, `server.pem` (for localhost, not for 127.0.0.1) and `server.key` in
+//! it.
 
 use std::path::Path;
 use std::process::Command;

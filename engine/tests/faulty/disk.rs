@@ -1,6 +1,6 @@
-//! What the faulty storage is told to do, and the exact account of what it has done.
+//! The rules of the faulty storage, and the exact account of its answers.
 //!
-//! In: orders of a test; one question per operation of the kernel. Out: the answer to each, and
+//! In: rules of a test; one question per operation of the kernel. Out: the answer to each, and
 //! their counts. Called by `pass` and by tests.
 
 use std::collections::BTreeMap;
@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use super::{Answer, Kind, Rule};
 
-/// A test that fails must not leave the engine waiting for the kernel for ever.
+/// A failing test must not leave the engine waiting for the kernel.
 const LONGEST_HOLD: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How operations were answered, the held ones left out.
+/// The counts of answers, without the held operations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answered {
     pub reads: u64,
@@ -27,7 +27,7 @@ pub struct Answered {
 }
 
 impl Answered {
-    /// What was answered after `earlier`.
+    /// The answers after `earlier`.
     pub fn since(&self, earlier: &Answered) -> Answered {
         let errors = self.errors.iter().map(|(errno, count)| {
             let before = earlier.errors.get(errno).copied().unwrap_or_default();
@@ -48,7 +48,7 @@ impl Answered {
 struct State {
     rules: Vec<Rule>,
     delay: Duration,
-    /// Bytes that may still be written before there is no space left.
+    /// Bytes that may still be written before the space is used up.
     room: Option<u64>,
     holds: bool,
     held: usize,
@@ -66,7 +66,7 @@ impl Disk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on these rules hold, the first that fits, and no others.
+    /// Replaces all rules; the first matching rule applies.
     pub fn obey(&self, rules: Vec<Rule>) {
         self.state().rules = rules;
     }
@@ -79,7 +79,7 @@ impl Disk {
         self.state().room = bytes;
     }
 
-    /// Answers nothing any more, until `release`.
+    /// Answers nothing until `release`.
     pub fn hold(&self) {
         self.state().holds = true;
     }
@@ -89,7 +89,7 @@ impl Disk {
         self.changed.notify_all();
     }
 
-    /// Waits until exactly so many operations are held: then none is on its way.
+    /// Waits until exactly this many operations are held: then no other one is in flight.
     pub fn wait_until_held(&self, count: usize) {
         let state = self.state();
         let (state, _) = self
@@ -105,7 +105,7 @@ impl Disk {
         self.state().answered.clone()
     }
 
-    /// How to answer an operation; takes as long as it is to take.
+    /// The answer to an operation; returns after the operation's delay.
     pub(super) fn decide(&self, kind: Kind, offset: u64, length: u64) -> Answer {
         let delay = self.state().delay;
         thread::sleep(delay);

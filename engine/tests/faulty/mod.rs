@@ -1,8 +1,8 @@
-//! Storage that misbehaves on request: a file system over an ordinary folder.
+//! Storage with faults on request: a file system over an ordinary folder.
 //!
-//! In: rules, a delay, a budget of space, or the order to hold everything. Out: a mounted folder,
-//! and how it has answered, to be compared with what the engine says. Called by the tests of
-//! failures.
+//! In: rules, a delay, a budget of space, or the order to hold all operations. Out: a mounted
+//! folder, and the counts of its answers, to be compared with the engine's report. Called by the
+//! tests of failures.
 
 #![allow(
     dead_code,
@@ -31,23 +31,23 @@ pub enum Kind {
     Fsync,
 }
 
-/// How an operation is answered.
+/// The answer to an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     Honest,
     /// With this error number; nothing is done.
     Error(i32),
-    /// Only so many bytes are moved.
+    /// Only this many bytes are moved.
     Short(u64),
-    /// "Written", and nothing is.
+    /// "Written", but nothing is stored.
     Lose,
-    /// "Written", but so many bytes further on.
+    /// "Written", but stored this many bytes further on.
     Misplace(u64),
-    /// "Written", but only so many bytes of it.
+    /// "Written", but only this many bytes are stored.
     Tear(u64),
 }
 
-/// Operations of a kind that touch a range of bytes of any file are answered in a certain way.
+/// Gives operations of a kind on a range of bytes of any file a certain answer.
 #[derive(Debug, Clone)]
 pub struct Rule {
     pub kind: Kind,
@@ -55,7 +55,7 @@ pub struct Rule {
     pub answer: Answer,
 }
 
-/// Every operation of a kind, wherever it is.
+/// Every operation of a kind, at any offset.
 pub fn every(kind: Kind, answer: Answer) -> Rule {
     within(0..u64::MAX, kind, answer)
 }
@@ -68,7 +68,7 @@ pub fn within(range: Range<u64>, kind: Kind, answer: Answer) -> Rule {
     }
 }
 
-/// The mounted file system. Files may be prepared below `honest` before anything goes wrong.
+/// The mounted file system. Files can be prepared below `honest` without faults.
 pub struct Faulty {
     pub disk: Arc<Disk>,
     mounted: Option<BackgroundSession>,
@@ -94,7 +94,7 @@ impl Faulty {
         }
     }
 
-    /// The folder that misbehaves.
+    /// The folder with faults.
     pub fn path(&self) -> &Path {
         self.mountpoint.path()
     }

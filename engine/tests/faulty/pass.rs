@@ -1,4 +1,5 @@
-//! The file system itself: one flat folder passed through, each read, write and fsync as decided.
+//! The file system itself: one flat folder passed through, with a decision for each read, write and
+//! fsync.
 //!
 //! In: requests of the kernel. Out: answers. Called by `fuser`. Nothing is cached for the kernel,
 //! so that with O_DIRECT one operation of the engine is one request here.
@@ -51,7 +52,7 @@ impl Pass {
 
     fn inode(&self, name: &OsStr) -> INodeNo {
         let mut names = self.names.lock().unwrap();
-        let number = names.iter().position(|known| known == name);
+        let number = names.iter().position(|other| other == name);
         let number = number.unwrap_or_else(|| {
             names.push(name.to_os_string());
             names.len() - 1
@@ -63,8 +64,8 @@ impl Pass {
         Ok(attributes_of(inode, &fs::metadata(self.path(inode))?))
     }
 
-    /// Works on a file on a thread of its own: what takes long holds up nothing else. Only the
-    /// files of data misbehave; the manifest beside them does not.
+    /// Handles an operation on a separate thread, so that a delay blocks no other one. Only data
+    /// files have faults; the manifest next to them has none.
     fn on_file(
         &self,
         inode: INodeNo,
@@ -108,7 +109,7 @@ fn attributes_of(inode: INodeNo, metadata: &Metadata) -> FileAttr {
     }
 }
 
-/// With O_DIRECT the kernel shall pass on operations of any number, each as it is.
+/// With O_DIRECT the kernel passes on any number of operations, each unchanged.
 fn way_of(flags: i32) -> FopenFlags {
     if flags & libc::O_DIRECT == 0 {
         FopenFlags::empty()
@@ -126,10 +127,11 @@ fn read(file: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
 
 impl Filesystem for Pass {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        // Else io_uring would wait in submission, and the kernel would pass on few at a time.
-        let wanted = InitFlags::FUSE_ASYNC_DIO;
+        // Otherwise io_uring would wait in submission, and the kernel would pass on few operations
+        // at a time.
+        let capability = InitFlags::FUSE_ASYNC_DIO;
         let lacking = |_| io::Error::other("this kernel's FUSE has no asynchronous direct I/O");
-        config.add_capabilities(wanted).map_err(lacking)?;
+        config.add_capabilities(capability).map_err(lacking)?;
         config
             .set_max_background(MOST_AT_ONCE)
             .map(drop)
@@ -138,8 +140,8 @@ impl Filesystem for Pass {
 
     fn lookup(&self, _: &Request, _: INodeNo, name: &OsStr, reply: ReplyEntry) {
         match fs::metadata(self.folder.join(name)) {
-            Ok(found) => {
-                let attributes = attributes_of(self.inode(name), &found);
+            Ok(metadata) => {
+                let attributes = attributes_of(self.inode(name), &metadata);
                 reply.entry(&NOTHING_CACHED, &attributes, Generation(0));
             }
             Err(cause) => reply.error(cause.into()),
@@ -226,7 +228,7 @@ impl Filesystem for Pass {
         let data = data.to_vec();
         let whole = data.len() as u64;
         self.on_file(inode, (Kind::Write, offset, whole), move |answer, file| {
-            let (place, kept, told) = match answer {
+            let (position, kept_bytes, reported_bytes) = match answer {
                 Answer::Honest => (offset, whole, whole),
                 Answer::Error(errno) => return reply.error(Errno::from_i32(errno)),
                 Answer::Short(bytes) => (offset, bytes, bytes),
@@ -234,8 +236,8 @@ impl Filesystem for Pass {
                 Answer::Misplace(further) => (offset + further, whole, whole),
                 Answer::Tear(bytes) => (offset, bytes, whole),
             };
-            match file.and_then(|file| file.write_all_at(&data[..kept as usize], place)) {
-                Ok(()) => reply.written(told as u32),
+            match file.and_then(|file| file.write_all_at(&data[..kept_bytes as usize], position)) {
+                Ok(()) => reply.written(reported_bytes as u32),
                 Err(cause) => reply.error(cause.into()),
             }
         });
@@ -262,9 +264,9 @@ impl Filesystem for Pass {
         reply: ReplyCreate,
     ) {
         match File::create(self.folder.join(name)).and_then(|file| file.metadata()) {
-            Ok(found) => reply.created(
+            Ok(metadata) => reply.created(
                 &NOTHING_CACHED,
-                &attributes_of(self.inode(name), &found),
+                &attributes_of(self.inode(name), &metadata),
                 Generation(0),
                 FileHandle(0),
                 way_of(flags),
@@ -285,12 +287,12 @@ impl Filesystem for Pass {
     ) {
         match fs::rename(self.folder.join(name), self.folder.join(fresh)) {
             Ok(()) => {
-                // Whoever has it open goes on under the new name.
+                // A process with the file open continues under the new name.
                 let number = self.inode(name).0 as usize - 2;
                 let mut names = self.names.lock().unwrap();
                 names
                     .iter_mut()
-                    .filter(|known| *known == fresh)
+                    .filter(|other| *other == fresh)
                     .for_each(|old| old.clear());
                 names[number] = fresh.to_os_string();
                 reply.ok();

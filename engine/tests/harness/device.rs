@@ -1,4 +1,4 @@
-//! Loop devices, which only root can make.
+//! Loop devices, which only root can create.
 
 #![allow(dead_code, clippy::unwrap_used, clippy::panic)]
 
@@ -21,7 +21,7 @@ pub struct Loop {
     _directory: tempfile::TempDir,
 }
 
-/// Whether devices can be made here; where no test may be skipped, they must.
+/// Whether devices can be created here; where tests must not be skipped, a failure.
 pub fn may_make_devices() -> bool {
     // SAFETY: asks for a number of this process and cannot fail.
     let root = unsafe { libc::geteuid() } == 0;
@@ -43,7 +43,7 @@ pub fn command(program: &str, arguments: &[&str]) -> String {
 }
 
 impl Loop {
-    /// A device of `SIZE` bytes, made by losetup with these options.
+    /// A device of `SIZE` bytes, created by losetup with these options.
     pub fn new(options: &[&str]) -> Loop {
         let directory = disk_directory();
         let backing = directory.path().join("disk");
@@ -58,8 +58,8 @@ impl Loop {
         }
     }
 
-    /// `/dev/loopN` with N far above those that `--find` hands out, so that no other test takes the
-    /// name while it is free. Each caller has a number of its own.
+    /// `/dev/loopN` with N far above the numbers of `--find`, so that no other test takes the name
+    /// while it is free. Each caller has its own number.
     pub fn numbered(number: u32) -> Loop {
         let directory = disk_directory();
         let backing = directory.path().join("disk");

@@ -1,4 +1,4 @@
-//! Runs the real binary: commands in, events out, nothing waits for ever.
+//! The real binary as a child: commands in, events out, every wait with a time limit.
 
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, clippy::expect_used)]
 
@@ -21,7 +21,7 @@ pub struct Engine {
     stdin: Option<ChildStdin>,
     events: Receiver<Value>,
     pub seen: Vec<Value>,
-    /// How long anything may take; more where it runs in slow motion.
+    /// The time limit of any step; longer under valgrind.
     pub patience: Duration,
 }
 
@@ -93,7 +93,7 @@ impl Engine {
         self.stdin = None;
     }
 
-    /// The next event with this name; what comes before is in `seen`.
+    /// The next event with this name; the events before it are added to `seen`.
     pub fn wait_for(&mut self, name: &str) -> Value {
         let deadline = Instant::now() + self.patience;
         loop {
@@ -128,7 +128,7 @@ impl Engine {
         }
     }
 
-    /// Waits for the end without closing stdin; the exit code and all events.
+    /// Waits for the end without closing stdin; returns the exit code and all events.
     pub fn wait(mut self) -> (i32, Vec<Value>) {
         let deadline = Instant::now() + self.patience;
         let status = loop {
@@ -166,7 +166,7 @@ impl Drop for Engine {
     }
 }
 
-/// A job on small files; `changes` replaces or adds fields, those of the workload by their own name.
+/// A job on small files. `changes` replaces or adds fields, including those of the workload.
 pub fn job(directory: &Path, phase: &str, changes: Value) -> Value {
     let mut job = json!({
         "protocol": 2, "phase": phase,
@@ -190,7 +190,7 @@ pub fn change(job: &mut Value, changes: &Value) {
     }
 }
 
-/// Where a field of this name is in a job.
+/// The object of a job that contains a field of this name.
 fn place<'a>(job: &'a mut Value, key: &str) -> &'a mut Value {
     let part = match key {
         "directory"
@@ -220,22 +220,22 @@ pub fn named<'a>(events: &'a [Value], name: &str) -> Vec<&'a Value> {
         .collect()
 }
 
-/// What a whole run has told.
+/// All events of a whole run.
 pub fn events(job: &Value) -> Vec<Value> {
     Engine::run(job).wait().1
 }
 
-/// The one event of that name.
+/// The only event of that name.
 pub fn only<'a>(events: &'a [Value], name: &str) -> &'a Value {
-    let found = named(events, name);
-    assert_eq!(found.len(), 1, "{name}: {events:#?}");
-    found[0]
+    let matching = named(events, name);
+    assert_eq!(matching.len(), 1, "{name}: {events:#?}");
+    matching[0]
 }
 
-/// The one error event of a run that must have ended with it.
+/// The only error event of a run that must have ended with it.
 pub fn only_error(outcome: (i32, Vec<Value>), code: i32) -> Value {
-    let (found, events) = outcome;
-    assert_eq!(found, code, "{events:#?}");
+    let (exit_code, events) = outcome;
+    assert_eq!(exit_code, code, "{events:#?}");
     let error = only(&events, "error");
     for field in ["class", "message", "hint"] {
         assert!(error[field].as_str().is_some_and(|text| !text.is_empty()));
@@ -243,7 +243,7 @@ pub fn only_error(outcome: (i32, Vec<Value>), code: i32) -> Value {
     error.clone()
 }
 
-/// A directory on a disk: the usual place for temporary files is in memory on some systems.
+/// A directory on a disk: the usual directory for temporary files is in memory on some systems.
 pub fn disk_directory() -> tempfile::TempDir {
     tempfile::tempdir_in(PathBuf::from(env!("CARGO_TARGET_TMPDIR"))).unwrap()
 }

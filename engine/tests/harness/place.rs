@@ -1,4 +1,4 @@
-//! A place with a few ordinary files for settings and a directory for journals.
+//! A directory with ordinary files as settings, and a directory for journals.
 
 #![allow(dead_code, clippy::unwrap_used)]
 
@@ -53,27 +53,27 @@ impl Place {
         engine
     }
 
-    /// Has a change journalled and then made, as the controller does.
-    pub fn change(&self, keeper: &mut Engine, name: &str, wanted: &str) {
-        keeper.send(&self.change_line(name, &self.value(name), wanted, false));
+    /// Journals a change and then makes it, as the controller does.
+    pub fn change(&self, keeper: &mut Engine, name: &str, value: &str) {
+        keeper.send(&self.change_line(name, &self.value(name), value, false));
         keeper.wait_for("journalled");
-        keeper.send(&self.make_line(name, wanted));
+        keeper.send(&self.make_line(name, value));
         keeper.wait_for("made");
     }
 
-    pub fn make_line(&self, name: &str, wanted: &str) -> Value {
-        let action = json!({"write": {"path": self.setting(name), "text": wanted}});
+    pub fn make_line(&self, name: &str, value: &str) -> Value {
+        let action = json!({"write": {"path": self.setting(name), "text": value}});
         json!({"make": {"knob": format!("test.{name}"), "action": action}})
     }
 
-    pub fn change_line(&self, name: &str, before: &str, wanted: &str, persistent: bool) -> Value {
+    pub fn change_line(&self, name: &str, before: &str, value: &str, persistent: bool) -> Value {
         let path = self.setting(name);
         json!({"change": {"knob": format!("test.{name}"), "address": path, "before": before,
-            "wanted": wanted, "persistent": persistent,
+            "wanted": value, "persistent": persistent,
             "undo": [{"write": {"path": path, "text": before, "readback": "plain"}}]}})
     }
 
-    /// What undoing says, but for where it looked.
+    /// The events of an undo, without the searched directory.
     pub fn undo(&self, more: &[&str]) -> (i32, Vec<Value>) {
         let journals = self.journals();
         let mut arguments = vec!["undo", "--directory", journals.to_str().unwrap()];
@@ -100,7 +100,7 @@ pub fn restored(events: &[Value]) -> Vec<String> {
         .collect()
 }
 
-/// Each line with the checksum of what it says now.
+/// Each line with a valid checksum of its present content.
 pub fn resealed(journal: &str) -> String {
     let seal = |line: &str| {
         let body = &line[..line.rfind(",\"crc32\"").unwrap()];

@@ -1,4 +1,4 @@
-//! A private MariaDB server: its own folder, socket and port, gone with the test that started it.
+//! A private MariaDB server: its own folder, socket and port, ended with the test that started it.
 //!
 //! In: nothing but an installed mariadbd. Out: servers to connect to, as different users.
 
@@ -23,7 +23,7 @@ use tempfile::TempDir;
 
 pub const PASSWORD: &str = "it's a sécret";
 
-/// What every user but the administrator may use.
+/// The rights of every user but the administrator.
 pub const DATABASE: &str = "lab";
 
 pub struct Mariadb {
@@ -61,7 +61,7 @@ impl Mariadb {
 
         let installed = program("mariadb-install-db", folder.path())
             .args(["--auth-root-authentication-method=socket", "--skip-test-db"])
-            .arg(format!("--auth-root-socket-user={}", said_by_id("-un")))
+            .arg(format!("--auth-root-socket-user={}", id_output("-un")))
             .output()
             .expect("mariadb-install-db cannot be started: install mariadb-server");
         assert!(
@@ -89,7 +89,7 @@ impl Mariadb {
         self.folder.as_ref().unwrap().path()
     }
 
-    /// As nobody in particular, over its socket.
+    /// As an unprivileged user, over its socket.
     pub fn local(&self, user: &str) -> Server {
         Server {
             socket: Some(self.path().join("socket")),
@@ -124,12 +124,12 @@ impl Mariadb {
         }
     }
 
-    /// As whoever runs the test, who may do everything and needs no password.
+    /// As the user of the test, who has all rights and needs no password.
     pub fn administrator(&self) -> Connection {
         let server = Server {
             password: None,
             database: String::new(),
-            ..self.local(&said_by_id("-un"))
+            ..self.local(&id_output("-un"))
         };
         open(&server).unwrap()
     }
@@ -232,21 +232,21 @@ fn serve(folder: &Path, port: u16) -> Child {
     started.expect("mariadbd cannot be started: install mariadb-server")
 }
 
-/// What sets up a server's folder, or serves it; a server refuses to run as root.
+/// A program of the server, or for its installation; a server refuses to run as root.
 fn program(name: &str, folder: &Path) -> Command {
-    let found = ["/usr/sbin", "/usr/bin", "/usr/local/bin"]
+    let installed = ["/usr/sbin", "/usr/bin", "/usr/local/bin"]
         .map(|folder| PathBuf::from(folder).join(name))
         .into_iter()
         .find(|path| path.exists());
-    let mut command = Command::new(found.unwrap_or(name.into()));
+    let mut command = Command::new(installed.unwrap_or(name.into()));
     command.arg("--no-defaults").args(SMALL);
     command.current_dir(folder);
     if let Some(user) = stand_in() {
-        // Not by an option of the server: with a change of users it would forget whom to end with.
+        // Not by an option of the server: a change of user clears the parent-death signal.
         command.uid(user);
     }
     let data = folder.join("data");
-    // Two servers that begin at once are in each other's way in a folder for both.
+    // Two servers that start at once would conflict in a shared folder.
     for option in ["datadir", "tmpdir"] {
         command.arg(format!("--{option}={}", data.display()));
     }
@@ -272,7 +272,7 @@ fn give_away(folder: &Path) {
     }
 }
 
-fn said_by_id(option: &str) -> String {
-    let said = Command::new("id").arg(option).output().unwrap().stdout;
-    String::from_utf8(said).unwrap().trim().into()
+fn id_output(option: &str) -> String {
+    let output = Command::new("id").arg(option).output().unwrap().stdout;
+    String::from_utf8(output).unwrap().trim().into()
 }

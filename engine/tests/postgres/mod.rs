@@ -1,6 +1,6 @@
-//! A private PostgreSQL server in a folder of its own, which ends with the process that started it.
+//! A private PostgreSQL server in a separate folder, which ends with the process that started it.
 //!
-//! In: nothing. Out: how to connect to it as one of the users below, by a Unix socket or TCP, with TLS.
+//! In: nothing. Out: addresses for the users below, by a Unix socket or TCP, with TLS.
 
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -23,7 +23,7 @@ use crate::authority;
 
 pub const PASSWORD: &str = "it's 'ä' \\ secret";
 
-/// The user says how it is asked for its password.
+/// The user selects the method of the password request.
 const WHO_MAY: &str = "\
 local   all trusted,alone trust
 host    all trusted all trust
@@ -45,7 +45,7 @@ SET password_encryption = md5;
 CREATE USER digest PASSWORD %;
 ALTER SYSTEM RESET ALL";
 
-/// Ends the server and removes its folder when whoever holds the other end of stdin is no more.
+/// Ends the server and removes its folder when the holder of stdin's other end is gone.
 const KEEPER: &str = r#"bin=$1 folder=$2
 "$bin/postgres" -D "$folder/data" >"$folder/log" 2>&1 &
 read -r _
@@ -92,7 +92,7 @@ impl Postgres {
         fs::write(data.join("postgresql.conf"), settings).unwrap();
         let mut keeper = Command::new("sh");
         keeper.args(["-c", KEEPER, "keeper"]).arg(&bin).arg(&folder);
-        // What is typed at the terminal is not for it.
+        // Terminal signals must not reach it.
         keeper
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -150,7 +150,7 @@ impl Postgres {
         Connection::open(&self.by_socket("trusted"), &prepared(statements), execution).unwrap()
     }
 
-    /// A connection after a table of that name has been made anew, with rows 1 to 1000.
+    /// A connection after the table was created again, with rows 1 to 1000.
     pub fn with_table(&self, name: &str, statements: &[&str], execution: Execution) -> Connection {
         let mut first = self.connect(&[], Execution::Text);
         first
@@ -186,7 +186,7 @@ pub fn prepared(statements: &[&str]) -> Vec<Statement> {
         .collect()
 }
 
-/// Sends, and waits for what comes back.
+/// Sends, and waits for the answer.
 pub fn execute(
     connection: &mut Connection,
     statement: usize,
@@ -244,7 +244,7 @@ fn binaries() -> PathBuf {
         .clone()
 }
 
-/// Whom the server runs as: it refuses root.
+/// The user of the server, which refuses root.
 fn owner(folder: &Path) -> Option<u32> {
     use std::os::unix::fs::MetadataExt;
     if fs::metadata(folder).unwrap().uid() != 0 {

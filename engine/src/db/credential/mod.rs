@@ -1,7 +1,7 @@
-//! Where a password is kept: a job and a journal name the place, and whoever connects looks there.
+//! The source of a password: a job and a journal name the source, and each connection reads it.
 //!
-//! In: the place as a job names it. Out: user and password, held in memory alone. Called by
-//! `db::server` whenever a connection is made, so that an undo finds them too.
+//! In: the source as a job names it. Out: user and password, held in memory only. Called by
+//! `db::server` for each connection, so that an undo finds them too.
 
 mod option_file;
 mod pass_file;
@@ -18,7 +18,7 @@ use super::error::{DbError, Kind, Result};
 use super::server::{Secret, Server};
 use crate::folder;
 
-/// Nobody's password is longer; a device that never ends is no file of one.
+/// Larger than any password file; limits the read from a device without an end.
 const MOST_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ const MOST_BYTES: u64 = 1 << 20;
 pub enum Credential {
     /// A variable of the environment.
     Env(String),
-    /// A file that holds nothing but the password; a line's end after it does not count.
+    /// A file with the password only; a line end after it is ignored.
     File(PathBuf),
     /// MySQL's option file, such as ~/.my.cnf.
     OptionFile(PathBuf),
@@ -34,7 +34,7 @@ pub enum Credential {
     PassFile(PathBuf),
 }
 
-/// What was found there.
+/// The user and the password from a source.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Login {
     pub user: Option<String>,
@@ -42,7 +42,7 @@ pub struct Login {
 }
 
 impl Credential {
-    /// What is there for this server. A place that is named and cannot be used is an error.
+    /// The login of this server. An unusable source is an error.
     pub fn find(&self, server: &Server) -> Result<Login> {
         let alone = |password: &str| Login {
             user: None,
@@ -63,7 +63,7 @@ impl Credential {
     }
 }
 
-/// The text of a file that others cannot read. It is no part of any error.
+/// The text of a file that others cannot read. It never becomes part of an error.
 fn read(path: &Path) -> Result<String> {
     let unreadable = |cause: &dyn std::fmt::Display| {
         denied(format!(
@@ -71,7 +71,7 @@ fn read(path: &Path) -> Result<String> {
             path.display()
         ))
     };
-    // A pipe that nobody writes to must not be waited for.
+    // Opening a pipe without a writer must not block.
     let file = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_NONBLOCK)
@@ -115,10 +115,10 @@ mod tests {
     fn a_file_of_a_password_is_it_without_the_lines_end() {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), " it's \r\n").unwrap();
-        let found = Credential::File(file.path().into())
+        let login = Credential::File(file.path().into())
             .find(&server())
             .unwrap();
-        assert_eq!(found.password, Some(Secret::new(" it's ")));
+        assert_eq!(login.password, Some(Secret::new(" it's ")));
     }
 
     #[test]
@@ -156,14 +156,14 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_named() {
-        for (place, name) in [
+        for (credential, name) in [
             (
                 Credential::Env("NO_SUCH_PASSWORD".into()),
                 "NO_SUCH_PASSWORD",
             ),
             (Credential::File("/no/such/file".into()), "/no/such/file"),
         ] {
-            let error = place.find(&server()).unwrap_err();
+            let error = credential.find(&server()).unwrap_err();
             assert!(error.message.contains(name), "{error}");
         }
     }

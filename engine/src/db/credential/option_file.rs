@@ -1,6 +1,6 @@
 //! MySQL's option files: user and password of the group `[client]`.
 //!
-//! In: the text of one. Out: what a client of MySQL would take from it. Called by `credential`.
+//! In: the text of a file. Out: the login that a client of MySQL would use. Called by `credential`.
 //! `!include` is not followed.
 
 use super::Login;
@@ -9,46 +9,46 @@ use crate::db::server::Secret;
 const GROUPS: [&str; 3] = ["client", "client-server", "client-mariadb"];
 
 pub fn client(text: &str) -> Login {
-    let mut found = Login::default();
+    let mut login = Login::default();
     let mut is_ours = false;
     for line in text.lines().map(str::trim) {
         if let Some(group) = line
             .strip_prefix('[')
-            .and_then(|rest| rest.split_once(']'))
+            .and_then(|text_after| text_after.split_once(']'))
             .map(|(group, _)| group)
         {
             is_ours = GROUPS.contains(&group.trim());
         }
-        let Some((name, rest)) = line.split_once('=') else {
+        let Some((name, text_after)) = line.split_once('=') else {
             continue;
         };
         if !is_ours || line.starts_with(['#', ';', '!']) {
             continue;
         }
         match name.trim() {
-            "user" => found.user = Some(value(rest)),
-            "password" => found.password = Some(Secret::new(value(rest))),
+            "user" => login.user = Some(value(text_after)),
+            "password" => login.password = Some(Secret::new(value(text_after))),
             _ => {}
         }
     }
-    found
+    login
 }
 
 /// A value without its quotes, or up to a comment; with its escapes replaced.
-fn value(rest: &str) -> String {
-    let rest = rest.trim();
-    let quote = rest.chars().next().filter(|first| "'\"".contains(*first));
+fn value(text: &str) -> String {
+    let text = text.trim();
+    let quote = text.chars().next().filter(|first| "'\"".contains(*first));
     let inside = match quote {
         Some(quote) => {
-            let inside = &rest[1..];
+            let inside = &text[1..];
             &inside[..end_of(inside, quote).unwrap_or(inside.len())]
         }
-        None => rest[..end_of(rest, '#').unwrap_or(rest.len())].trim_end(),
+        None => text[..end_of(text, '#').unwrap_or(text.len())].trim_end(),
     };
     unescaped(inside)
 }
 
-/// Where the first such letter is that no backslash stands before.
+/// The position of the first `end` without a backslash before it.
 fn end_of(text: &str, end: char) -> Option<usize> {
     let mut is_escaped = false;
     text.char_indices()
@@ -57,15 +57,15 @@ fn end_of(text: &str, end: char) -> Option<usize> {
             is_escaped = letter == '\\' && !is_escaped;
             is_end
         })
-        .map(|(place, _)| place)
+        .map(|(index, _)| index)
 }
 
-/// A backslash that stands before none of the letters it can stand before is one.
+/// Replaces escapes; a backslash before any other character stays a backslash.
 fn unescaped(text: &str) -> String {
-    let mut found = String::new();
+    let mut unescaped = String::new();
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
-        let meant = match (letter, letters.peek()) {
+        let replacement = match (letter, letters.peek()) {
             ('\\', Some('b')) => '\u{8}',
             ('\\', Some('t')) => '\t',
             ('\\', Some('n')) => '\n',
@@ -73,14 +73,14 @@ fn unescaped(text: &str) -> String {
             ('\\', Some('s')) => ' ',
             ('\\', Some(&quoted @ ('\\' | '"' | '\''))) => quoted,
             _ => {
-                found.push(letter);
+                unescaped.push(letter);
                 continue;
             }
         };
         letters.next();
-        found.push(meant);
+        unescaped.push(replacement);
     }
-    found
+    unescaped
 }
 
 #[cfg(test)]
@@ -91,9 +91,9 @@ mod tests {
     fn the_last_of_the_clients_groups_counts_and_no_others() {
         let text = "user = nobody\n[mysqld]\npassword=server\n[client]\n# user = no\nuser=a\n\n\
                     [mysqldump]\npassword = other\n[client-mariadb]\n user = bench \npassword = p\n!include x=y\n";
-        let found = client(text);
-        assert_eq!(found.user.as_deref(), Some("bench"));
-        assert_eq!(found.password, Some(Secret::new("p")));
+        let login = client(text);
+        assert_eq!(login.user.as_deref(), Some("bench"));
+        assert_eq!(login.password, Some(Secret::new("p")));
         assert_eq!(client("[mysqld]\nuser = mysql\n"), Login::default());
     }
 
@@ -110,8 +110,8 @@ mod tests {
             ("a=b", "a=b"),
             ("", ""),
         ] {
-            let found = client(&format!("[client]\npassword = {written}\n"));
-            assert_eq!(found.password, Some(Secret::new(meant)), "{written}");
+            let login = client(&format!("[client]\npassword = {written}\n"));
+            assert_eq!(login.password, Some(Secret::new(meant)), "{written}");
         }
     }
 }

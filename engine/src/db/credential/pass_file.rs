@@ -1,7 +1,7 @@
-//! PostgreSQL's password file: `host:port:database:user:password`, the first line that fits.
+//! PostgreSQL's password file: `host:port:database:user:password`, the first matching line.
 //!
-//! In: its text, and a server. Out: the password for it. Called by `credential`. The database is not
-//! looked at: a role has one password, and the load's databases are made for it.
+//! In: its text, and a server. Out: the password for it. Called by `credential`. The database field
+//! is ignored: a role has one password, and the load's databases are created for it.
 
 use super::Login;
 use crate::db::postgres::USUAL_PORT;
@@ -12,13 +12,13 @@ pub fn matching(text: &str, server: &Server) -> Login {
     let folder = server.socket.as_ref().and_then(|socket| socket.parent());
     let folder = folder.map(|path| path.display().to_string());
     let hosts = [Some(server.host()), folder.as_deref()];
-    let fits = |written: &str, found: &str| written == "*" || written == found;
+    let fits = |pattern: &str, value: &str| pattern == "*" || pattern == value;
     let password = text
         .lines()
         .filter(|line| !line.starts_with('#'))
         .filter_map(fields)
         .find(|[host, at, _, user, _]| {
-            hosts.iter().flatten().any(|found| fits(host, found))
+            hosts.iter().flatten().any(|value| fits(host, value))
                 && fits(at, &port)
                 && fits(user, &server.user)
         })
@@ -29,19 +29,20 @@ pub fn matching(text: &str, server: &Server) -> Login {
     }
 }
 
-/// The five fields of a line, in which `\:` and `\\` stand for a letter; a password may hold more colons.
+/// The five fields of a line. `\:` and `\\` stand for a character. A password may contain more
+/// colons.
 fn fields(line: &str) -> Option<[String; 5]> {
-    let mut found: [String; 5] = Default::default();
+    let mut fields: [String; 5] = Default::default();
     let mut field = 0;
     let mut letters = line.trim_end_matches('\r').chars();
     while let Some(letter) = letters.next() {
         match letter {
-            '\\' => found[field].extend(letters.next()),
+            '\\' => fields[field].extend(letters.next()),
             ':' if field < 4 => field += 1,
-            _ => found[field].push(letter),
+            _ => fields[field].push(letter),
         }
     }
-    (field == 4).then_some(found)
+    (field == 4).then_some(fields)
 }
 
 #[cfg(test)]

@@ -1,23 +1,24 @@
-//! The answer to one statement, as its bytes come in: the hot way, which looks at as few of them as it can.
+//! The answer to one statement, parsed as its bytes arrive: the hot path, which reads as few bytes
+//! as possible.
 //!
-//! In: bytes, cut anywhere. Out: how many rows they tell of, or the refusal. Rows are counted by walking
-//! from head to head; nothing is copied, and nothing kept that is longer than `WHOLE`. Fed by
-//! `Connection::receive`.
+//! In: bytes in pieces of any size. Out: the number of rows, or the refusal. Counts rows by walking
+//! from packet header to packet header. Copies nothing, and keeps nothing longer than `WHOLE`. Fed
+//! by `Connection::receive`.
 
 use super::ending::Status;
 use super::packet::{self, HEAD, LONGEST};
 use super::results::{Progress, Results};
 use crate::db::error::{DbError, Result};
 
-/// What ends a result is waited for as a whole; servers send far less than this.
+/// The packet that ends a result is parsed as a whole; servers send far less than this.
 const WHOLE: usize = 64 << 10;
 
 #[derive(Debug)]
 pub struct Answer {
     results: Results,
-    /// What of the packet under way has not come.
+    /// The missing bytes of the packet under way.
     skip: usize,
-    /// Whether the next packet continues the last.
+    /// Whether the next packet continues the last one.
     continued: bool,
 }
 
@@ -40,8 +41,8 @@ impl Answer {
         *self = Answer::new(self.results.short_ends, self.results.status);
     }
 
-    /// Takes what is understood of `bytes`; the number taken comes first. After an error everything
-    /// up to the end of the answer is taken, unless the server is not understood.
+    /// Parses complete parts of `bytes`; returns the number of consumed bytes first. After an error
+    /// it consumes all bytes up to the end of the answer, unless the server is not understood.
     #[inline]
     pub fn feed(&mut self, bytes: &[u8]) -> (usize, Result<Progress>) {
         let mut at = 0;
@@ -49,8 +50,8 @@ impl Answer {
             let skipped = self.skip.min(bytes.len() - at);
             at += skipped;
             self.skip -= skipped;
-            let rest = &bytes[at..];
-            let Some((length, sequence)) = packet::head(rest) else {
+            let unread = &bytes[at..];
+            let Some((length, sequence)) = packet::head(unread) else {
                 return (at, Ok(Progress::Partial));
             };
             if self.continued {
@@ -58,7 +59,7 @@ impl Answer {
                 at += HEAD;
                 continue;
             }
-            let payload = &rest[HEAD..rest.len().min(HEAD + length)];
+            let payload = &unread[HEAD..unread.len().min(HEAD + length)];
             let Some(&first) = payload.first() else {
                 let step = match length {
                     0 => Err(DbError::protocol("the server sends an empty packet")),
@@ -88,7 +89,7 @@ impl Answer {
 
     #[inline]
     fn pass(&mut self, length: usize) {
-        // The head is not counted.
+        // The header is not counted.
         self.skip = length;
         self.continued = length == LONGEST;
     }
@@ -115,17 +116,17 @@ mod tests {
         payloads.iter().zip(1..).flat_map(frame).collect()
     }
 
-    /// In pieces of that length, as a stream may bring them.
+    /// In pieces of that length, as a stream may deliver them.
     fn fed(short_ends: bool, bytes: &[u8], piece: usize) -> Result<Progress> {
         let mut answer = Answer::new(short_ends, Status(0));
-        let mut held = Vec::new();
+        let mut buffer = Vec::new();
         for piece in bytes.chunks(piece) {
-            held.extend_from_slice(piece);
-            let (taken, progress) = answer.feed(&held);
-            held.drain(..taken);
-            assert!(held.len() <= WHOLE + HEAD);
+            buffer.extend_from_slice(piece);
+            let (consumed, progress) = answer.feed(&buffer);
+            buffer.drain(..consumed);
+            assert!(buffer.len() <= WHOLE + HEAD);
             if progress != Ok(Progress::Partial) {
-                assert!(held.is_empty());
+                assert!(buffer.is_empty());
                 return progress;
             }
         }
@@ -197,11 +198,11 @@ mod tests {
 
     #[test]
     fn long_rows_are_passed_over() {
-        let (long, rest) = (vec![0xfe; LONGEST], vec![0xfe; 70_000]);
+        let (long, remainder) = (vec![0xfe; LONGEST], vec![0xfe; 70_000]);
         for short_ends in [true, false] {
             let end: &[&[u8]] = if short_ends { &[] } else { &[OLD_END] };
             let last = if short_ends { END } else { OLD_END };
-            let rows: &[&[u8]] = &[b"row", &long, &rest, &long, &[], last];
+            let rows: &[&[u8]] = &[b"row", &long, &remainder, &long, &[], last];
             let bytes = packets(&[&[&[1], COLUMN], end, rows].concat());
             for piece in [bytes.len(), 100_000, 4093] {
                 assert_eq!(fed(short_ends, &bytes, piece), Ok(Progress::Whole(3)));
@@ -212,10 +213,10 @@ mod tests {
     #[test]
     fn a_file_is_refused_and_the_statement_fails() {
         let mut answer = Answer::new(true, Status(0));
-        let asked = packets(&[b"\xfb/etc/passwd"]);
+        let request = packets(&[b"\xfb/etc/passwd"]);
         assert_eq!(
-            answer.feed(&asked),
-            (asked.len(), Ok(Progress::RefuseFile(2)))
+            answer.feed(&request),
+            (request.len(), Ok(Progress::RefuseFile(2)))
         );
         let (_, outcome) = answer.feed(&packets(&[OK]));
         assert_eq!(outcome.unwrap_err().kind, Kind::Refused);

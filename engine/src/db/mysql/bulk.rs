@@ -1,28 +1,28 @@
-//! Rows in bulk: LOAD DATA LOCAL INFILE, the file being rows that are at hand.
+//! Rows in bulk: LOAD DATA LOCAL INFILE, with rows from memory as the file.
 //!
-//! In: rows as lines of columns with tabs between. Out: whether they are in. Called where tables are
-//! prepared; a file that nobody offered is refused.
+//! In: rows as lines of tab-separated columns. Out: whether they are loaded. Called during
+//! preparation. The client refuses to send any other file.
 
 use super::ending::{self, NO_COLUMNS, WANTS_FILE};
 use super::rows::Packets;
 use super::{Connection, QUERY, refusal};
 use crate::db::error::{DbError, Kind, Result};
 
-/// What servers say that take no files from clients.
+/// The refusals of servers that accept no files from clients.
 const NOT_ALLOWED: [&str; 3] = ["1148", "3948", "4166"];
 
-/// How much goes in one packet.
+/// The size of one packet.
 const CHUNK: usize = 256 << 10;
 
 impl Connection {
-    /// Loads so many rows into a table, `into` being its name and what tells the columns; false where the
-    /// server takes no rows in this way.
+    /// Loads `rows` rows into a table. `into` is its name and its column separators. Returns false
+    /// where the server accepts no rows in this way.
     pub fn load_data(&mut self, into: &str, lines: &[u8], rows: u64) -> Result<bool> {
         let sql = format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {into}");
         self.wire.command(QUERY, &sql)?;
         match self.wire.next()?.split_first() {
             Some((&WANTS_FILE, _)) => {}
-            Some((&refusal::SIGN, rest)) => match refusal::read(rest) {
+            Some((&refusal::SIGN, body)) => match refusal::read(body) {
                 error if NOT_ALLOWED.contains(&error.code.as_str()) => return Ok(false),
                 error => return Err(error),
             },
@@ -32,18 +32,18 @@ impl Connection {
             self.wire.add(chunk)?;
         }
         self.wire.add(&[])?;
-        let taken = match self.wire.next()?.split_first() {
-            Some((&NO_COLUMNS, rest)) => ending::changed(rest)?.0,
-            Some((&refusal::SIGN, rest)) => return Err(refusal::read(rest)),
+        let loaded = match self.wire.next()?.split_first() {
+            Some((&NO_COLUMNS, body)) => ending::changed(body)?.0,
+            Some((&refusal::SIGN, body)) => return Err(refusal::read(body)),
             _ => {
                 return Err(DbError::protocol(
                     "the server does not say what it has taken",
                 ));
             }
         };
-        if taken != rows {
-            // Of what comes from a client the server passes over rows that it cannot take.
-            let message = format!("the server has taken {taken} of {rows} rows into {into}");
+        if loaded != rows {
+            // The server silently skips client rows that it cannot load.
+            let message = format!("the server has taken {loaded} of {rows} rows into {into}");
             return Err(DbError::new(Kind::Refused, "", message));
         }
         Ok(true)

@@ -1,11 +1,12 @@
-//! The rest of the method `caching_sha2_password`, after the first proof.
+//! The later steps of the method `caching_sha2_password`, after the first proof.
 //!
-//! In: what the server says more. Out: what to answer; nothing where the server goes on by itself. Called by `login`.
+//! In: further data of the server. Out: the reply; `None` where the server continues without one.
+//! Called by `login`.
 
 use super::password;
 use crate::db::error::{DbError, Result};
 
-/// The server remembers the password's hash; it does not.
+/// The server has the password's hash in its cache, or does not.
 const REMEMBERED: u8 = 3;
 const NOT_REMEMBERED: u8 = 4;
 const PUBLIC_KEY_PLEASE: u8 = 2;
@@ -16,16 +17,16 @@ pub struct CachingSha2 {
 }
 
 impl CachingSha2 {
-    /// A server that does not remember wants the password: in clear where nobody on the way can read it, else
-    /// encrypted by its key.
+    /// The reply to a server step. A server without the hash wants the password: in clear on a
+    /// private connection, else encrypted by its key.
     pub fn take(
         &mut self,
-        said: &[u8],
+        server_data: &[u8],
         password: &str,
         nonce: &[u8],
         private: bool,
     ) -> Result<Option<Vec<u8>>> {
-        match said {
+        match server_data {
             [REMEMBERED] => Ok(None),
             [NOT_REMEMBERED] if private => password::clear(password, private).map(Some),
             [NOT_REMEMBERED] => {

@@ -1,7 +1,7 @@
-//! How the results of a statement end.
+//! The ends of a statement's results.
 //!
-//! In: packets that are no column and no row, without their first byte. Out: what they tell. Called by
-//! `answer` and `rows`.
+//! In: packets that are no column and no row, without their first byte. Out: their fields. Called
+//! by `answer` and `rows`.
 
 use super::fields::Fields;
 use super::packet::LONGEST;
@@ -10,13 +10,13 @@ use crate::db::error::{DbError, Kind, Result};
 /// In place of a number of columns: no rows are returned.
 pub const NO_COLUMNS: u8 = 0;
 
-/// In place of a number of columns: the server wants a file of the client.
+/// In place of a number of columns: the server requests a file of the client.
 pub const WANTS_FILE: u8 = 0xfb;
 
 /// In place of a row, or after the columns: there are no more.
 pub const NO_MORE: u8 = 0xfe;
 
-/// Of the server, as each result tells it.
+/// The server's status, as sent with each result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Status(pub u16);
 
@@ -26,20 +26,20 @@ impl Status {
         self.0 & 0x0008 != 0
     }
 
-    /// Whether a backslash in a quoted text means something else than itself.
+    /// Whether a backslash in a quoted text is an escape.
     pub fn backslash_escapes(self) -> bool {
         self.0 & 0x0200 == 0
     }
 }
 
-/// Whether a packet is no row. A row may begin with the same byte, before a text so long that its packet
-/// is as long as can be.
+/// Whether a packet is no row. A row may begin with the same byte, before a text so long that its
+/// packet has the maximum length.
 #[inline]
 pub fn is_end(first: u8, length: usize, short_ends: bool) -> bool {
     first == NO_MORE && length < if short_ends { LONGEST } else { 9 }
 }
 
-/// Of a statement that returns no rows: how many it has changed.
+/// The number of changed rows of a statement that returns none.
 #[inline]
 pub fn changed(packet: &[u8]) -> Result<(u64, Status)> {
     let mut fields = Fields(packet);
@@ -48,7 +48,7 @@ pub fn changed(packet: &[u8]) -> Result<(u64, Status)> {
     Ok((changed, Status(fields.u16()?)))
 }
 
-/// After the last row.
+/// The status after the last row.
 #[inline]
 pub fn after_rows(packet: &[u8], short_ends: bool) -> Result<Status> {
     if short_ends {

@@ -1,7 +1,7 @@
 //! Fields of a packet, one after another.
 //!
-//! In: bytes of the other side, whatever they are. Out: numbers and parts of these bytes, or that the
-//! packet is too short. Used by all that reads packets.
+//! In: untrusted bytes of the other side. Out: numbers and parts of these bytes, or an error that
+//! the packet is too short. Used by all packet readers.
 
 use crate::db::error::{DbError, Result};
 
@@ -10,15 +10,15 @@ pub struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
     pub fn take(&mut self, count: usize) -> Result<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(count).ok_or_else(too_short)?;
-        self.0 = rest;
-        Ok(taken)
+        let (field, remainder) = self.0.split_at_checked(count).ok_or_else(too_short)?;
+        self.0 = remainder;
+        Ok(field)
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let (taken, rest) = self.0.split_first_chunk().ok_or_else(too_short)?;
-        self.0 = rest;
-        Ok(*taken)
+        let (field, remainder) = self.0.split_first_chunk().ok_or_else(too_short)?;
+        self.0 = remainder;
+        Ok(*field)
     }
 
     pub fn u8(&mut self) -> Result<u8> {
@@ -33,7 +33,7 @@ impl<'a> Fields<'a> {
         self.array().map(u32::from_le_bytes)
     }
 
-    /// A number as long as its first byte says.
+    /// A number whose first byte gives its length.
     pub fn number(&mut self) -> Result<u64> {
         match self.u8()? {
             short @ 0..=0xfa => Ok(short.into()),
@@ -64,7 +64,7 @@ impl<'a> Fields<'a> {
         self.counted().map(Some)
     }
 
-    /// Up to a zero byte, or all that is left.
+    /// The bytes up to a zero byte, or all remaining ones.
     pub fn until_zero(&mut self) -> &'a [u8] {
         let mut parts = self.0.splitn(2, |&byte| byte == 0);
         let text = parts.next().unwrap_or_default();

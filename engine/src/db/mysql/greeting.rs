@@ -1,14 +1,14 @@
-//! How server and client introduce themselves.
+//! The introductions of server and client.
 //!
-//! In: the first packet of the server, who wants in. Out: what it can do; the client's answer. Called by
-//! `login`.
+//! In: the first packet of the server, and the login. Out: the server's capabilities; the client's
+//! answer. Called by `login`.
 
 use super::fields::Fields;
 use super::password::Method;
 use super::prepared::write_length;
 use crate::db::error::{DbError, Result};
 
-/// What a side can do; the names are the protocol's.
+/// The capabilities of a side, with the names of the protocol.
 pub mod can {
     pub const LONG_PASSWORD: u32 = 1;
     pub const LONG_FLAG: u32 = 1 << 2;
@@ -24,7 +24,7 @@ pub mod can {
     pub const PLUGIN_AUTH_LENENC: u32 = 1 << 21;
     pub const DEPRECATE_EOF: u32 = 1 << 24;
 
-    /// Without these nothing here works; every server of the last 15 years has them.
+    /// Required capabilities; every server of the last 15 years has them.
     pub const NEEDED: u32 = PROTOCOL_41 | SECURE_CONNECTION | PLUGIN_AUTH;
     pub const WANTED: u32 = NEEDED
         | LONG_PASSWORD
@@ -40,7 +40,7 @@ pub mod can {
 /// utf8mb4_general_ci, which every server knows.
 const CHARACTERS: u8 = 45;
 
-/// The longest packet that the client takes, in all its parts.
+/// The longest packet that the client accepts, summed over its parts.
 const LONGEST: u32 = 1 << 30;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Greeting {
     }
 }
 
-/// What the client begins its answer with; alone, it asks for TLS.
+/// The beginning of the client's answer; sent alone, it requests TLS.
 pub fn begin(can: u32) -> Vec<u8> {
     let mut answer = Vec::with_capacity(128);
     answer.extend_from_slice(&can.to_le_bytes());
@@ -90,7 +90,7 @@ pub fn begin(can: u32) -> Vec<u8> {
     answer
 }
 
-/// Who wants in, and the proof.
+/// The client's answer: the login, and the proof of the password.
 pub fn introduce(can: u32, user: &str, database: &str, method: Method, proof: &[u8]) -> Vec<u8> {
     let mut answer = begin(can);
     answer.extend_from_slice(user.as_bytes());

@@ -1,7 +1,7 @@
-//! Getting in: from the server's greeting to its consent.
+//! Logging in: from the server's greeting to its acceptance.
 //!
-//! In: packets of the server. Out: what to answer; bytes only, so that every course can be tried without
-//! a server. Driven by `Connection::open`.
+//! In: packets of the server. Out: the bytes to send, without I/O, so that every course can be
+//! tested without a server. Driven by `Connection::open`.
 
 use super::caching_sha2::CachingSha2;
 use super::ending::{self, Status};
@@ -18,18 +18,18 @@ const OTHER_METHOD: u8 = 0xfe;
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The server will say more.
+    /// Wait for another packet of the server.
     Listen,
     Send(Vec<u8>),
-    /// Send this, then encrypt, then go on with `Login::introduce`.
+    /// Send this, then encrypt, then continue with `Login::introduce`.
     Encrypt(Vec<u8>),
-    /// In, with the server's status.
+    /// Logged in, with the server's status.
     In(Status),
 }
 
 pub struct Login<'a> {
     server: &'a Server,
-    /// Both sides can.
+    /// The capabilities of both sides.
     can: u32,
     method: Method,
     nonce: Vec<u8>,
@@ -49,12 +49,12 @@ impl<'a> Login<'a> {
         }
     }
 
-    /// Whether the server leaves out what `Answer` and `rows` can do without.
+    /// Whether the server omits the end packets that `Answer` and `rows` do not need.
     pub fn short_ends(&self) -> bool {
         self.can & can::DEPRECATE_EOF != 0
     }
 
-    /// What to do after this packet; `private` says whether nobody on the way can read the answer.
+    /// The next step after this packet; `private` states that nobody else can read the connection.
     pub fn take(&mut self, packet: &[u8], private: bool) -> Result<Step> {
         let mut fields = Fields(packet);
         match (self.greeted, fields.u8()?) {
@@ -66,7 +66,7 @@ impl<'a> Login<'a> {
                 self.nonce = fields.0.to_vec();
                 self.prove(private).map(Step::Send)
             }
-            (true, MORE) => self.more(fields.0, private),
+            (true, MORE) => self.continue_method(fields.0, private),
             (true, other) => Err(DbError::protocol(format!(
                 "the server begins a packet with {other:#04x} before it lets in"
             ))),
@@ -81,7 +81,8 @@ impl<'a> Login<'a> {
             self.can |= can::CONNECT_WITH_DB;
         }
         self.nonce = greeting.nonce;
-        // A method that is not known here may not be that of this user: the server will say.
+        // An unknown default method may not be that of this user; the server then asks for another
+        // one.
         self.method = Method::named(&greeting.method).unwrap_or(Method::Native);
         if self.server.tls == Tls::Off {
             return self.introduce(private).map(Step::Send);
@@ -97,8 +98,8 @@ impl<'a> Login<'a> {
     pub fn introduce(&self, private: bool) -> Result<Vec<u8>> {
         let Server { user, database, .. } = self.server;
         let proof = self.prove(private)?;
-        let told = greeting::introduce(self.can, user, database, self.method, &proof);
-        Ok(told)
+        let response = greeting::introduce(self.can, user, database, self.method, &proof);
+        Ok(response)
     }
 
     fn choose(&mut self, name: &[u8]) -> Result<()> {
@@ -118,15 +119,15 @@ impl<'a> Login<'a> {
             .prove(self.server.password(), &self.nonce, private)
     }
 
-    fn more(&mut self, said: &[u8], private: bool) -> Result<Step> {
+    fn continue_method(&mut self, server_data: &[u8], private: bool) -> Result<Step> {
         if self.method != Method::CachingSha2 {
             let name = self.method.name();
             let message = format!("the server says more than {name} knows");
             return Err(DbError::protocol(message));
         }
-        let answer = self
-            .caching
-            .take(said, self.server.password(), &self.nonce, private)?;
+        let answer =
+            self.caching
+                .take(server_data, self.server.password(), &self.nonce, private)?;
         Ok(answer.map_or(Step::Listen, Step::Send))
     }
 }
@@ -186,17 +187,17 @@ mod tests {
         let mut login = Login::new(&server);
         let can = can::WANTED & !can::DEPRECATE_EOF;
         let greeting = greeting(can, "mysql_native_password");
-        let Step::Send(told) = login.take(&greeting, false).unwrap() else {
+        let Step::Send(response) = login.take(&greeting, false).unwrap() else {
             panic!()
         };
-        assert_eq!(told[..4], (can | can::CONNECT_WITH_DB).to_le_bytes());
-        assert_eq!(told[8..32], [&[45][..], &[0; 23]].concat());
-        let rest = [
+        assert_eq!(response[..4], (can | can::CONNECT_WITH_DB).to_le_bytes());
+        assert_eq!(response[8..32], [&[45][..], &[0; 23]].concat());
+        let remainder = [
             b"me\0\x14",
             &proof(Method::Native)[..],
             b"lab\0mysql_native_password\0",
         ];
-        assert_eq!(told[32..], rest.concat());
+        assert_eq!(response[32..], remainder.concat());
         assert!(!login.short_ends());
         assert_eq!(login.take(OK, false), Ok(Step::In(Status(2))));
     }
@@ -210,10 +211,10 @@ mod tests {
             panic!()
         };
         assert_eq!(request.len(), 32);
-        let told = login.introduce(true).unwrap();
-        assert_eq!(told[..32], request);
-        let rest = b"me\0\x07secret\0lab\0mysql_clear_password\0";
-        assert_eq!(&told[32..], rest);
+        let response = login.introduce(true).unwrap();
+        assert_eq!(response[..32], request);
+        let remainder = b"me\0\x07secret\0lab\0mysql_clear_password\0";
+        assert_eq!(&response[32..], remainder);
         let without = Login::new(&server).take(&greeting(can::WANTED, ""), false);
         assert!(without.unwrap_err().message.contains("does not offer TLS"));
     }

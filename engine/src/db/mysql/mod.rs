@@ -1,7 +1,7 @@
 //! MySQL's protocol, as MySQL and MariaDB speak it.
 //!
-//! In: statements and arguments. Out: packets to a server, and what it answers. `send` and `receive`
-//! are the way of measured operations: one write, one read, nothing allocated. Called by
+//! In: statements and arguments. Out: packets to a server, and its answers. `send` and `receive`
+//! are the path of measured operations: one write, one read, no allocation. Called by
 //! `workload::sql` and `sql`.
 
 pub mod answer;
@@ -30,7 +30,7 @@ use super::{Execution, Rows};
 use answer::Answer;
 use ending::Status;
 use login::{Login, Step};
-use prepared::{PREPARE, Prepared, Told};
+use prepared::{PREPARE, PrepareResponse, Prepared};
 use results::Progress;
 use rows::Packets;
 use wire::Wire;
@@ -39,7 +39,7 @@ pub const USUAL_PORT: u16 = 3306;
 
 const QUERY: u8 = 3;
 
-/// What the server says of a statement that it cannot prepare.
+/// The error number for a statement that the server cannot prepare.
 const NOT_PREPARABLE: &str = "1295";
 
 enum Form {
@@ -50,11 +50,11 @@ enum Form {
 pub struct Connection {
     wire: Wire,
     statements: Vec<Form>,
-    /// The statement that the answer under way is for.
+    /// The statement of the answer under way.
     sent: usize,
     answer: Answer,
     short_ends: bool,
-    /// The packet that is written, in the same memory each time.
+    /// The packet to send, in reused memory.
     out: Vec<u8>,
     text: String,
 }
@@ -114,8 +114,8 @@ impl super::Connection for Connection {
             return Ok(None);
         }
         loop {
-            let (taken, progress) = self.answer.feed(incoming.bytes());
-            incoming.consume(taken);
+            let (consumed, progress) = self.answer.feed(incoming.bytes());
+            incoming.consume(consumed);
             match progress {
                 Ok(Progress::Whole(rows)) => return Ok(Some(super::Answer { rows })),
                 Ok(Progress::Partial) => return Ok(None),
@@ -125,7 +125,7 @@ impl super::Connection for Connection {
                     self.wire.stream.write(&self.out)?;
                 }
                 Err(error) => {
-                    // None has been sent where a server says by itself that it goes.
+                    // There is no sent statement where the server closes the connection on its own.
                     if let Some(Form::Prepared(prepared)) = self.statements.get_mut(self.sent) {
                         prepared.forget_types();
                     }
@@ -148,34 +148,34 @@ impl Connection {
         let sql = statement.with_question_marks();
         self.wire.command(PREPARE, &sql)?;
         let packet = self.wire.next()?;
-        let told = match packet.split_first() {
-            Some((&refusal::SIGN, rest)) => match refusal::read(rest) {
+        let response = match packet.split_first() {
+            Some((&refusal::SIGN, body)) => match refusal::read(body) {
                 error if error.code == NOT_PREPARABLE => return Ok(Form::Text(statement.clone())),
                 error => return Err(error),
             },
-            Some((0, rest)) => Told::read(rest)?,
+            Some((0, body)) => PrepareResponse::read(body)?,
             _ => {
                 return Err(DbError::protocol(
                     "the server does not say what it has prepared",
                 ));
             }
         };
-        for described in [told.parameters, told.columns] {
+        for described in [response.parameters, response.columns] {
             let end = u16::from(described > 0 && !self.short_ends);
             for _ in 0..described + end {
                 self.wire.next()?;
             }
         }
-        let (ours, theirs) = (statement.parameters(), usize::from(told.parameters));
+        let (ours, theirs) = (statement.parameters(), usize::from(response.parameters));
         if ours != theirs {
             let message = format!("the server counts {theirs} parameters, not {ours}, in: {sql}");
             return Err(DbError::protocol(message));
         }
-        Ok(Form::Prepared(Prepared::new(told)))
+        Ok(Form::Prepared(Prepared::new(response)))
     }
 }
 
-/// Whether the server leaves out what can be left out of ends, and its status.
+/// Whether the server omits optional end packets, and its status.
 fn log_in(wire: &mut Wire, server: &Server) -> Result<(bool, Status)> {
     let mut login = Login::new(server);
     loop {

@@ -1,14 +1,14 @@
-//! Packets: three bytes of length, a number in sequence, at most 16 MiB; what is longer is split.
+//! Packets: three bytes of length, a sequence number, at most 16 MiB; longer payloads are split.
 //!
-//! In: payloads. Out: bytes to write. Used by all that writes packets; readers take `head`.
+//! In: payloads. Out: bytes to write. Used by all packet writers; readers use `head`.
 
 /// A packet of this length is continued by the next one.
 pub const LONGEST: usize = 0xff_ffff;
 
-/// The bytes before each payload.
+/// The bytes of the header before each payload.
 pub const HEAD: usize = 4;
 
-/// Length and number of the packet that these bytes begin with.
+/// Length and number of the packet at the begin of these bytes.
 #[inline]
 pub fn head(bytes: &[u8]) -> Option<(usize, u8)> {
     let [low, middle, high, sequence] = *bytes.first_chunk::<HEAD>()?;
@@ -16,14 +16,14 @@ pub fn head(bytes: &[u8]) -> Option<(usize, u8)> {
     Some((length, sequence))
 }
 
-/// Empties the buffer but for the place of the head.
+/// Empties the buffer and reserves the space of the header.
 #[inline]
 pub fn begin(out: &mut Vec<u8>) {
     out.clear();
     out.extend_from_slice(&[0; HEAD]);
 }
 
-/// Puts the head before the payload that has been appended since `begin`.
+/// Writes the header before the payload that was appended since `begin`.
 #[inline]
 pub fn finish(out: &mut Vec<u8>, sequence: u8) {
     let length = out.len() - HEAD;
@@ -41,15 +41,15 @@ fn head_of(length: usize, sequence: u8) -> [u8; HEAD] {
 #[cold]
 fn split(out: &mut Vec<u8>, mut sequence: u8) {
     let whole = std::mem::take(out);
-    let mut rest = &whole[HEAD..];
+    let mut payload = &whole[HEAD..];
     loop {
-        let (part, after) = rest.split_at(rest.len().min(LONGEST));
+        let (part, after) = payload.split_at(payload.len().min(LONGEST));
         out.extend_from_slice(&head_of(part.len(), sequence));
         out.extend_from_slice(part);
         if part.len() < LONGEST {
             return;
         }
-        (rest, sequence) = (after, sequence.wrapping_add(1));
+        (payload, sequence) = (after, sequence.wrapping_add(1));
     }
 }
 
@@ -63,12 +63,12 @@ mod tests {
         out.resize(HEAD + length, 7);
         finish(&mut out, 255);
         let mut heads = Vec::new();
-        let mut rest = &out[..];
-        while let Some((length, sequence)) = head(rest) {
+        let mut unread = &out[..];
+        while let Some((length, sequence)) = head(unread) {
             heads.push((length, sequence));
-            rest = &rest[HEAD + length..];
+            unread = &unread[HEAD + length..];
         }
-        assert!(rest.is_empty());
+        assert!(unread.is_empty());
         heads
     }
 

@@ -1,6 +1,7 @@
-//! Proofs that one knows the password, by the methods of MySQL and MariaDB.
+//! Proofs of the password, by the methods of MySQL and MariaDB.
 //!
-//! In: a method, the password, random bytes of the server. Out: bytes that prove it. Called by `login`.
+//! In: a method, the password, random bytes of the server. Out: the bytes of the proof. Called by
+//! `login`.
 
 use curve25519_dalek::edwards::EdwardsPoint;
 use curve25519_dalek::scalar::{Scalar, clamp_integer};
@@ -10,7 +11,7 @@ use rsa::{Oaep, RsaPublicKey};
 
 use crate::db::error::{DbError, Kind, Result};
 
-/// Random bytes that the older methods use.
+/// The number of random bytes that the older methods use.
 const NONCE: usize = 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub enum Method {
     CachingSha2,
     Ed25519,
     Clear,
-    /// The server sees who is at the other end of the Unix socket.
+    /// The server identifies the peer of the Unix socket.
     Socket,
 }
 
@@ -45,7 +46,7 @@ impl Method {
         }
     }
 
-    /// The first answer; `private` says whether nobody on the way can read it.
+    /// The first answer; `private` states that nobody else can read the connection.
     pub fn prove(self, password: &str, nonce: &[u8], private: bool) -> Result<Vec<u8>> {
         Ok(match self {
             Method::Socket => Vec::new(),
@@ -70,7 +71,8 @@ impl Method {
     }
 }
 
-/// The password itself, for a server that cannot do without; never where others can read along.
+/// The password itself, for a server that requires it; refused on a connection that others can
+/// read.
 pub fn clear(password: &str, private: bool) -> Result<Vec<u8>> {
     if !private {
         return Err(DbError::new(
@@ -82,7 +84,7 @@ pub fn clear(password: &str, private: bool) -> Result<Vec<u8>> {
     Ok(with_zero(password))
 }
 
-/// The password, readable only by the server whose public key this is.
+/// The password, encrypted with the public key of the server.
 pub fn encrypt(password: &str, nonce: &[u8], key: &[u8]) -> Result<Vec<u8>> {
     let unusable = |cause: String| {
         DbError::protocol(format!("the server sends no usable public key: {cause}"))
@@ -104,7 +106,7 @@ pub fn encrypt(password: &str, nonce: &[u8], key: &[u8]) -> Result<Vec<u8>> {
     .map_err(|cause| unusable(cause.to_string()))
 }
 
-/// Ed25519's signature, but with a secret key of any length, and made anew for each signature.
+/// Ed25519's signature, but with a secret key of any length, expanded again for each signature.
 fn sign(password: &[u8], nonce: &[u8]) -> [u8; 64] {
     let hash = |parts: &[&[u8]]| -> [u8; 64] {
         let mut hash = [0; 64];
@@ -165,7 +167,7 @@ mod tests {
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// As Python's hashlib comes to them.
+    /// The same values as Python's hashlib computes.
     #[test]
     fn hashes_are_those_of_another_program() {
         let proof = |method: Method| hex(&method.prove("secret", &nonce(), false).unwrap());
@@ -182,7 +184,7 @@ mod tests {
         }
     }
 
-    /// The first of RFC 8032, whose secret key is as long as any password.
+    /// The first example of RFC 8032, whose secret key has the length of a password.
     #[test]
     fn signatures_are_those_of_the_standard() {
         let secret: [u8; 32] = [
@@ -210,8 +212,10 @@ mod tests {
             .to_public_key()
             .to_public_key_pem(LineEnding::LF)
             .unwrap();
-        let told = encrypt("secret of 24 characters.", &nonce(), key.as_bytes()).unwrap();
-        let masked = server.decrypt(Oaep::new::<sha1::Sha1>(), &told).unwrap();
+        let encrypted = encrypt("secret of 24 characters.", &nonce(), key.as_bytes()).unwrap();
+        let masked = server
+            .decrypt(Oaep::new::<sha1::Sha1>(), &encrypted)
+            .unwrap();
         let mask = nonce().into_iter().take(NONCE).cycle();
         let clear: Vec<u8> = masked
             .iter()

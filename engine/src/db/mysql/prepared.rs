@@ -1,7 +1,7 @@
-//! Statements that the server has prepared, and executing them.
+//! Prepared statements of the server, and their execution.
 //!
-//! In: what the server says of a statement, arguments. Out: the packet that executes it. Called by
-//! `Connection`.
+//! In: the server's description of a statement, arguments. Out: the packet that executes it. Called
+//! by `Connection`.
 
 use super::fields::Fields;
 use super::packet;
@@ -11,25 +11,25 @@ use crate::db::error::{DbError, Result};
 pub const PREPARE: u8 = 0x16;
 const EXECUTE: u8 = 0x17;
 
-/// Types of values, as the protocol numbers them; the second byte would say unsigned.
+/// Types of values, as the protocol numbers them; the second byte would mark unsigned ones.
 const LONGLONG: [u8; 2] = [8, 0];
 const DOUBLE: [u8; 2] = [5, 0];
 const NULL: [u8; 2] = [6, 0];
 const VAR_STRING: [u8; 2] = [253, 0];
 
-/// What the server says of a statement that it has prepared.
+/// The server's description of a prepared statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Told {
+pub struct PrepareResponse {
     number: u32,
     pub columns: u16,
     pub parameters: u16,
 }
 
-impl Told {
+impl PrepareResponse {
     /// The answer to `PREPARE`, without its first byte.
-    pub fn read(packet: &[u8]) -> Result<Told> {
+    pub fn read(packet: &[u8]) -> Result<PrepareResponse> {
         let mut fields = Fields(packet);
-        Ok(Told {
+        Ok(PrepareResponse {
             number: fields.u32()?,
             columns: fields.u16()?,
             parameters: fields.u16()?,
@@ -39,32 +39,32 @@ impl Told {
 
 #[derive(Debug)]
 pub struct Prepared {
-    /// Up to the bits that say which arguments are null.
+    /// The bytes up to the null bitmap.
     head: [u8; packet::HEAD + 10],
-    /// Of the arguments, as the server knows them.
+    /// The types of the arguments, as last sent to the server.
     types: Vec<[u8; 2]>,
-    /// Whether the server knows them.
-    types_told: bool,
+    /// Whether the server has received them.
+    types_sent: bool,
 }
 
 impl Prepared {
-    pub fn new(told: Told) -> Prepared {
+    pub fn new(response: PrepareResponse) -> Prepared {
         let mut head = [0; packet::HEAD + 10];
-        let [_, _, _, _, command, number @ .., _, one, _, _, _] = &mut head;
+        let [_, _, _, _, command, number @ .., _, iterations, _, _, _] = &mut head;
         *command = EXECUTE;
-        *number = told.number.to_le_bytes();
-        // Executed once; there is no other way.
-        *one = 1;
+        *number = response.number.to_le_bytes();
+        // Executed once; the protocol allows no other count.
+        *iterations = 1;
         Prepared {
             head,
-            types: vec![NULL; told.parameters.into()],
-            types_told: false,
+            types: vec![NULL; response.parameters.into()],
+            types_sent: false,
         }
     }
 
-    /// After an error it is not known what of the types has reached the server.
+    /// After an error it is unknown which types have reached the server.
     pub fn forget_types(&mut self) {
-        self.types_told = false;
+        self.types_sent = false;
     }
 
     #[inline]
@@ -93,13 +93,13 @@ impl Prepared {
                 };
                 if self.types[at] != kind {
                     self.types[at] = kind;
-                    self.types_told = false;
+                    self.types_sent = false;
                 }
             }
-            out.push(u8::from(!self.types_told));
-            if !self.types_told {
+            out.push(u8::from(!self.types_sent));
+            if !self.types_sent {
                 out.extend_from_slice(self.types.as_flattened());
-                self.types_told = true;
+                self.types_sent = true;
             }
             for argument in arguments.iter() {
                 match argument {
@@ -118,7 +118,7 @@ impl Prepared {
     }
 }
 
-/// A number that says itself how long it is.
+/// A number preceded by its length.
 #[inline]
 pub fn write_length(length: usize, out: &mut Vec<u8>) {
     let bytes = (length as u64).to_le_bytes();
@@ -145,7 +145,7 @@ mod tests {
     use crate::db::argument::ArgumentList;
 
     fn statement(parameters: u16) -> Prepared {
-        Prepared::new(Told {
+        Prepared::new(PrepareResponse {
             number: 0x0102,
             columns: 1,
             parameters,
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn types_are_told_only_when_they_differ() {
+    fn types_are_sent_only_when_they_differ() {
         let mut prepared = statement(2);
         let mut list = ArgumentList::default();
         list.int(-1);
@@ -179,8 +179,8 @@ mod tests {
         let mut other = ArgumentList::default();
         other.null();
         other.float(1.0);
-        let one = 1f64.to_le_bytes();
-        let expected = [&[1, 1, 8, 0, 5, 0][..], &one].concat();
+        let number = 1f64.to_le_bytes();
+        let expected = [&[1, 1, 8, 0, 5, 0][..], &number].concat();
         assert_eq!(written(&mut prepared, &other), expected);
     }
 

@@ -1,7 +1,7 @@
-//! What the server says when it refuses, and what that means.
+//! The server's refusals, and their kinds.
 //!
 //! In: a packet that begins with 0xff. Out: an error with the server's number and words. Called by
-//! all that reads packets.
+//! all packet readers.
 
 use super::fields::Fields;
 use crate::db::error::{DbError, Kind};
@@ -17,7 +17,7 @@ pub fn read(packet: &[u8]) -> DbError {
         Ok(code) => code,
         Err(error) => return error,
     };
-    // Before capabilities are agreed on there is no SQLSTATE.
+    // Before the capabilities are negotiated there is no SQLSTATE.
     let text = match fields.0 {
         [b'#', _, _, _, _, _, text @ ..] => text,
         text => text,
@@ -29,18 +29,18 @@ pub fn read(packet: &[u8]) -> DbError {
 fn kind(code: u16, message: &str) -> Kind {
     match code {
         // Deadlock; a row has changed since it was read; duplicate key, as where another connection
-        // has put a row back between this one's DELETE and INSERT.
+        // inserts a row between this one's DELETE and INSERT.
         1213 | 1020 | 1062 => Kind::Conflict,
         1205 => Kind::LockTimeout,
         // The server shuts down, or somebody has killed the connection, or it was idle too long.
         1053 | 1158..=1161 | 1927 | 2006 | 2013 | 4031 => Kind::Lost,
-        // Wrong password or database; this host may not; no right to the table; account locked,
-        // password expired.
+        // Wrong password or database; refused host; no right to the table; account locked, password
+        // expired.
         1044 | 1045 | 1129 | 1130 | 1142 | 1143 | 1227 | 1251 | 1698 | 1820 | 1862 | 3118
         | 4151 => Kind::Denied,
         1049 | 1146 => Kind::Missing,
         1021 | 1041 | 1114 => Kind::Full,
-        // A write or a storage engine that failed, for this reason.
+        // A failed write or storage engine, with this reason.
         3 | 1026 | 1030
             if message.contains("No space left on device") || message.contains("error 28") =>
         {

@@ -1,7 +1,7 @@
-//! What the packets of an answer mean, one after another.
+//! The meaning of an answer's packets, one after another.
 //!
-//! In: the first byte and the length of a packet, and the whole of those that are no column and no row. Out: how
-//! far the answer has come. Called by `answer`, which finds the packets.
+//! In: the first byte and the length of a packet, and the whole packet where it is no column and no
+//! row. Out: the progress of the answer. Called by `answer`, which finds the packets.
 
 use super::ending::{self, NO_COLUMNS, NO_MORE, Status, WANTS_FILE, is_end};
 use super::fields::Fields;
@@ -12,28 +12,28 @@ use crate::db::error::{DbError, Result};
 enum Next {
     Result,
     Columns(u16),
-    /// What ends the columns, of a server that ends them.
+    /// The end of the columns, from a server that sends it.
     EndOfColumns,
     Rows,
 }
 
-/// How far the answer has come.
+/// The progress of the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
-    /// Not whole yet.
+    /// Incomplete.
     Partial,
-    /// Rows, returned or changed.
+    /// The number of rows, returned or changed.
     Whole(u64),
-    /// The server waits for an empty packet with this number, which says that it gets no file.
+    /// The server waits for an empty packet with this number, which refuses the file.
     RefuseFile(u8),
 }
 
 /// The results of one statement.
 #[derive(Debug)]
 pub struct Results {
-    /// Whether the server says less of ends, as it does where it has offered that.
+    /// Whether the server omits optional end packets, as it has offered.
     pub short_ends: bool,
-    /// Of the server, as of the last result.
+    /// The server's status, as of the last result.
     pub status: Status,
     next: Next,
     rows: u64,
@@ -65,13 +65,13 @@ impl Results {
         true
     }
 
-    /// A packet that is no column and no row.
+    /// Handles a packet that is no column and no row.
     #[inline]
-    pub fn decide(&mut self, first: u8, rest: &[u8], sequence: u8) -> Result<Progress> {
+    pub fn decide(&mut self, first: u8, body: &[u8], sequence: u8) -> Result<Progress> {
         match (self.next, first) {
-            (_, refusal::SIGN) => return Err(refusal::read(rest)),
+            (_, refusal::SIGN) => return Err(refusal::read(body)),
             (Next::Result, NO_COLUMNS) => {
-                let (changed, status) = ending::changed(rest)?;
+                let (changed, status) = ending::changed(body)?;
                 self.rows = self.rows.saturating_add(changed);
                 return self.end(status);
             }
@@ -79,12 +79,12 @@ impl Results {
                 self.file_wanted = true;
                 return Ok(Progress::RefuseFile(sequence.wrapping_add(1)));
             }
-            (Next::Result, 0xfc) => self.next = Next::Columns(Fields(rest).u16()?),
+            (Next::Result, 0xfc) => self.next = Next::Columns(Fields(body).u16()?),
             (Next::Result, columns) if columns < WANTS_FILE => {
                 self.next = Next::Columns(columns.into())
             }
             (Next::EndOfColumns, NO_MORE) => self.next = Next::Rows,
-            (Next::Rows, _) => return self.end(ending::after_rows(rest, self.short_ends)?),
+            (Next::Rows, _) => return self.end(ending::after_rows(body, self.short_ends)?),
             (_, other) => {
                 let message = format!("the server begins a packet with {other:#04x}");
                 return Err(DbError::protocol(message));

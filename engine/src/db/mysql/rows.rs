@@ -1,7 +1,7 @@
 //! The answer to a query, as text.
 //!
-//! In: packets, one after another. Out: all rows of the last result that has any. Called by
-//! `Connection::query`; never on the way of a measured operation.
+//! In: packets, one after another. Out: all rows of the last result with rows. Called by
+//! `Connection::query`; never used for measured operations.
 
 use super::ending::{self, NO_COLUMNS, Status, WANTS_FILE, is_end};
 use super::fields::Fields;
@@ -16,14 +16,14 @@ pub trait Packets {
 }
 
 pub fn read(packets: &mut impl Packets, short_ends: bool) -> Result<(Rows, Status)> {
-    let mut found = Rows::default();
+    let mut set = Rows::default();
     let mut file_wanted = false;
     loop {
         let packet = packets.next()?;
         let status = match packet.split_first() {
             None => return Err(empty()),
-            Some((&refusal::SIGN, rest)) => return Err(refusal::read(rest)),
-            Some((&NO_COLUMNS, rest)) => ending::changed(rest)?.1,
+            Some((&refusal::SIGN, body)) => return Err(refusal::read(body)),
+            Some((&NO_COLUMNS, body)) => ending::changed(body)?.1,
             Some((&WANTS_FILE, _)) => {
                 packets.reply(&[])?;
                 file_wanted = true;
@@ -32,7 +32,7 @@ pub fn read(packets: &mut impl Packets, short_ends: bool) -> Result<(Rows, Statu
             Some(_) => {
                 let columns = Fields(&packet).number()?;
                 let (rows, status) = result(packets, columns, short_ends)?;
-                found = rows;
+                set = rows;
                 status
             }
         };
@@ -42,14 +42,14 @@ pub fn read(packets: &mut impl Packets, short_ends: bool) -> Result<(Rows, Statu
         if file_wanted {
             return Err(ending::file_refused());
         }
-        return Ok((found, status));
+        return Ok((set, status));
     }
 }
 
 fn result(packets: &mut impl Packets, columns: u64, short_ends: bool) -> Result<(Rows, Status)> {
-    let mut found = Rows::default();
+    let mut set = Rows::default();
     for _ in 0..columns {
-        found.columns.push(name(&packets.next()?)?);
+        set.columns.push(name(&packets.next()?)?);
     }
     if !short_ends {
         packets.next()?;
@@ -58,16 +58,16 @@ fn result(packets: &mut impl Packets, columns: u64, short_ends: bool) -> Result<
         let packet = packets.next()?;
         match packet.split_first() {
             None => return Err(empty()),
-            Some((&refusal::SIGN, rest)) => return Err(refusal::read(rest)),
-            Some((&first, rest)) if is_end(first, packet.len(), short_ends) => {
-                return Ok((found, ending::after_rows(rest, short_ends)?));
+            Some((&refusal::SIGN, body)) => return Err(refusal::read(body)),
+            Some((&first, body)) if is_end(first, packet.len(), short_ends) => {
+                return Ok((set, ending::after_rows(body, short_ends)?));
             }
-            Some(_) => found.rows.push(row(&packet, found.columns.len())?),
+            Some(_) => set.rows.push(row(&packet, set.columns.len())?),
         }
     }
 }
 
-/// Of a column: catalogue, database, table, the table's own name, name.
+/// The name of a column, after catalogue, database, table, and the table's own name.
 fn name(packet: &[u8]) -> Result<String> {
     let mut fields = Fields(packet);
     for _ in 0..4 {

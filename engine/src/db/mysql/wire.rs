@@ -1,7 +1,7 @@
-//! Whole packets, waited for: for all that is not measured.
+//! Blocking exchange of whole packets, for all unmeasured work.
 //!
-//! In: a stream. Out: packets, put together from their parts. Used by `Connection` to get in, to prepare
-//! and to query.
+//! In: a stream. Out: packets, assembled from their parts. Used by `Connection` to log in, to
+//! prepare and to query.
 
 use super::packet::{self, HEAD, LONGEST};
 use super::rows::Packets;
@@ -12,7 +12,7 @@ use crate::db::stream::{Incoming, Stream};
 pub struct Wire {
     pub stream: Stream,
     pub incoming: Incoming,
-    /// Of the last packet that has come.
+    /// The number of the last received packet.
     sequence: u8,
 }
 
@@ -25,18 +25,18 @@ impl Wire {
         }
     }
 
-    /// Sends what begins a conversation.
+    /// Sends the first packet of a conversation.
     pub fn command(&mut self, command: u8, text: &str) -> Result<()> {
         self.send(&[&[command], text.as_bytes()], 0)
     }
 
-    /// Continues what `reply` or a packet of the server's has begun, before the server says more.
+    /// Sends a further packet of the conversation, before the server sends another.
     pub fn add(&mut self, payload: &[u8]) -> Result<()> {
         self.sequence = self.sequence.wrapping_add(1);
         self.send(&[payload], self.sequence)
     }
 
-    /// Encrypts from here on; what is written next continues the conversation.
+    /// Encrypts from here on; the next packet continues the conversation.
     pub fn encrypt(&mut self, server: &Server) -> Result<()> {
         if !self.incoming.bytes().is_empty() {
             return Err(DbError::protocol(
@@ -76,7 +76,7 @@ impl Packets for Wire {
             }
         }
     }
-    /// Answers the last packet that has come.
+    /// Answers the last received packet.
     fn reply(&mut self, payload: &[u8]) -> Result<()> {
         self.send(&[payload], self.sequence.wrapping_add(1))
     }

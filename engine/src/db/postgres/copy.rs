@@ -1,19 +1,19 @@
 //! Rows in bulk: COPY FROM STDIN.
 //!
-//! In: chunks of rows, in the form that the statement names. Out: how many rows. Called where tables
-//! are prepared; a copy that nobody asked for is refused.
+//! In: chunks of rows, in the statement's format. Out: the number of rows. Called during
+//! preparation; the client refuses any other copy.
 
 use super::reply::Step;
 use super::{Connection, request};
 use crate::db::Execution;
 use crate::db::error::{DbError, Kind, Result};
 
-/// How much goes in one message, give or take a chunk.
+/// The approximate size of one message.
 const MESSAGE: usize = 64 << 10;
 
 impl Connection {
-    /// Carries out a `COPY … FROM STDIN`. `data` appends the next rows to what it is given, and says
-    /// false when there are no more.
+    /// Executes a `COPY … FROM STDIN`. `data` appends the next rows to the given buffer, and
+    /// returns false when there are no more.
     pub fn copy_in(
         &mut self,
         sql: &str,
@@ -37,19 +37,19 @@ impl Connection {
 
     fn feed(&mut self, data: &mut dyn FnMut(&mut Vec<u8>) -> bool) -> Result<u64> {
         let mut chunk = Vec::with_capacity(2 * MESSAGE);
-        let mut more = true;
-        while more {
+        let mut has_more = true;
+        while has_more {
             chunk.clear();
-            while more && chunk.len() < MESSAGE {
-                more = data(&mut chunk);
+            while has_more && chunk.len() < MESSAGE {
+                has_more = data(&mut chunk);
             }
             self.outgoing.clear();
             request::copy_data(&chunk, &mut self.outgoing);
-            if !more {
+            if !has_more {
                 self.outgoing.extend_from_slice(request::COPY_DONE);
             }
             self.write()?;
-            // A server that refuses says so at once.
+            // A refusal of the server arrives at once.
             if self.read()? && self.take()? == Step::Done {
                 return self.reply.finish().map(|answer| answer.rows);
             }
@@ -57,12 +57,12 @@ impl Connection {
         self.wait().map(|answer| answer.rows)
     }
 
-    /// The server waits for rows that are not there.
+    /// Refuses a copy: the server waits for rows that do not exist.
     #[cold]
     pub(super) fn refuse_copy(&mut self, execution: Execution) -> Result<()> {
         self.outgoing.clear();
         request::copy_fail("no rows are at hand", &mut self.outgoing);
-        // The server has passed over the Sync that was sent with the statement.
+        // The server has skipped the Sync that was sent with the statement.
         if execution == Execution::Prepared {
             self.outgoing.extend_from_slice(request::SYNC);
         }

@@ -1,7 +1,7 @@
-//! Logging in: encryption, who we are, and the proof of it.
+//! Logging in: encryption, the user, and the proof of the password.
 //!
-//! In: what the server asks for. Out: what is answered; passwords go only as the server's way of
-//! asking lets them be kept from others. Called by the connection when it opens.
+//! In: the server's requests. Out: the answers. A password is only sent by a method that keeps it
+//! from others on this connection. Called by the connection when it opens.
 
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
@@ -13,7 +13,7 @@ use crate::db::error::{DbError, Kind, Result};
 use crate::db::server::{Server, Tls};
 use crate::db::stream::{Incoming, Stream};
 
-/// Until the server takes statements.
+/// The login, until the server accepts statements.
 pub fn log_in(stream: &mut Stream, incoming: &mut Incoming, server: &Server) -> Result<()> {
     if server.tls != Tls::Off {
         encrypt(stream, incoming, server)?;
@@ -24,10 +24,10 @@ pub fn log_in(stream: &mut Stream, incoming: &mut Incoming, server: &Server) -> 
     let mut login = Login::new(server, stream.is_private());
     loop {
         out.clear();
-        let (taken, is_ready) = login.take(incoming.bytes(), &mut out)?;
-        incoming.consume(taken);
+        let (consumed, is_ready) = login.take(incoming.bytes(), &mut out)?;
+        incoming.consume(consumed);
         stream.write(&out)?;
-        match taken {
+        match consumed {
             _ if is_ready => return Ok(()),
             0 => stream.read_waiting(incoming)?,
             _ => {}
@@ -46,11 +46,11 @@ fn encrypt(stream: &mut Stream, incoming: &mut Incoming, server: &Server) -> Res
     stream.start_tls(server)
 }
 
-/// Where logging in stands.
+/// The state of the login.
 pub struct Login<'a> {
     user: &'a str,
     password: &'a str,
-    /// Nobody on the way can read along.
+    /// Whether nobody else can read the connection.
     is_private: bool,
     scram: Scram,
     is_in: bool,
@@ -59,7 +59,7 @@ pub struct Login<'a> {
 enum Scram {
     Unasked,
     Asked(Box<ScramSha256>),
-    /// The server has shown that it knows the password too.
+    /// The server has proved that it knows the password too.
     Mutual,
 }
 
@@ -74,8 +74,8 @@ impl<'a> Login<'a> {
         }
     }
 
-    /// Takes one message, if it is whole, and appends what to answer: how many bytes that was, and
-    /// whether the server takes statements now.
+    /// Consumes one message, if it is complete, and appends the answer. Returns the consumed bytes,
+    /// and whether the server accepts statements now.
     pub fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(usize, bool)> {
         let Some((tag, body)) = whole(bytes)? else {
             return Ok((0, false));
@@ -188,7 +188,7 @@ mod tests {
         serde_json::from_value(server).unwrap()
     }
 
-    fn asked(password: &str, is_private: bool, bodies: &[&[u8]]) -> Result<Vec<u8>> {
+    fn answers_to(password: &str, is_private: bool, bodies: &[&[u8]]) -> Result<Vec<u8>> {
         let server = server(password);
         let mut login = Login::new(&server, is_private);
         let mut out = Vec::new();
@@ -204,14 +204,14 @@ mod tests {
     #[test]
     fn passwords_go_in_clear_only_where_nobody_reads_along() {
         let cleartext = b"\0\0\0\x03";
-        let sent = asked("geheim", true, &[cleartext]).unwrap();
+        let sent = answers_to("geheim", true, &[cleartext]).unwrap();
         assert_eq!(sent, b"p\0\0\0\x0bgeheim\0");
-        let error = asked("geheim", false, &[cleartext]).unwrap_err();
+        let error = answers_to("geheim", false, &[cleartext]).unwrap_err();
         assert!(error.kind == Kind::Denied && !error.message.contains("geheim"));
-        let sent = asked("geheim", false, &[b"\0\0\0\x05abcd"]).unwrap();
+        let sent = answers_to("geheim", false, &[b"\0\0\0\x05abcd"]).unwrap();
         assert!(sent.starts_with(b"p\0\0\0\x28md5"));
         assert_eq!(
-            asked("", true, &[cleartext]).unwrap_err().kind,
+            answers_to("", true, &[cleartext]).unwrap_err().kind,
             Kind::Denied
         );
     }
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn scram_is_taken_only_whole_and_in_order() {
         let start: &[u8] = b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0";
-        let sent = asked("geheim", false, &[start]).unwrap();
+        let sent = answers_to("geheim", false, &[start]).unwrap();
         assert!(sent.starts_with(b"p") && sent[5..].starts_with(b"SCRAM-SHA-256\0\0\0\0"));
         for bodies in [
             [start, b"\0\0\0\0"],
@@ -229,13 +229,13 @@ mod tests {
             [b"\0\0\0\x0c", b""],
         ] {
             assert_eq!(
-                asked("geheim", true, &bodies).unwrap_err().kind,
+                answers_to("geheim", true, &bodies).unwrap_err().kind,
                 Kind::Protocol
             );
         }
         for unable in [b"\0\0\0\x0aOAUTHBEARER\0\0".as_slice(), b"\0\0\0\x07"] {
             assert_eq!(
-                asked("geheim", true, &[unable]).unwrap_err().kind,
+                answers_to("geheim", true, &[unable]).unwrap_err().kind,
                 Kind::Denied
             );
         }

@@ -1,15 +1,15 @@
-//! Messages of the server: where one ends, and the fields in it.
+//! Messages of the server: their boundaries and fields.
 //!
-//! In: bytes as they came. Out: tags, bodies, fields; nothing is believed of a length that the bytes do
-//! not bear out. Called by `login`, `reply` and `refusal`.
+//! In: received bytes. Out: tags, bodies, fields. A length is only accepted where the bytes match
+//! it. Called by `login`, `reply` and `refusal`.
 
 use crate::db::error::{DbError, Result};
 
 /// A tag and a length.
 pub const HEADER: usize = 5;
 
-/// What a message that must be whole before it is understood may have. Of rows only as much is kept
-/// as has come; all others are short, and a long one means that this is no PostgreSQL.
+/// The length limit of a message that is parsed as a whole. Rows are parsed in parts; all other
+/// messages are short. A longer one means that this is no PostgreSQL.
 const LONGEST: usize = 4 << 20;
 
 /// The tag of the first message, and the length of its body.
@@ -27,7 +27,7 @@ pub fn header(bytes: &[u8]) -> Result<Option<(u8, usize)>> {
     }
 }
 
-/// Tag and body of the first message, once it has come wholly.
+/// Tag and body of the first message, once it is complete.
 pub fn whole(bytes: &[u8]) -> Result<Option<(u8, &[u8])>> {
     let Some((tag, length)) = header(bytes)? else {
         return Ok(None);
@@ -49,14 +49,14 @@ pub fn unknown(tag: u8) -> DbError {
     ))
 }
 
-/// What is left of a body.
+/// The remaining bytes of a body.
 #[derive(Debug, Clone, Copy)]
 pub struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
     pub fn bytes(&mut self, count: usize) -> Result<&'a [u8]> {
-        let (first, rest) = self.0.split_at_checked(count).ok_or_else(too_short)?;
-        self.0 = rest;
+        let (first, remainder) = self.0.split_at_checked(count).ok_or_else(too_short)?;
+        self.0 = remainder;
         Ok(first)
     }
 
@@ -65,18 +65,18 @@ impl<'a> Fields<'a> {
     }
 
     pub fn short(&mut self) -> Result<i16> {
-        let (&first, rest) = self.0.split_first_chunk().ok_or_else(too_short)?;
-        self.0 = rest;
+        let (&first, remainder) = self.0.split_first_chunk().ok_or_else(too_short)?;
+        self.0 = remainder;
         Ok(i16::from_be_bytes(first))
     }
 
     pub fn int(&mut self) -> Result<i32> {
-        let (&first, rest) = self.0.split_first_chunk().ok_or_else(too_short)?;
-        self.0 = rest;
+        let (&first, remainder) = self.0.split_first_chunk().ok_or_else(too_short)?;
+        self.0 = remainder;
         Ok(i32::from_be_bytes(first))
     }
 
-    /// Up to a zero, without it.
+    /// The bytes up to a zero, without it.
     pub fn text(&mut self) -> Result<String> {
         let end = self.0.iter().position(|&byte| byte == 0);
         let text = self.bytes(end.ok_or_else(too_short)?)?;

@@ -1,8 +1,7 @@
 //! PostgreSQL's protocol, version 3.
 //!
-//! In: a server, statements, arguments. Out: answers. A statement is one write and, as long as its
-//! answer comes in one piece, one read; nothing is allocated on the way. Called by `workload::sql`
-//! and `sql`.
+//! In: a server, statements, arguments. Out: answers. A statement is one write and, while its
+//! answer arrives in one piece, one read, without allocation. Called by `workload::sql` and `sql`.
 
 mod copy;
 pub mod login;
@@ -28,7 +27,7 @@ pub struct Connection {
     incoming: Incoming,
     outgoing: Vec<u8>,
     reply: Reply,
-    /// With `Execution::Text` alone; prepared ones are known to the server by their number.
+    /// Used with `Execution::Text` only; the server knows prepared statements by their number.
     statements: Vec<Statement>,
     execution: Execution,
     sql: String,
@@ -105,7 +104,7 @@ impl Connection {
         self.wait().map(drop)
     }
 
-    /// The answer to what has been sent by the simple protocol.
+    /// Waits for the answer to a simple-protocol message.
     fn wait(&mut self) -> Result<Answer> {
         loop {
             if let Some(answer) = self.understand(Execution::Text)? {
@@ -123,7 +122,7 @@ impl Connection {
         }
     }
 
-    /// What the server said before it left is of more use than that nothing can be sent to it.
+    /// The server's last message before it left is more useful than the failed write.
     #[cold]
     fn ended(&mut self, cause: DbError) -> DbError {
         while let Ok(true) = self.stream.read(&mut self.incoming) {
@@ -143,7 +142,7 @@ impl Connection {
         read.map_err(|cause| self.reply.ended(cause))
     }
 
-    /// What has come; a copy that the server waits for is refused.
+    /// Reads the received bytes; refuses a copy that the server waits for.
     #[inline]
     fn understand(&mut self, execution: Execution) -> Result<Option<Answer>> {
         loop {
@@ -157,14 +156,14 @@ impl Connection {
 
     #[inline]
     fn take(&mut self) -> Result<Step> {
-        let (taken, step) = self.reply.take(self.incoming.bytes())?;
-        self.incoming.consume(taken);
+        let (consumed, step) = self.reply.take(self.incoming.bytes())?;
+        self.incoming.consume(consumed);
         Ok(step)
     }
 }
 
 impl Drop for Connection {
-    /// So that the server need not think that we have died.
+    /// Sends Terminate, so that the server does not report a crashed client.
     fn drop(&mut self) {
         let _ = self.stream.write(request::TERMINATE);
     }

@@ -1,4 +1,4 @@
-//! What the server says no with.
+//! The server's refusals.
 //!
 //! In: bodies of ErrorResponse. Out: errors, of a kind that follows from the SQLSTATE. Called by
 //! `login` and `reply`.
@@ -24,7 +24,7 @@ fn kind(code: &str) -> Kind {
         // Deadlock, serialisation failure, duplicate key.
         "40P01" | "40001" | "23505" => Kind::Conflict,
         "55P03" => Kind::LockTimeout,
-        // Of all in class 08 the only one that a connection survives.
+        // The only code of class 08 that a connection survives.
         "08P01" => Kind::Protocol,
         // Shut down, crashed, cannot connect now.
         "57P01" | "57P02" | "57P03" => Kind::Lost,

@@ -1,15 +1,15 @@
 //! Answers of the server, from the first message after a statement to ReadyForQuery.
 //!
-//! In: bytes in pieces of any size. Out: how many rows, or the error; the rows themselves only where
-//! they are asked for. What is not needed is passed over without being kept. Called by the
-//! connection, with every piece that has come.
+//! In: bytes in pieces of any size. Out: the number of rows, or the error; the rows themselves only
+//! on request. Unneeded bytes are skipped without being kept. Called by the connection with every
+//! received piece.
 
 use super::message::{Fields, HEADER, header, unknown, whole};
 use super::refusal::refusal;
 use crate::db::error::{DbError, Kind, Result};
 use crate::db::{Answer, Rows};
 
-/// How far an answer has come.
+/// The progress of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     More,
@@ -22,37 +22,37 @@ pub enum Step {
 pub struct Reply {
     answer: Answer,
     error: Option<Box<DbError>>,
-    /// What has yet to come of a message that is passed over.
-    passing: usize,
-    /// Where rows go; `None` where they are not wanted.
+    /// The missing bytes of a skipped message.
+    skipping: usize,
+    /// The collected rows; `None` where the caller does not need them.
     pub rows: Option<Rows>,
 }
 
 impl Reply {
-    /// Takes whole messages, and parts of those that are passed over: how many bytes that was.
+    /// Consumes whole messages, and parts of skipped ones; returns the number of consumed bytes.
     #[inline]
     pub fn take(&mut self, bytes: &[u8]) -> Result<(usize, Step)> {
-        let mut taken = 0;
+        let mut consumed = 0;
         loop {
-            let passed = self.passing.min(bytes.len() - taken);
-            self.passing -= passed;
-            taken += passed;
-            let left = &bytes[taken..];
+            let skipped = self.skipping.min(bytes.len() - consumed);
+            self.skipping -= skipped;
+            consumed += skipped;
+            let left = &bytes[consumed..];
             let Some((tag, length)) = header(left)? else {
-                return Ok((taken, Step::More));
+                return Ok((consumed, Step::More));
             };
             if self.passes_over(tag)? {
-                taken += HEADER;
-                self.passing = length;
+                consumed += HEADER;
+                self.skipping = length;
                 continue;
             }
             let Some((_, body)) = whole(left)? else {
-                return Ok((taken, Step::More));
+                return Ok((consumed, Step::More));
             };
-            taken += HEADER + length;
+            consumed += HEADER + length;
             match self.understand(tag, body)? {
                 Step::More => {}
-                step => return Ok((taken, step)),
+                step => return Ok((consumed, step)),
             }
         }
     }
@@ -63,7 +63,7 @@ impl Reply {
             b'D' | b'T' => Ok(self.rows.is_none()),
             b'C' | b'E' | b'G' | b'H' | b'Z' => Ok(false),
             // ParseComplete, BindComplete, NoData, EmptyQueryResponse; CopyData and CopyDone of a
-            // copy that is refused; notices, settings and notifications.
+            // refused copy; notices, settings and notifications.
             b'1' | b'2' | b'n' | b'I' | b'd' | b'c' | b'N' | b'S' | b'A' => Ok(true),
             _ => Err(unknown(tag)),
         }
@@ -87,7 +87,7 @@ impl Reply {
         Ok(Step::More)
     }
 
-    /// After `Step::Done`: what has come; the next answer may follow.
+    /// Returns the result after `Step::Done`, and expects the next answer.
     #[inline]
     pub fn finish(&mut self) -> Result<Answer> {
         let answer = std::mem::take(&mut self.answer);
@@ -97,7 +97,8 @@ impl Reply {
         }
     }
 
-    /// The connection has ended with `cause`: said in the server's words if it left any.
+    /// The error for a connection that ended with `cause`: the server's last message if there was
+    /// one.
     #[cold]
     pub fn ended(&mut self, cause: DbError) -> DbError {
         self.error.take().map_or(cause, |error| DbError {
@@ -111,7 +112,7 @@ fn copies_out() -> DbError {
     DbError::new(Kind::Refused, "", "COPY TO STDOUT is not for a load")
 }
 
-/// The number at the end of a tag such as `INSERT 0 1`; of one without, such as `BEGIN`, 0.
+/// The number at the end of a tag such as `INSERT 0 1`; 0 for a tag without one, such as `BEGIN`.
 #[inline]
 fn counted(tag: &[u8]) -> u64 {
     let tag = tag.strip_suffix(&[0]).unwrap_or(tag);
@@ -164,13 +165,13 @@ mod tests {
         C\0\0\0\x0dSELECT 2\0Z\0\0\0\x05I";
     const REFUSED: &[u8] = b"2\0\0\0\x04E\0\0\0\x11C23505\0Mtwo\0\0Z\0\0\0\x05E";
 
-    /// In pieces of that size, as they come into a buffer.
+    /// In pieces of that size, as they arrive in a buffer.
     fn fed(reply: &mut Reply, bytes: &[u8], size: usize) -> Result<Option<Answer>> {
         let (mut start, mut end) = (0, 0);
         while end < bytes.len() {
             end = (end + size).min(bytes.len());
-            let (taken, step) = reply.take(&bytes[start..end])?;
-            start += taken;
+            let (consumed, step) = reply.take(&bytes[start..end])?;
+            start += consumed;
             if step == Step::Done {
                 assert_eq!(start, bytes.len());
                 return reply.finish().map(Some);

@@ -1,7 +1,7 @@
 //! Messages to the server.
 //!
-//! In: what is wanted. Out: bytes, appended to a buffer that is used again. Called by the connection
-//! and by `login`.
+//! In: the request. Out: bytes, appended to a reused buffer. Called by the connection and by
+//! `login`.
 
 use std::io::Write;
 
@@ -14,7 +14,7 @@ pub const SYNC: &[u8] = b"S\0\0\0\x04";
 pub const TERMINATE: &[u8] = b"X\0\0\0\x04";
 pub const COPY_DONE: &[u8] = b"c\0\0\0\x04";
 const VERSION_3: [u8; 4] = [0, 3, 0, 0];
-/// Of the unnamed portal, with no limit of rows.
+/// Of the unnamed portal, without a limit of rows.
 const EXECUTE_AND_SYNC: &[u8] = b"E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04";
 
 pub fn startup(server: &Server, out: &mut Vec<u8>) -> Result<()> {
@@ -23,7 +23,7 @@ pub fn startup(server: &Server, out: &mut Vec<u8>) -> Result<()> {
         ("database", server.database.as_str()),
         ("client_encoding", "UTF8"),
         ("application_name", "paribus"),
-        // `Statement::write` leaves backslashes as they are.
+        // `Statement::write` leaves backslashes unchanged.
         ("standard_conforming_strings", "on"),
     ];
     if settings.iter().any(|(_, value)| value.contains('\0')) {
@@ -65,7 +65,7 @@ pub fn query(sql: &str, out: &mut Vec<u8>) {
     message(b'Q', out, |out| text(sql, out));
 }
 
-/// Prepares a statement under its number; the types of its parameters are the server's to find.
+/// Prepares a statement under its number; the server infers the types of its parameters.
 pub fn parse(number: usize, sql: &str, out: &mut Vec<u8>) {
     message(b'P', out, |out| {
         name(number, out);
@@ -74,14 +74,15 @@ pub fn parse(number: usize, sql: &str, out: &mut Vec<u8>) {
     });
 }
 
-/// Binds, executes and ends a statement prepared under that number. Values go and come as text.
+/// Binds, executes and closes a statement prepared under that number. Values are transferred as
+/// text.
 #[inline]
 pub fn execute(number: usize, arguments: Arguments<'_>, out: &mut Vec<u8>) {
     message(b'B', out, |out| {
         out.push(0);
         name(number, out);
         out.extend_from_slice(&[0, 0]);
-        // Of more than can be counted the server refuses all.
+        // Too many values saturate the count, which the server refuses.
         let count = u16::try_from(arguments.len()).unwrap_or(u16::MAX);
         out.extend_from_slice(&count.to_be_bytes());
         for argument in arguments.iter() {
@@ -129,7 +130,7 @@ fn message(tag: u8, out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
     sized(out, body);
 }
 
-/// A length that counts itself, and what it is the length of.
+/// Appends a length that includes itself, and the bytes it counts.
 #[inline]
 fn sized(out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
@@ -139,7 +140,7 @@ fn sized(out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
     out[start..start + 4].copy_from_slice(&length);
 }
 
-/// Of what is longer than can be said the server refuses all.
+/// A length too large for the field saturates, which the server refuses.
 #[inline]
 fn length(bytes: usize) -> [u8; 4] {
     u32::try_from(bytes).unwrap_or(u32::MAX).to_be_bytes()

@@ -1,7 +1,7 @@
 //! io_uring I/O: many outstanding operations from one thread, submitted and reaped in batches.
 //!
-//! In: requests, one per slot. Out: completions in the order the kernel has them. Called by
-//! `workload::fileio` for `engine = "io_uring"`, one per worker; `probe` asks `why_not`.
+//! In: requests, one per slot. Out: completions in the kernel's order. Called by `workload::fileio`
+//! for `engine = "io_uring"`, one per worker; `probe` calls `why_not`.
 
 mod setup;
 
@@ -22,9 +22,8 @@ use crate::io::fileset::FileSet;
 use crate::io::{Io, Request};
 use crate::operation::{Completion, Slot, Submitted};
 
-/// After completions their successors are submitted in batches that begin with this one and double:
-/// the device, which may have nothing left to do, gets the first at once, and the many that follow
-/// cost few calls.
+/// The size of the first batch of submissions after completions; each further batch doubles. An
+/// idle device gets the first operation at once, and the following ones cost few system calls.
 const FIRST_BATCH: usize = 1;
 
 pub struct Uring {
@@ -35,15 +34,15 @@ pub struct Uring {
     buffers: Vec<Buffer>,
     in_flight: Vec<Option<Request>>,
     outstanding: usize,
-    /// Outstanding operations that the kernel has not been told of yet.
+    /// Queued operations that are not submitted to the kernel yet.
     queued: usize,
-    /// So many are queued before the kernel is told of them.
+    /// The number of queued operations that triggers a submission.
     batch: usize,
     can_wait_with_timeout: bool,
 }
 
 impl Uring {
-    /// One slot per buffer. Must be made on the thread that will use it.
+    /// One slot per buffer. Must be created on the thread that will use it.
     pub fn new(files: Arc<FileSet>, buffers: Vec<Buffer>) -> Result<Self> {
         let slots = buffers.len();
         let ring = open(slots as u32)?;
@@ -61,7 +60,7 @@ impl Uring {
         })
     }
 
-    /// Whether the kernel was spared to look up and pin the buffers for each operation.
+    /// Whether the buffers are registered, so that the kernel need not pin them for each operation.
     pub fn has_registered_buffers(&self) -> bool {
         self.registered.buffers
     }
@@ -99,7 +98,7 @@ impl Uring {
         entry.flags(flags).user_data(slot as u64)
     }
 
-    /// Submits what is queued and waits for one completion, or for the deadline.
+    /// Submits the queue and waits for one completion, or for the deadline.
     fn enter(&mut self, deadline: Option<Nanos>) -> io::Result<()> {
         let Some(deadline) = deadline else {
             return self.ring.submit_and_wait(1).map(|_| ());
@@ -120,8 +119,8 @@ impl Uring {
             .map(|_| ())
     }
 
-    /// Submits what is queued without waiting. Where the kernel takes nothing now, or there is
-    /// something wrong, `enter` will meet it again.
+    /// Submits the queue without waiting. When the kernel accepts nothing now, or reports an error,
+    /// `enter` repeats the submission later.
     fn flush(&mut self) {
         if self.queued > 0 && self.ring.submit().is_ok() {
             self.queued = 0;
@@ -168,7 +167,7 @@ impl Io for Uring {
         self.in_flight[slot] = Some(request);
         self.outstanding += 1;
         self.queued += 1;
-        // The last ones go with the call that waits.
+        // The last operations are submitted by the call that waits.
         if self.queued >= self.batch && self.outstanding < self.buffers.len() {
             self.flush();
             self.batch *= 2;
@@ -178,7 +177,7 @@ impl Io for Uring {
 
     fn reap(&mut self, deadline: Option<Nanos>, completions: &mut Vec<Completion>) -> Result<()> {
         self.batch = FIRST_BATCH;
-        // What has completed meanwhile comes first, and costs no waiting.
+        // Completions that are already there come first, and need no wait.
         self.collect(completions);
         if !completions.is_empty() {
             self.flush();
@@ -191,7 +190,8 @@ impl Io for Uring {
                     break;
                 }
                 Err(cause) => match cause.raw_os_error() {
-                    // The deadline has come, or the kernel asks to reap before submitting more.
+                    // The deadline has passed, or the kernel asks to reap before it accepts more
+                    // submissions.
                     Some(libc::ETIME | libc::EAGAIN | libc::EBUSY) => break,
                     Some(libc::EINTR) => continue,
                     _ => {
@@ -210,18 +210,18 @@ impl Io for Uring {
 }
 
 impl Drop for Uring {
-    /// The kernel must be done with the buffers before they are freed.
+    /// The kernel must have finished with the buffers before they are freed.
     fn drop(&mut self) {
         let mut completions = Vec::new();
         while self.outstanding > 0 {
             if self.reap(None, &mut completions).is_err() {
-                // Better to lose the memory than to let the kernel write into what others got.
+                // Leaking the memory is better than letting the kernel write into reused memory.
                 self.buffers.drain(..).for_each(std::mem::forget);
                 return;
             }
         }
-        // Else the kernel lets go of the files only some time after this process has ended, and
-        // until then nobody can unmount them or take their device.
+        // Otherwise the kernel releases the files only some time after this process has ended.
+        // Until then nobody can unmount them or open their device.
         let _ = self.ring.submitter().unregister_files();
     }
 }

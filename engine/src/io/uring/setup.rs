@@ -1,7 +1,7 @@
-//! Opening a ring: what the kernel offers, and what it is told once.
+//! Opening a ring: the kernel's features, and the registration of files and buffers.
 //!
-//! In: how many operations may be outstanding. Out: a ring, or words for why there is none. Called
-//! by `io::uring`.
+//! In: the number of outstanding operations. Out: a ring, or the reason for its absence. Called by
+//! `io::uring`.
 
 use std::io;
 
@@ -11,15 +11,15 @@ use crate::error::{Class, EngineError, Result};
 use crate::io::buffer::Buffer;
 use crate::io::fileset::FileSet;
 
-/// What the kernel was told once, so that it need not be told with each operation.
+/// The registrations that spare work for each operation.
 pub struct Registered {
     pub files: bool,
     pub buffers: bool,
 }
 
 impl Registered {
-    /// Registers what the kernel takes; limits (locked memory, number of buffers) are no reason to
-    /// fail, since everything works without.
+    /// Registers files and buffers where the kernel allows it. Limits (locked memory, number of
+    /// buffers) are no reason to fail, since I/O works without registration.
     pub fn with(ring: &IoUring, files: &FileSet, buffers: &[Buffer]) -> Registered {
         let submitter = ring.submitter();
         let memory: Vec<libc::iovec> = buffers
@@ -38,18 +38,18 @@ impl Registered {
     }
 }
 
-/// A ring that can do what a load needs, or why there is none.
+/// A ring with the features that a load needs, or the reason for its absence.
 pub fn open(entries: u32) -> Result<IoUring> {
     let ring = build(entries).map_err(|cause| unavailable(&cause))?;
     check_opcodes(&ring)?;
     Ok(ring)
 }
 
-/// Completions are left to interrupt the thread as they come: on the machines measured that takes
-/// less processor time than having them run when the thread asks (COOP_TASKRUN, DEFER_TASKRUN).
+/// Completions interrupt the thread as they come. On the measured machines this takes less
+/// processor time than running them on request (COOP_TASKRUN, DEFER_TASKRUN).
 fn build(entries: u32) -> io::Result<IoUring> {
     match IoUring::builder().setup_single_issuer().build(entries) {
-        // Kernels before 6.0 do not know that only one thread submits.
+        // Kernels before 6.0 do not support a single submitter.
         Err(cause) if cause.raw_os_error() == Some(libc::EINVAL) => {
             IoUring::builder().build(entries)
         }
@@ -59,11 +59,11 @@ fn build(entries: u32) -> io::Result<IoUring> {
 
 fn check_opcodes(ring: &IoUring) -> Result<()> {
     let mut probe = Probe::new();
-    let known = ring.submitter().register_probe(&mut probe).is_ok()
+    let is_supported = ring.submitter().register_probe(&mut probe).is_ok()
         && [opcode::Read::CODE, opcode::Write::CODE, opcode::Fsync::CODE]
             .iter()
             .all(|&code| probe.is_supported(code));
-    if known {
+    if is_supported {
         return Ok(());
     }
     Err(unavailable(&io::Error::other(
@@ -94,7 +94,7 @@ fn unavailable(cause: &io::Error) -> EngineError {
     )
 }
 
-/// Why io_uring cannot be used on this machine; `None` when it can.
+/// The reason why io_uring cannot be used on this machine; `None` when it can.
 pub fn why_not() -> Option<String> {
     open(2).err().map(|error| error.message)
 }

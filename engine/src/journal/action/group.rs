@@ -1,7 +1,7 @@
-//! A control group that is there for an experiment and goes with it.
+//! A control group that exists for an experiment and is removed with it.
 //!
-//! In: its folder, and whether it is to be. Out: it is. Called by `journal::action`. What is set in
-//! it needs no undo of its own: it goes with the group.
+//! In: its folder, and whether it has to exist. Out: the group in that state. Called by
+//! `journal::action`. Settings inside the group need no undo of their own: they disappear with it.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Undo;
 
-/// A process that was killed may still be counted for a moment.
+/// A killed process may still be counted in the group for a moment.
 const PATIENCE: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(20);
 const MEMBERS: &str = "cgroup.procs";
@@ -34,12 +34,12 @@ impl Undo for ControlGroup {
         Some(&self.path)
     }
 
-    fn wanted(&self) -> String {
-        shown(self.present)
+    fn expected(&self) -> String {
+        presence(self.present)
     }
 
     fn read_back(&self) -> io::Result<String> {
-        Ok(shown(self.path.is_dir()))
+        Ok(presence(self.path.is_dir()))
     }
 
     fn execute(&self) -> io::Result<()> {
@@ -54,26 +54,26 @@ impl Undo for ControlGroup {
 impl ControlGroup {
     fn make(&self) -> io::Result<()> {
         fs::create_dir(&self.path)?;
-        // In the first version nobody may join a group that has no processors or no memory.
+        // In cgroup version 1 no process may join a group that has no processors or no memory.
         for name in ["cpuset.cpus", "cpuset.mems"] {
-            let above = fs::read_to_string(self.parent().join(name));
-            let own = self.path.join(name);
-            if let (Ok(above), Ok(true)) = (
-                above,
-                fs::read_to_string(&own).map(|text| text.trim().is_empty()),
+            let parent_value = fs::read_to_string(self.parent().join(name));
+            let file = self.path.join(name);
+            if let (Ok(parent_value), Ok(true)) = (
+                parent_value,
+                fs::read_to_string(&file).map(|text| text.trim().is_empty()),
             ) {
-                fs::write(&own, above)?;
+                fs::write(&file, parent_value)?;
             }
         }
         Ok(())
     }
 
-    /// Whoever is still in it goes to the group above.
+    /// Moves the remaining processes to the parent group.
     fn remove(&self) -> io::Result<()> {
         let deadline = Instant::now() + PATIENCE;
         loop {
             for member in fs::read_to_string(self.path.join(MEMBERS))?.lines() {
-                // One that has ended meanwhile need not be moved.
+                // A process that has ended meanwhile need not be moved.
                 let _ = fs::write(self.parent().join(MEMBERS), member);
             }
             match fs::remove_dir(&self.path) {
@@ -92,6 +92,6 @@ impl ControlGroup {
     }
 }
 
-fn shown(present: bool) -> String {
+fn presence(present: bool) -> String {
     if present { "a group" } else { "no group" }.to_string()
 }

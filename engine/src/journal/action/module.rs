@@ -1,7 +1,7 @@
-//! A parameter of a kernel module, given when the module is loaded.
+//! A parameter of a kernel module, set when the module is loaded.
 //!
-//! In: the module, the parameter and its value. Out: the module loaded with it, and with all its
-//! other parameters as they were. Called by `journal::action`.
+//! In: the module, the parameter and its value. Out: the module loaded with it, and with its other
+//! parameters unchanged. Called by `journal::action`.
 
 use std::fs;
 use std::io;
@@ -32,7 +32,7 @@ impl Undo for LoadModule {
         Some(&self.path)
     }
 
-    fn wanted(&self) -> String {
+    fn expected(&self) -> String {
         normalised(&self.value)
     }
 
@@ -42,19 +42,19 @@ impl Undo for LoadModule {
 
     fn execute(&self) -> io::Result<()> {
         let before = self.path.parent().map(parameters).unwrap_or_default();
-        let given = format!("{}=", self.parameter);
-        let mut wanted = before.clone();
-        wanted.retain(|other| !other.starts_with(&given));
-        wanted.push(given + &self.value);
+        let assignment = format!("{}=", self.parameter);
+        let mut parameters = before.clone();
+        parameters.retain(|other| !other.starts_with(&assignment));
+        parameters.push(assignment + &self.value);
         if self.path.exists() {
             output(&["modprobe", "-r", &self.module])?;
         }
-        let loaded = self.load(&wanted);
-        if loaded.is_err() && !before.is_empty() {
-            // A driver that is away is worse than a setting that is not taken.
+        let outcome = self.load(&parameters);
+        if outcome.is_err() && !before.is_empty() {
+            // A missing driver is worse than a refused setting.
             self.load(&before)?;
         }
-        loaded
+        outcome
     }
 }
 
@@ -66,12 +66,12 @@ impl LoadModule {
     }
 }
 
-/// `name=value` of all parameters that can be read; what was never given has no value.
+/// `name=value` of all readable parameters; a parameter that was never set has no value.
 fn parameters(folder: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
     };
-    let mut found: Vec<String> = entries
+    let mut parameters: Vec<String> = entries
         .filter_map(|entry| {
             let path = entry.ok()?.path();
             let value = fs::read_to_string(&path).ok()?;
@@ -80,8 +80,8 @@ fn parameters(folder: &Path) -> Vec<String> {
             (!value.is_empty() && value != "(null)").then(|| format!("{name}={value}"))
         })
         .collect();
-    found.sort();
-    found
+    parameters.sort();
+    parameters
 }
 
 #[cfg(test)]

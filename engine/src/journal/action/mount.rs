@@ -1,8 +1,8 @@
 //! One option of a mounted file system, changed in place or by unmounting and mounting again.
 //!
-//! In: the option's word, and the words that it stands instead of. Out: it is in force, all other
-//! options as they were. Called by `journal::action`. What is mounted how is read from the kernel
-//! each time, so that an option that somebody else changed meanwhile is not undone with ours.
+//! In: the option's word, and the words that it replaces. Out: the option in force, all other
+//! options unchanged. Called by `journal::action`. The present mount is read from the kernel each
+//! time. So an option that somebody else changed meanwhile is not undone with ours.
 
 use std::fs;
 use std::io;
@@ -14,24 +14,25 @@ use super::Undo;
 use super::program::output;
 
 const MOUNTS: &str = "/proc/self/mountinfo";
-/// Shown only where it is another one than `strictatime`, which a new mount has to be told.
+/// The kernel hides `strictatime`, the value without these words; a new mount needs it as an
+/// option.
 const ATIMES: [&str; 2] = ["noatime", "relatime"];
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MountOption {
-    /// Where the file system is mounted.
+    /// The mount point.
     pub path: PathBuf,
-    /// `noatime`, `commit=5`; empty: the option is not given.
+    /// `noatime`, `commit=5`; empty: the option is not set.
     pub option: String,
-    /// The words that it stands instead of; `commit=` is every word that begins so.
+    /// The words that it replaces; `commit=` matches every word with this beginning.
     pub instead_of: Vec<String>,
-    /// In force where none of these words is shown.
+    /// The value in force where none of these words is shown.
     pub hidden: String,
-    /// The option is taken only when the file system is mounted, so it is unmounted first.
+    /// The option only takes effect at mounting, so the file system is unmounted first.
     pub anew: bool,
-    /// How it was mounted: undoing what needs a new mount mounts it so, with whatever else the
-    /// option had moved.
+    /// The original mount. An undo that needs a new mount uses all its options, including others
+    /// that the option has changed.
     #[serde(default)]
     pub mounted: Option<Mounted>,
 }
@@ -42,23 +43,23 @@ pub struct Mounted {
     pub point: PathBuf,
     pub source: String,
     pub filesystem: String,
-    /// Of the mount point: `rw,noatime`.
+    /// The flags of the mount point: `rw,noatime`.
     pub flags: String,
-    /// Of the file system: `commit=60`.
+    /// The options of the file system: `commit=60`.
     pub options: String,
 }
 
 impl Undo for MountOption {
     fn subject(&self) -> String {
-        let words = self.instead_of.join("|");
-        format!("{} ({words})", self.path.display())
+        let replaced = self.instead_of.join("|");
+        format!("{} ({replaced})", self.path.display())
     }
 
     fn path(&self) -> Option<&Path> {
         Some(&self.path)
     }
 
-    fn wanted(&self) -> String {
+    fn expected(&self) -> String {
         if self.option.is_empty() {
             self.hidden.clone()
         } else {
@@ -68,8 +69,8 @@ impl Undo for MountOption {
 
     fn read_back(&self) -> io::Result<String> {
         let now = mounted_at(&self.path)?.ok_or_else(|| self.nothing_there())?;
-        let mut shown = now.flags.split(',').chain(now.options.split(','));
-        let word = shown.find(|word| self.replaces(word));
+        let mut options = now.flags.split(',').chain(now.options.split(','));
+        let word = options.find(|word| self.replaces(word));
         Ok(word.unwrap_or(&self.hidden).to_string())
     }
 
@@ -86,7 +87,7 @@ impl Undo for MountOption {
 }
 
 impl MountOption {
-    /// The device that is mounted there, or was; `None` for a file system without one.
+    /// The device mounted there, at present or originally; `None` for a file system without one.
     pub fn source(&self) -> Option<PathBuf> {
         let now = mounted_at(&self.path).ok().flatten();
         let mounted = now.or_else(|| self.mounted.clone())?;
@@ -99,11 +100,11 @@ impl MountOption {
         mount(now, &format!("remount,{options}"))
     }
 
-    /// All options, with this one in the place of what it stands instead of.
+    /// All options, with this one in place of the words that it replaces.
     fn changed(&self, options: &str) -> String {
-        let kept = options.split(',').filter(|word| !self.replaces(word));
+        let unchanged = options.split(',').filter(|word| !self.replaces(word));
         let new = (!self.option.is_empty()).then_some(self.option.as_str());
-        kept.chain(new).collect::<Vec<_>>().join(",")
+        unchanged.chain(new).collect::<Vec<_>>().join(",")
     }
 
     fn replaces(&self, word: &str) -> bool {
@@ -113,8 +114,8 @@ impl MountOption {
     }
 
     fn nothing_there(&self) -> io::Error {
-        let words = format!("nothing is mounted at {}", self.path.display());
-        io::Error::new(io::ErrorKind::NotFound, words)
+        let message = format!("nothing is mounted at {}", self.path.display());
+        io::Error::new(io::ErrorKind::NotFound, message)
     }
 }
 
@@ -137,7 +138,7 @@ fn mount_anew(now: &Mounted, options: &str) -> io::Result<()> {
     output(&["umount", &now.point.display().to_string()])?;
     let mounted = mount(now, options);
     if mounted.is_err() {
-        // A file system that is away is worse than a setting that is not taken.
+        // A missing file system is worse than a refused setting.
         mount(now, &now.all())?;
     }
     mounted
@@ -151,16 +152,17 @@ fn mount(mounted: &Mounted, options: &str) -> io::Result<()> {
     output(&["mount", "-t", filesystem, "-o", options, source, &point]).map(drop)
 }
 
-/// A loop device that was made for the mount goes with it, and what would be mounted then is gone.
+/// Refuses a loop device that was created for the mount: unmounting removes it, and then nothing
+/// could be mounted.
 fn refuse_vanishing(source: &str) -> io::Result<()> {
     let Some(name) = source.strip_prefix("/dev/") else {
         return Ok(());
     };
     let autoclear = fs::read_to_string(format!("/sys/block/{name}/loop/autoclear"));
     if autoclear.is_ok_and(|text| text.trim() == "1") {
-        let words =
+        let message =
             format!("{source} would vanish when it is unmounted: it was made by mount -o loop");
-        return Err(io::Error::other(words));
+        return Err(io::Error::other(message));
     }
     Ok(())
 }
@@ -169,7 +171,7 @@ fn mounted_at(point: &Path) -> io::Result<Option<Mounted>> {
     Ok(parse(&fs::read_to_string(MOUNTS)?, point))
 }
 
-/// What the last line of mountinfo for this point says; the last is the one on top.
+/// The mount in the last line of mountinfo for this point, which is the topmost one.
 fn parse(mounts: &str, point: &Path) -> Option<Mounted> {
     mounts.lines().rev().find_map(|line| {
         let (mount, filesystem) = line.split_once(" - ")?;

@@ -1,7 +1,7 @@
 //! Running the programs of an action: `mount`, `umount`, `modprobe`.
 //!
-//! In: an argument list. Out: what was printed, or why it failed. Called by
-//! `journal::action`. No shell is involved.
+//! In: an argument list. Out: the output, or the reason of a failure. Called by `journal::action`.
+//! No shell is involved.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -11,18 +11,18 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{MemfdFlags, memfd_create};
 
-/// A program that has not ended by then hangs; the rest of the journal must not wait for it.
+/// The time limit of a program: a hanging one must not block the rest of the journal.
 const PATIENCE: Duration = Duration::from_secs(60);
 const GLANCE: Duration = Duration::from_millis(5);
-/// The administrator's programs are found whoever starts this, also a bare sshd or sudo.
+/// The administrator's directories, also for a PATH without them, as under a bare sshd or sudo.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// What a program prints on stdout; an error with its words where it fails or does not end.
+/// The standard output of a program. An error holds its messages when it fails or does not end.
 pub(super) fn output(argv: &[&str]) -> io::Result<String> {
     let (program, arguments) = argv
         .split_first()
         .ok_or_else(|| io::Error::other("no program is named"))?;
-    // Into memory: a program that prints much waits for nobody, and no thread has to read.
+    // Into memory: a program with much output never blocks, and no thread has to read.
     let (stdout, stderr) = (memory()?, memory()?);
     let mut child = Command::new(program)
         .args(arguments)
@@ -49,7 +49,7 @@ pub(super) fn output(argv: &[&str]) -> io::Result<String> {
     }
 }
 
-/// How the child ended; `None` when it had to be killed.
+/// The exit status of the child; `None` when it had to be killed.
 fn wait(child: &mut Child) -> io::Result<Option<std::process::ExitStatus>> {
     let deadline = Instant::now() + PATIENCE;
     loop {

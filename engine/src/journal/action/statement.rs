@@ -1,7 +1,7 @@
-//! What is set or made on a running server, by statements of SQL.
+//! Settings and objects of a running server, changed by SQL statements.
 //!
-//! In: the server without its secret, statements, and a query that tells whether they took. Out: done,
-//! or why not, with the statements for doing it by hand. Called by `journal::action`.
+//! In: the server without its secret, statements, and a query that verifies them. Out: success, or
+//! the reason of a failure with the statements for manual use. Called by `journal::action`.
 
 use std::io;
 use std::path::Path;
@@ -16,30 +16,30 @@ use crate::db::database::Database;
 use crate::db::error::{DbError, Kind};
 use crate::db::session::Session;
 
-/// A server that is being started again is waited for; a reload is in force when it is read.
+/// The wait for a server that is restarting, and for a reload to take effect.
 const PATIENCE: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(100);
-/// Connecting is quick, or it fails.
+/// A connection is quick, or it fails.
 const CONNECTING_S: f64 = 10.0;
-/// Nor is every other setting of a lost server waited for.
+/// After one failure, the other settings of a lost server fail without a wait for this time.
 const LOST: Duration = Duration::from_secs(15);
-/// Between two readings of a server's clock and of how long it has run.
+/// The tolerance between two computations of the same server start.
 const SAME_START_S: f64 = 5.0;
 
-/// Puts statements to a server.
+/// Executes statements on a server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PutStatements {
-    /// What they set or make there, for people.
+    /// The setting or object, for messages.
     pub name: String,
     pub server: Database,
     pub statements: Vec<String>,
-    /// What shows whether it took.
-    pub check: Said,
-    /// Nothing is done unless this holds: that a database is the one that was made.
+    /// The query that verifies the statements.
+    pub check: ExpectedValue,
+    /// A condition for any action, such as that a database is the one that Paribus created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub only_if: Option<Said>,
-    /// Of what a start of the server takes away.
+    pub only_if: Option<ExpectedValue>,
+    /// Present for settings that a restart of the server removes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_restart: Option<UntilRestart>,
 }
@@ -47,34 +47,35 @@ pub struct PutStatements {
 /// A query for one value, and the value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Said {
+pub struct ExpectedValue {
     pub query: String,
-    pub said: String,
+    #[serde(rename = "said")]
+    pub value: String,
 }
 
-/// When the server was started, and what it was set to then.
+/// The start time of the server, and the value that was set then.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UntilRestart {
     /// In seconds.
-    pub started: Said,
+    pub started: ExpectedValue,
     pub set_to: String,
 }
 
-/// The server that was not reached last: when, and why.
+/// The server that was last unreachable: its name, the time, and the reason.
 static UNREACHED: Mutex<Option<(String, Instant, String)>> = Mutex::new(None);
 
 impl Undo for PutStatements {
     fn subject(&self) -> String {
-        format!("{} of {}", self.name, self.server.place())
+        format!("{} of {}", self.name, self.server.address())
     }
 
     fn path(&self) -> Option<&Path> {
         None
     }
 
-    fn wanted(&self) -> String {
-        self.check.said.clone()
+    fn expected(&self) -> String {
+        self.check.value.clone()
     }
 
     fn execute(&self) -> io::Result<()> {
@@ -96,42 +97,43 @@ impl Undo for PutStatements {
         put().map_err(|error| self.by_hand(&error.to_string()))
     }
 
-    /// What is in force; a while later where it is not yet what it should be.
+    /// The value in force. Waits a while where it is not yet the expected one.
     fn read_back(&self) -> io::Result<String> {
         let deadline = Instant::now() + PATIENCE;
         let mut session = self.connect()?;
         loop {
-            let found = ask(&mut session, &self.check.query)
+            let value = ask(&mut session, &self.check.query)
                 .map_err(|error| self.by_hand(&error.to_string()))?;
-            if found == self.check.said || Instant::now() >= deadline {
-                return Ok(found);
+            if value == self.check.value || Instant::now() >= deadline {
+                return Ok(value);
             }
             thread::sleep(GLANCE);
         }
     }
 
-    /// Whether a start of the server has taken it away, and what is there now is somebody else's.
+    /// Whether a restart of the server has removed the setting, and somebody else has set the
+    /// present value.
     fn has_expired(&self) -> bool {
         let Some(life) = &self.until_restart else {
             return false;
         };
-        let looked = || -> Option<bool> {
+        let check = || -> Option<bool> {
             let mut session = self.connect().ok()?;
             let now: f64 = ask(&mut session, &life.started.query).ok()?.parse().ok()?;
-            let then: f64 = life.started.said.parse().ok()?;
-            let found = ask(&mut session, &self.check.query).ok()?;
-            let is_ours = found == life.set_to || found == self.check.said;
+            let then: f64 = life.started.value.parse().ok()?;
+            let value = ask(&mut session, &self.check.query).ok()?;
+            let is_ours = value == life.set_to || value == self.check.value;
             Some((now - then).abs() > SAME_START_S && !is_ours)
         };
-        looked().unwrap_or(false)
+        check().unwrap_or(false)
     }
 }
 
 impl PutStatements {
     fn connect(&self) -> io::Result<Session> {
-        let place = self.server.place();
-        if let Some(why) = unreached(&place) {
-            return Err(self.by_hand(&why));
+        let address = self.server.address();
+        if let Some(reason) = unreached(&address) {
+            return Err(self.by_hand(&reason));
         }
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -143,11 +145,11 @@ impl PutStatements {
                     thread::sleep(GLANCE);
                 }
                 Err(error) => {
-                    let why = format!("{place}: {error}");
+                    let reason = format!("{address}: {error}");
                     if let Ok(mut last) = UNREACHED.lock() {
-                        *last = Some((place, Instant::now(), why.clone()));
+                        *last = Some((address, Instant::now(), reason.clone()));
                     }
-                    return Err(self.by_hand(&why));
+                    return Err(self.by_hand(&reason));
                 }
             }
         }
@@ -158,20 +160,21 @@ impl PutStatements {
     }
 }
 
-impl Said {
+impl ExpectedValue {
     fn holds(&self, session: &mut Session) -> Result<bool, DbError> {
-        Ok(ask(session, &self.query)? == self.said)
+        Ok(ask(session, &self.query)? == self.value)
     }
 }
 
-/// Why a server was not reached a moment ago.
-fn unreached(place: &str) -> Option<String> {
+/// The reason why a server was unreachable a moment ago.
+fn unreached(address: &str) -> Option<String> {
     let last = UNREACHED.lock().ok()?;
-    let (other, when, why) = last.as_ref()?;
-    (other == place && when.elapsed() < LOST).then(|| why.clone())
+    let (other, when, reason) = last.as_ref()?;
+    (other == address && when.elapsed() < LOST).then(|| reason.clone())
 }
 
-/// The last column of the first row: `SHOW VARIABLES` puts the name before it. Empty: there is none.
+/// The last column of the first row: `SHOW VARIABLES` puts the name before it. Empty where there is
+/// no row.
 fn ask(session: &mut Session, query: &str) -> Result<String, DbError> {
     let rows = session.query(query)?.rows;
     let value = rows.into_iter().next().and_then(|mut row| row.pop());
@@ -185,10 +188,10 @@ mod tests {
     use crate::db::server::Server;
     use std::path::Path;
 
-    fn said(query: &str, said: &str) -> Said {
-        Said {
+    fn expected_value(query: &str, value: &str) -> ExpectedValue {
+        ExpectedValue {
             query: query.into(),
-            said: said.into(),
+            value: value.into(),
         }
     }
 
@@ -200,7 +203,7 @@ mod tests {
                 pragmas: std::collections::BTreeMap::new(),
             }),
             statements: vec![format!("PRAGMA user_version = {value}")],
-            check: said("PRAGMA user_version", value),
+            check: expected_value("PRAGMA user_version", value),
             only_if: None,
             until_restart: None,
         }
@@ -208,7 +211,7 @@ mod tests {
 
     fn until(started: &str, set_to: &str) -> Option<UntilRestart> {
         Some(UntilRestart {
-            started: said("SELECT 100.0", started),
+            started: expected_value("SELECT 100.0", started),
             set_to: set_to.into(),
         })
     }
@@ -218,7 +221,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let before = put(file.path(), "7");
         before.execute().unwrap();
-        assert_eq!(before.read_back().unwrap(), before.wanted());
+        assert_eq!(before.read_back().unwrap(), before.expected());
         put(file.path(), "8").execute().unwrap();
         assert_eq!(before.read_back().unwrap(), "8");
     }
@@ -227,7 +230,7 @@ mod tests {
     fn nothing_is_done_to_what_is_not_ours() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let mut undo = put(file.path(), "7");
-        undo.only_if = Some(said("SELECT 1", "0"));
+        undo.only_if = Some(expected_value("SELECT 1", "0"));
         let cause = undo.execute().unwrap_err().to_string();
         assert!(
             cause.contains("not what the experiment has made"),
@@ -237,7 +240,7 @@ mod tests {
             cause.contains("by hand: PRAGMA user_version = 7"),
             "{cause}"
         );
-        undo.check.said = "0".into(); // it is as it should be already
+        undo.check.value = "0".into(); // it is as it should be already
         undo.execute().unwrap();
         assert_eq!(undo.read_back().unwrap(), "0");
     }

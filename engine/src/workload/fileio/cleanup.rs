@@ -1,7 +1,7 @@
-//! Cleaning up: removing what `prepare` has made, and nothing else.
+//! Cleanup: removes the files that `prepare` created, and nothing else.
 //!
-//! In: the job's data. Out: its files, its manifest and, when then empty, the directories that were
-//! made for them are gone. Called by `run`.
+//! In: the job's data. Out: removes its files, its manifest, and the directories made for them when
+//! then empty. Called by `run`.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use crate::error::{EngineError, Result};
 use crate::folder::TrustedFolder;
 use crate::job::Data;
 
-/// Without a manifest nothing is ours, and nothing is removed; on a device there is none.
+/// Without a manifest nothing is ours, and nothing is removed; a device has no manifest.
 pub fn cleanup(data: &Data) -> Result<()> {
     data.directory.as_deref().map_or(Ok(()), remove_made)
 }
@@ -30,18 +30,18 @@ pub fn remove_made(directory: &Path) -> Result<()> {
     for path in file_paths(directory, manifest.files) {
         remove(&path)?;
     }
-    // Last of the files, so that an interrupted cleanup can be repeated.
+    // Removed after all other files, so that an interrupted cleanup can be repeated.
     remove(&Manifest::path(directory))?;
-    for made in &manifest.made_directories {
-        // Only an empty directory can be removed; one that others use now has to stay.
-        if fs::remove_dir(made).is_err() {
+    for created in &manifest.made_directories {
+        // Only an empty directory can be removed; a directory with other files stays.
+        if fs::remove_dir(created).is_err() {
             break;
         }
     }
     Ok(())
 }
 
-/// Removes a file, if it is there.
+/// Removes a file, if it exists.
 pub(super) fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => {

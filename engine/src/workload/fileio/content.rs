@@ -1,8 +1,7 @@
 //! Content: the bytes of written blocks, of which a given share compresses away.
 //!
 //! In: the share and memory to fill. Out: memory that is random in the front of each small piece
-//! and constant in the rest. Called by `fill` and, for
-//! the buffers of a load, by `load::workers`.
+//! and constant behind it. Called by `fill` and, for the buffers of a load, by `load::workers`.
 
 use rand_core::RngCore;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -10,11 +9,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::io::buffer::Buffer;
 use crate::io::memory::Piece;
 
-/// The share holds in every piece of this size: storage that compresses does so in units of whole
-/// sectors, so whatever its unit, it finds the share in it.
+/// The share holds in every piece of this size. Compressing storage works in units of whole
+/// sectors, so any such unit has the same share.
 const PIECE: usize = 512;
 
-/// A share of what is written that compresses away, from 0 to 1.
+/// The share of the written bytes that compresses away, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Content {
     random_of_piece: usize,
@@ -41,9 +40,9 @@ impl Content {
         }
         for piece in bytes.chunks_mut(PIECE) {
             let random = self.random_of_piece.min(piece.len());
-            let (front, rest) = piece.split_at_mut(random);
+            let (front, filler) = piece.split_at_mut(random);
             rng.fill_bytes(front);
-            rest.fill(0);
+            filler.fill(0);
         }
     }
 }

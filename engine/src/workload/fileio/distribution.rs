@@ -1,12 +1,12 @@
-//! Distributions: which block a random request means.
+//! Distributions: the choice of a block for a random request.
 //!
-//! In: how many blocks there are, the shape, a random generator. Out: one block number after the
-//! other. Called by `requests`.
+//! In: the number of blocks, the shape, a random generator. Out: block numbers. Called by
+//! `requests`.
 //!
-//! A skewed shape draws a rank, 0 for the block asked for most often, in constant time and without
-//! a table. Ranks are then scattered over the blocks by a fixed bijection: in a database hot pages
-//! lie all over the files, and a hot range at their start would measure the cache of one region. The
-//! bijection does not depend on the seed, so what is hot in one trial is hot in the next.
+//! A skewed shape draws a rank in constant time and without a table; rank 0 is the most frequent
+//! block. A fixed bijection then scatters ranks over the blocks. In a database, hot pages lie all
+//! over the files. A hot range at their start would measure the cache of one region. The bijection
+//! does not depend on the seed, so a block that is hot in one trial is hot in the next.
 
 use rand_core::RngCore;
 
@@ -14,11 +14,11 @@ use super::zipf::Zipf;
 use crate::job::Access;
 use crate::job::files::Distribution as Kind;
 
-/// What the shapes need besides the number of blocks; the job has checked the ranges.
+/// The parameters of a shape, besides the number of blocks; the job has checked the ranges.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Shape {
     Uniform,
-    /// The block of rank k (from 1) is asked for in proportion to 1 / k^exponent.
+    /// The block of rank k (from 1) gets requests in proportion to 1 / k^exponent.
     Zipf {
         exponent: f64,
     },
@@ -113,7 +113,7 @@ impl Distribution {
     }
 }
 
-/// The hot part has at least one block; where it is all of them, there is nothing to part.
+/// The hot part has at least one block; when it covers all blocks, there is no cold part.
 fn hotspot(blocks: u64, part: f64, share: f64) -> Ranks {
     let hot_blocks = ((blocks as f64 * part).round() as u64).max(1);
     if hot_blocks >= blocks {
@@ -140,8 +140,8 @@ pub(crate) fn unit(rng: &mut impl RngCore) -> f64 {
     (rng.next_u64() >> 11) as f64 * 2f64.powi(-53)
 }
 
-/// A fixed bijection of 0..blocks. Steps that are reversible on words of just enough bits are
-/// repeated until the word is below `blocks` (cycle walking), which takes less than two on average.
+/// A fixed bijection of 0..blocks. Applies reversible steps on words of just enough bits until the
+/// word is below `blocks` (cycle walking). This takes less than two rounds on average.
 #[derive(Debug, Clone, Copy)]
 struct Scatter {
     blocks: u64,
@@ -163,8 +163,8 @@ impl Scatter {
     fn block(&self, rank: u64) -> u64 {
         let mut word = rank;
         loop {
-            // Adding, multiplying by an odd number, and folding the high half into the low one:
-            // each of them can be undone.
+            // Addition, multiplication by an odd number, and folding the high half into the low one
+            // are all reversible.
             for factor in [0x9E37_79B9_7F4A_7C15_u64, 0xD6E8_FEB8_6659_FD93] {
                 word = word
                     .wrapping_add(0xA076_1D64_78BD_642F)
@@ -210,10 +210,11 @@ mod tests {
         hits.count() as f64 / DRAWS as f64
     }
 
-    /// Within six standard errors; the rest is for shares of a few draws, which are not normal.
-    fn near(found: f64, wanted: f64) -> bool {
-        let error = (wanted * (1.0 - wanted) / DRAWS as f64).sqrt();
-        (found - wanted).abs() <= 6.0 * error + 10.0 / DRAWS as f64
+    /// Within six standard errors. The added term covers shares of a few draws, which are not
+    /// normal.
+    fn near(measured: f64, expected: f64) -> bool {
+        let error = (expected * (1.0 - expected) / DRAWS as f64).sqrt();
+        (measured - expected).abs() <= 6.0 * error + 10.0 / DRAWS as f64
     }
 
     proptest! {
@@ -222,20 +223,20 @@ mod tests {
             shape in shapes(), blocks in prop_oneof![1u64..100, 1u64..1 << 50], seed in any::<u64>(),
         ) {
             let distribution = Distribution::new(shape, blocks);
-            let (mut one, mut other) = (rng(seed), rng(seed));
+            let (mut first, mut second) = (rng(seed), rng(seed));
             for _ in 0..300 {
-                let block = distribution.draw(&mut one);
+                let block = distribution.draw(&mut first);
                 prop_assert!(block < blocks);
-                prop_assert_eq!(block, distribution.draw(&mut other));
+                prop_assert_eq!(block, distribution.draw(&mut second));
             }
         }
 
         #[test]
         fn scattering_is_a_bijection(blocks in 1u64..3000) {
             let scatter = Scatter::over(blocks);
-            let seen: HashSet<u64> = (0..blocks).map(|rank| scatter.block(rank)).collect();
-            prop_assert_eq!(seen.len() as u64, blocks);
-            prop_assert!(seen.iter().all(|&block| block < blocks));
+            let blocks_seen: HashSet<u64> = (0..blocks).map(|rank| scatter.block(rank)).collect();
+            prop_assert_eq!(blocks_seen.len() as u64, blocks);
+            prop_assert!(blocks_seen.iter().all(|&block| block < blocks));
         }
 
         #[test]
@@ -258,11 +259,11 @@ mod tests {
         ) {
             let blocks = 1 << 30;
             let ranks = (h * blocks as f64) as u64;
-            let found = share_below(Shape::Pareto { h }, blocks, ranks, seed);
-            prop_assert!(near(found, 1.0 - h), "{found}, wanted {}", 1.0 - h);
-            let again = (h * h * blocks as f64) as u64;
-            let found = share_below(Shape::Pareto { h }, blocks, again, seed);
-            prop_assert!(near(found, (1.0 - h).powi(2)), "{found} in the hottest part of it");
+            let measured = share_below(Shape::Pareto { h }, blocks, ranks, seed);
+            prop_assert!(near(measured, 1.0 - h), "{measured}, wanted {}", 1.0 - h);
+            let hottest = (h * h * blocks as f64) as u64;
+            let measured = share_below(Shape::Pareto { h }, blocks, hottest, seed);
+            prop_assert!(near(measured, (1.0 - h).powi(2)), "{measured} in the hottest part of it");
         }
 
         #[test]
@@ -271,8 +272,8 @@ mod tests {
         ) {
             let blocks = 10_000;
             let ranks = (part * blocks as f64).round() as u64;
-            let found = share_below(Shape::Hotspot { part, share }, blocks, ranks, seed);
-            prop_assert!(near(found, share), "{found}, wanted {share}");
+            let measured = share_below(Shape::Hotspot { part, share }, blocks, ranks, seed);
+            prop_assert!(near(measured, share), "{measured}, wanted {share}");
         }
     }
 

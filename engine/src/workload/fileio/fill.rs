@@ -1,7 +1,7 @@
 //! Filling: the content of new files, or of a device.
 //!
-//! In: empty files and what they are to hold. Out: full files, not yet fsynced; progress on the way.
-//! Called by `prepare`.
+//! In: empty files and their intended content. Out: full files, not yet fsynced; progress on the
+//! way. Called by `prepare`.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -24,7 +24,7 @@ pub struct NewFile {
     pub index: u32,
 }
 
-/// Writes each file in full. The first failure ends it, and so does asking `stop`.
+/// Writes each file in full. Ends at the first failure and when `stop` is asked.
 pub fn fill(
     files: &[NewFile],
     data: &Data,
@@ -59,7 +59,7 @@ pub fn fill(
     Ok(())
 }
 
-/// A rest smaller than a block stays as it is: no request ever reaches it.
+/// A remainder smaller than a block stays unchanged: no request ever reaches it.
 fn seal_all(bytes: &mut [u8], block_bytes: usize, file: u32, mut offset: u64) {
     for block in bytes.chunks_exact_mut(block_bytes) {
         let label = Label {

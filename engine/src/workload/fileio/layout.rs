@@ -1,4 +1,4 @@
-//! Where the blocks are: the set of files seen as one row of equal blocks.
+//! The layout: the set of files as one row of equal blocks.
 //!
 //! In: sizes. Out: a file and an offset for each block number. Called by `pattern` and `requests`.
 
@@ -7,13 +7,14 @@ pub struct Layout {
     pub files: u64,
     pub blocks_per_file: u64,
     pub block_size_bytes: u32,
-    /// Of all blocks only every `step`th from `first` on counts: 0 and 1 for all of them.
+    /// Only every `step`th block from `first` on counts: 0 and 1 select all blocks.
     first: u64,
     step: u64,
 }
 
 impl Layout {
-    /// The total is split evenly over the files; a rest of a file smaller than a block is unused.
+    /// Splits the total evenly over the files. A remainder of a file smaller than a block is
+    /// unused.
     pub fn new(files: u64, file_size_bytes: u64, block_size_bytes: u64) -> Layout {
         Layout {
             files,
@@ -41,14 +42,14 @@ impl Layout {
 
     /// The file and the offset of a block, files one after the other.
     #[inline]
-    pub fn place(&self, block: u64) -> (usize, u64) {
+    pub fn position(&self, block: u64) -> (usize, u64) {
         let block = self.first + block * self.step;
         let file = block / self.blocks_per_file;
         let offset = (block % self.blocks_per_file) * u64::from(self.block_size_bytes);
         (file as usize, offset)
     }
 
-    /// The block at a place; `place` turned round.
+    /// The block at a file and offset; the inverse of `position`.
     pub fn block(&self, file: usize, offset: u64) -> u64 {
         let block = file as u64 * self.blocks_per_file + offset / u64::from(self.block_size_bytes);
         (block - self.first) / self.step
@@ -70,7 +71,7 @@ mod tests {
             let mut seen = HashSet::new();
             for lane in (0..lanes).map(|lane| all.lane(lane, lanes)) {
                 for block in 0..lane.blocks() {
-                    let (file, offset) = lane.place(block);
+                    let (file, offset) = lane.position(block);
                     prop_assert!((file as u64) < files && offset < blocks_per_file * 4096);
                     prop_assert!(seen.insert((file, offset)), "two lanes have it");
                     prop_assert_eq!(lane.block(file, offset), block);

@@ -1,8 +1,8 @@
-//! The manifest: which files and directories the engine has made in a directory.
+//! The manifest: the files and directories that the engine created in a directory.
 //!
-//! In and out: a small JSON file beside the files. Called by `prepare`, `cleanup` and the start of
-//! a run. It is written before the first file, not complete, so that an interrupted prepare can be
-//! cleaned up, and again after the last one, complete.
+//! In and out: a small JSON file next to the files. Called by `prepare`, `cleanup` and the start of
+//! a run. `prepare` writes it before the first file, marked as not complete, so that an interrupted
+//! prepare can be cleaned up. It writes it again after the last file, marked as complete.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -29,15 +29,16 @@ pub struct Manifest {
     pub verified_block_bytes: Option<u64>,
     /// Whether every file was written in full and is on the device.
     pub complete: bool,
-    /// The inode of each file, so that another one under its name is not written to; empty in older manifests.
+    /// The inode of each file, so that another file of the same name is not overwritten; empty in
+    /// older manifests.
     #[serde(default)]
     pub inodes: Vec<u64>,
-    /// Directories that had to be made for the files, the innermost first.
+    /// Directories that were created for the files, the innermost first.
     pub made_directories: Vec<PathBuf>,
 }
 
 impl fmt::Display for Manifest {
-    /// What it says of the files, for people.
+    /// The files in words, for messages.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (files, total) = (self.files, self.total_size_bytes);
         write!(formatter, "{files} files of {total} bytes in all")?;
@@ -52,7 +53,7 @@ impl fmt::Display for Manifest {
 }
 
 impl Manifest {
-    /// Of files that are still to be made.
+    /// A manifest of files not created yet.
     pub fn of(data: &Data) -> Manifest {
         Manifest {
             version: 1,
@@ -66,7 +67,7 @@ impl Manifest {
         }
     }
 
-    /// Of a directory that was made for something else than files of ours, and goes with it.
+    /// A manifest of a directory that was created for other data and is removed with that data.
     pub fn of_directory(made_directories: Vec<PathBuf>) -> Manifest {
         Manifest {
             version: 1,
@@ -109,7 +110,7 @@ impl Manifest {
         })
     }
 
-    /// Writes the manifest so that a crash leaves the old one or the new one, never a half.
+    /// Writes the manifest so that a crash leaves the old version or the new one, never a part.
     pub fn write(&self, directory: &Path) -> Result<()> {
         let path = Manifest::path(directory);
         let fresh = directory.join(format!("{FILE_NAME}.new"));
@@ -125,13 +126,13 @@ impl Manifest {
             .and_then(|()| fs::rename(&fresh, &path))
             .and_then(|()| File::open(directory)?.sync_all());
         written.map_err(|cause| {
-            // A half-written new one is of no use to anybody.
+            // A partly written new version has no use.
             let _ = fs::remove_file(&fresh);
             EngineError::from_io("write", &path, &cause)
         })
     }
 
-    /// Whether these are the files that the job asks for, with the content it asks for.
+    /// Whether these are the files that the job asks for, with the same content.
     pub fn matches(&self, data: &Data) -> bool {
         self.files == data.files
             && self.total_size_bytes == data.total_size_bytes

@@ -1,7 +1,7 @@
-//! The mix of reads and writes: which of the numbered requests are writes.
+//! The mix of reads and writes: selects the writes among the numbered requests.
 //!
-//! In: reads per write, as in the job. Out: for each request number whether it writes; evenly
-//! spread and exact, not drawn, so that no trial has more writes than another by chance. Called by
+//! In: reads per write, as in the job. Out: for each request number whether it writes. The mix is
+//! evenly spread and exact, not drawn, so that no trial has more writes by chance. Called by
 //! `requests`.
 
 /// `writes` of every `period` requests are writes.
@@ -11,7 +11,7 @@ pub struct Mix {
     period: u64,
 }
 
-/// Ratios such as 1.5 or 2.333 are exact with denominators up to this.
+/// Ratios such as 1.5 or 2.333 are exact with denominators up to this value.
 const MAX_DENOMINATOR: u64 = 10_000;
 
 impl Mix {
@@ -44,7 +44,7 @@ impl Mix {
 
     #[inline]
     pub fn is_write(&self, request: u64) -> bool {
-        // Without a division where all are of one kind.
+        // Avoids a division where all requests are of one kind.
         if self.period == 1 {
             return self.writes == 1;
         }
@@ -53,14 +53,14 @@ impl Mix {
     }
 }
 
-/// The simplest fraction for a non-negative number: its continued fraction, cut where the next
-/// denominator would be too large or the value is met.
+/// The simplest fraction for a non-negative number. Its continued fraction is cut where the value
+/// is exact or the next denominator would be too large.
 fn fraction(value: f64) -> (u64, u64) {
     let (mut numerator, mut last_numerator) = (1u64, 0u64);
     let (mut denominator, mut last_denominator) = (0u64, 1u64);
-    let mut rest = value;
+    let mut remainder = value;
     loop {
-        let whole = rest.floor();
+        let whole = remainder.floor();
         let next = |current: u64, last: u64| (whole as u64) * current + last;
         let next_denominator = next(denominator, last_denominator);
         if next_denominator > MAX_DENOMINATOR {
@@ -68,11 +68,11 @@ fn fraction(value: f64) -> (u64, u64) {
         }
         (numerator, last_numerator) = (next(numerator, last_numerator), numerator);
         (denominator, last_denominator) = (next_denominator, denominator);
-        let met = (numerator as f64 / denominator as f64 - value).abs() <= value * 1e-9;
-        if met || rest - whole < 1e-9 {
+        let is_close = (numerator as f64 / denominator as f64 - value).abs() <= value * 1e-9;
+        if is_close || remainder - whole < 1e-9 {
             break;
         }
-        rest = 1.0 / (rest - whole);
+        remainder = 1.0 / (remainder - whole);
     }
     (numerator, denominator)
 }
@@ -97,22 +97,22 @@ mod tests {
 
     #[test]
     fn a_share_of_writes_is_met() {
-        for (share, wanted) in [(0.0, 0), (0.2, 20), (0.5, 50), (1.0, 100)] {
+        for (share, expected) in [(0.0, 0), (0.2, 20), (0.5, 50), (1.0, 100)] {
             let mix = Mix::of_share(share);
             let writes = (0..100).filter(|&request| mix.is_write(request)).count();
-            assert_eq!(writes, wanted);
+            assert_eq!(writes, expected);
         }
     }
 
     #[test]
     fn common_ratios_are_exact() {
-        for (ratio, wanted) in [
+        for (ratio, expected) in [
             (1.5, (3, 2)),
             (2.0, (2, 1)),
             (0.25, (1, 4)),
             (2.333, (2333, 1000)),
         ] {
-            assert_eq!(fraction(ratio), wanted);
+            assert_eq!(fraction(ratio), expected);
         }
     }
 
@@ -124,8 +124,8 @@ mod tests {
             let mut writes = 0u64;
             for request in 0..50_000u64 {
                 writes += u64::from(mix.is_write(request));
-                let wanted = share * (request + 1) as f64;
-                prop_assert!((writes as f64 - wanted).abs() <= 1.5, "{writes} of {}", request + 1);
+                let expected = share * (request + 1) as f64;
+                prop_assert!((writes as f64 - expected).abs() <= 1.5, "{writes} of {}", request + 1);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! File I/O on a set of prepared files, in the modes of sysbench.
 //!
-//! In: the job's file parameters. Out: for each worker a `Workload` over one way of doing I/O.
-//! Called by `load::workers`; `prepare` and `cleanup` are called by `run`.
+//! In: the job's file parameters. Out: for each worker a `Workload` over one I/O engine. Called by
+//! `load::workers`; `run` calls `prepare` and `cleanup`.
 
 pub mod cleanup;
 pub mod content;
@@ -37,7 +37,7 @@ pub struct FileIo<I> {
     requests: Requests,
     files: Arc<FileSet>,
     in_slots: Vec<Option<Request>>,
-    /// With verified data; otherwise nothing of it is on the way of an operation.
+    /// Present with verified data; otherwise an operation pays no cost for verification.
     verifier: Option<Box<Verifier>>,
 }
 
@@ -72,7 +72,7 @@ impl<I: Io> FileIo<I> {
         Err(never_started())
     }
 
-    /// Holds an operation that has completed against what is known of its block.
+    /// Compares a completed operation with the known state of its block.
     fn verify(&mut self, completion: &Completion) -> Result<()> {
         let slot = completion.slot;
         match (
@@ -87,8 +87,8 @@ impl<I: Io> FileIo<I> {
         }
     }
 
-    /// A file written in full is emptied before it is written again, so that all passes measure the
-    /// same; the time this takes is part of the operation that begins the file.
+    /// Empties a full file before writing it again, so that all passes measure the same work. The
+    /// time this takes is part of the first operation on the file.
     #[cold]
     fn empty_file(&self, index: usize) -> Result<()> {
         self.files.truncate_one(index)
@@ -119,10 +119,10 @@ impl<I: Io> crate::load::workload::Workload for FileIo<I> {
     }
 
     fn reap(&mut self, deadline: Option<Nanos>, completions: &mut Vec<Completion>) -> Result<()> {
-        let known = completions.len();
+        let first_new = completions.len();
         self.io.reap(deadline, completions)?;
         if self.verifier.is_some() {
-            for completion in &completions[known..] {
+            for completion in &completions[first_new..] {
                 self.verify(completion)?;
             }
         }
@@ -134,10 +134,10 @@ impl<I: Io> crate::load::workload::Workload for FileIo<I> {
             return never_started();
         };
         let path = self.files.path(request.file);
-        let place = format!("{} bytes at offset {} of", request.length, request.offset);
+        let range = format!("{} bytes at offset {} of", request.length, request.offset);
         let action = match request.kind {
-            Operation::Read => format!("read {place}"),
-            Operation::Write => format!("write {place}"),
+            Operation::Read => format!("read {range}"),
+            Operation::Write => format!("write {range}"),
             Operation::Fsync => "fsync".to_string(),
         };
         match failure {

@@ -1,21 +1,21 @@
-//! Patterns: what a workload's parameters mean in blocks, orders and shares of writes.
+//! Patterns: a workload's parameters as blocks, orders and shares of writes.
 //!
-//! In: a job's workload. Out: the streams of operations it is made of. Called by `load::workers`;
-//! `requests` draws from a pattern.
+//! In: a job's workload. Out: its streams of operations. Called by `load::workers`; `requests`
+//! draws from a pattern.
 
 use crate::job::{Data, FileIo, Files, IoMatrix, Load, Mode};
 use crate::workload::fileio::distribution::Shape;
 use crate::workload::fileio::layout::Layout;
 use crate::workload::fileio::mix::Mix;
 
-/// In which order blocks are visited.
+/// The order in which blocks are visited.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Order {
-    /// All workers together go once through all blocks, and again.
+    /// All workers together go once through all blocks, and repeat.
     Sequential,
-    /// So many cursors, evenly spread and taken in turn, each going through all blocks.
+    /// This many cursors, evenly spread and taken in turn, each going through all blocks.
     Streams(u64),
-    /// Each block drawn by itself.
+    /// Each block is drawn independently.
     Random(Shape),
 }
 
@@ -30,16 +30,16 @@ pub struct Pattern {
     pub empties_files: bool,
 }
 
-/// Operations of one pattern, so many of them outstanding, counted together.
+/// Operations of one pattern: the number outstanding, counted together.
 #[derive(Debug, Clone)]
 pub struct Stream {
-    /// As in the result; empty where there is only one stream.
+    /// The name as in the result; empty where there is only one stream.
     pub name: &'static str,
     pub pattern: Pattern,
     pub outstanding: usize,
 }
 
-/// The streams of a workload; those with nothing outstanding are left out.
+/// The streams of a workload, without those that have nothing outstanding.
 pub fn streams(files: &Files, load: &Load) -> Vec<Stream> {
     let mut streams = match files {
         Files::FileIo(fileio) => vec![Stream {
@@ -73,7 +73,7 @@ pub fn streams(files: &Files, load: &Load) -> Vec<Stream> {
 }
 
 impl Pattern {
-    /// The same on one of `lanes` equal shares of the blocks, without fsyncs.
+    /// The same pattern on one of `lanes` equal shares of the blocks, without fsyncs.
     pub fn lane(&self, lane: u64, lanes: u64) -> Pattern {
         Pattern {
             layout: self.layout.lane(lane, lanes),

@@ -1,8 +1,8 @@
-//! Preparing: making the files of a set, or filling a device.
+//! Preparing: creates the files of a set, or fills a device.
 //!
-//! In: the job's data. Out: files on the disk and a manifest that says so, progress on the way. What
-//! is already there and right is kept. A device has no place for a manifest, so it is filled
-//! whenever this phase is asked for; a load needs it only where it reads verified data. Called by
+//! In: the job's data. Out: files on the disk, a manifest that lists them, and progress on the way.
+//! Files that are already right stay unchanged. A device has no place for a manifest, so each
+//! prepare fills it. A load needs a prepared device only where it reads verified data. Called by
 //! `run`.
 
 use std::fs;
@@ -26,18 +26,18 @@ use crate::machine;
 
 const DIRECT_ALIGNMENT: u64 = 4096;
 
-/// How far it is.
+/// Progress of the phase.
 pub enum Step {
     Written {
         done_bytes: u64,
         total_bytes: u64,
     },
-    /// All is written, and the device is waited for.
+    /// All bytes are written; the device is being synced.
     Finishing,
 }
 
-/// Makes the files, calling `report` now and then. Asking `stop` ends it
-/// soon, with an error of class `interrupted`; what was made by then is known to `cleanup`.
+/// Creates the files, calling `report` now and then. When `stop` is asked, it ends soon with an
+/// error of class `interrupted`; `cleanup` knows the files created so far.
 pub fn prepare(
     data: &Data,
     direct: bool,
@@ -49,7 +49,7 @@ pub fn prepare(
         return fill_device(path, data, direct, seed, stop, report);
     }
     if direct {
-        direct::refuse_memory(&machine::nearest_existing(data.place()))?;
+        direct::refuse_memory(&machine::nearest_existing(data.location()))?;
     }
     let size = data.file_size_bytes();
     let total = size * u64::from(data.files);
@@ -59,7 +59,7 @@ pub fn prepare(
             total_bytes: total,
         });
     };
-    let old = Manifest::read(data.place())?;
+    let old = Manifest::read(data.location())?;
     let missing = missing_files(data, old.as_ref());
     if missing.is_empty() {
         progress(total);
@@ -68,8 +68,8 @@ pub fn prepare(
     refuse_foreign_files(data, old.as_ref())?;
     check_space(data, old.as_ref(), missing.len() as u64 * size)?;
 
-    let made_directories = make_directory(data.place())?;
-    let folder = TrustedFolder::open(data.place())?;
+    let made_directories = make_directory(data.location())?;
+    let folder = TrustedFolder::open(data.location())?;
     let mut manifest = Manifest {
         made_directories: old
             .as_ref()
@@ -77,18 +77,20 @@ pub fn prepare(
         ..Manifest::of(data)
     };
     remove_surplus(data, old.as_ref())?;
-    manifest.write(data.place())?;
-    let kept = total - missing.len() as u64 * size;
+    manifest.write(data.location())?;
+    let reused_bytes = total - missing.len() as u64 * size;
     let files = missing
         .into_iter()
         .map(|index| create(&folder, index, data, direct))
         .collect::<Result<Vec<_>>>()?;
-    fill(&files, data, seed, stop, |done| progress(kept + done))?;
+    fill(&files, data, seed, stop, |done| {
+        progress(reused_bytes + done)
+    })?;
     report(Step::Finishing);
     sync(&files, stop)?;
     manifest.inodes = inodes(data)?;
     manifest.complete = true;
-    manifest.write(data.place())?;
+    manifest.write(data.location())?;
     progress(total);
     Ok(())
 }
@@ -145,17 +147,17 @@ fn inodes(data: &Data) -> Result<Vec<u64>> {
             .map(|metadata| metadata.ino())
             .map_err(|cause| EngineError::from_io("look at", &path, &cause))
     };
-    file_paths(data.place(), data.files)
+    file_paths(data.location(), data.files)
         .into_iter()
         .map(inode)
         .collect()
 }
 
-/// The numbers of the files that are not yet as the job wants them.
+/// The numbers of the files that do not yet match the job.
 fn missing_files(data: &Data, old: Option<&Manifest>) -> Vec<u32> {
     let trusted = old.is_some_and(|old| old.complete && old.matches(data));
     let is_right = |index: &u32| {
-        fs::symlink_metadata(file_path(data.place(), *index))
+        fs::symlink_metadata(file_path(data.location(), *index))
             .is_ok_and(|metadata| metadata.is_file() && metadata.len() == data.file_size_bytes())
     };
     (0..data.files)
@@ -163,11 +165,11 @@ fn missing_files(data: &Data, old: Option<&Manifest>) -> Vec<u32> {
         .collect()
 }
 
-/// Files with our names that no manifest knows are somebody's; they are not overwritten.
+/// Files with our names that no manifest lists belong to somebody else and are not overwritten.
 fn refuse_foreign_files(data: &Data, old: Option<&Manifest>) -> Result<()> {
-    let known = old.map_or(0, |old| old.files);
-    let foreign = (known..data.files)
-        .map(|index| file_path(data.place(), index))
+    let recorded_files = old.map_or(0, |old| old.files);
+    let foreign = (recorded_files..data.files)
+        .map(|index| file_path(data.location(), index))
         .find(|path| path.symlink_metadata().is_ok());
     match foreign {
         None => Ok(()),
@@ -184,13 +186,13 @@ fn refuse_foreign_files(data: &Data, old: Option<&Manifest>) -> Result<()> {
 }
 
 fn check_space(data: &Data, old: Option<&Manifest>, needed_bytes: u64) -> Result<()> {
-    let place = machine::nearest_existing(data.place());
-    let space = machine::space(&place)
-        .map_err(|cause| EngineError::from_io("ask the free space of", &place, &cause))?;
-    // What is rewritten or removed gives its space back.
+    let existing = machine::nearest_existing(data.location());
+    let space = machine::space(&existing)
+        .map_err(|cause| EngineError::from_io("ask the free space of", &existing, &cause))?;
+    // Files to be rewritten or removed free their space.
     let regained: u64 = old.map_or(0, |old| {
         let trusted = old.complete && old.matches(data);
-        file_paths(data.place(), old.files)
+        file_paths(data.location(), old.files)
             .iter()
             .filter_map(|path| fs::metadata(path).ok())
             .filter(|metadata| !(trusted && metadata.len() == data.file_size_bytes()))
@@ -205,32 +207,34 @@ fn check_space(data: &Data, old: Option<&Manifest>, needed_bytes: u64) -> Result
         Class::TooLittleSpace,
         format!(
             "the files in {} need {needed_bytes} bytes more, {available} are available",
-            data.place().display()
+            data.location().display()
         ),
         "free space there, use a smaller total_size_bytes, or choose another directory",
     )
-    .at(data.place()))
+    .at(data.location()))
 }
 
-/// Makes the directory and what is missing above it; returns what was made, the innermost first.
+/// Creates the directory and its missing parents; returns the created ones, the innermost first.
 ///
-/// With it comes what was made above for data beside it: whichever goes last takes that along.
+/// Includes parents that were created for other data next to it: the cleanup that comes last
+/// removes them.
 pub fn make_directory(directory: &Path) -> Result<Vec<PathBuf>> {
-    let mut made: Vec<PathBuf> = directory
+    let mut created: Vec<PathBuf> = directory
         .ancestors()
         .take_while(|path| !path.exists())
         .map(Path::to_path_buf)
         .collect();
-    if let Some(above) = made.last().and_then(|outermost| outermost.parent()) {
-        made.extend(made_for_others(above));
+    if let Some(parent) = created.last().and_then(|outermost| outermost.parent()) {
+        created.extend(made_for_others(parent));
     }
-    // Only where nobody else can change it: what is above is as it was when something is made below.
+    // Only where nobody else can change the path, so that parents stay the same while directories
+    // are created.
     let nearest = machine::nearest_existing(directory);
     if nearest.is_dir() {
         TrustedFolder::open(&nearest)?;
     }
     match fs::create_dir_all(directory) {
-        Ok(()) => Ok(made),
+        Ok(()) => Ok(created),
         Err(cause)
             if matches!(
                 cause.kind(),
@@ -251,17 +255,17 @@ pub fn make_directory(directory: &Path) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// The directory and those above it, as far as they were made for data that lies right in it.
+/// The directory and its parents, as far as they were created for data that lies directly in it.
 fn made_for_others(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     entries
         .filter_map(|entry| Manifest::read(&entry.path()).ok().flatten())
         .filter_map(|other| {
-            let place = other
+            let index = other
                 .made_directories
                 .iter()
-                .position(|made| made == directory)?;
-            Some(other.made_directories[place..].to_vec())
+                .position(|created| created == directory)?;
+            Some(other.made_directories[index..].to_vec())
         })
         .next()
         .unwrap_or_default()
@@ -270,16 +274,16 @@ fn made_for_others(directory: &Path) -> Vec<PathBuf> {
 /// Removes the files of an earlier, larger set.
 fn remove_surplus(data: &Data, old: Option<&Manifest>) -> Result<()> {
     for index in data.files..old.map_or(0, |old| old.files) {
-        remove(&file_path(data.place(), index))?;
+        remove(&file_path(data.location(), index))?;
     }
     Ok(())
 }
 
 fn create(folder: &TrustedFolder, index: u32, data: &Data, direct: bool) -> Result<NewFile> {
-    let path = file_path(data.place(), index);
+    let path = file_path(data.location(), index);
     remove(&path)?;
     let flags = direct_flag(data, direct);
-    // A new file, never one that a link of that name leads to.
+    // Creates a new file; never follows a link of that name.
     let access = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
     let file = folder
         .open_file(
@@ -291,16 +295,16 @@ fn create(folder: &TrustedFolder, index: u32, data: &Data, direct: bool) -> Resu
             Some(libc::EINVAL) if flags != 0 => direct::refused(&path, &cause),
             _ => EngineError::from_io("create", &path, &cause),
         })?;
-    // One piece on the device rather than one per thread. Where the file system cannot do it, or
-    // has no room for it, writing tells.
+    // Allocates one extent on the device instead of one per thread. Where the file system cannot do
+    // it, or has too little room, the writes report the error.
     let size = data.file_size_bytes() as libc::off_t;
     // SAFETY: a plain system call on a descriptor that `file` keeps open.
     unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, size) };
     Ok(NewFile { file, path, index })
 }
 
-/// Data is written the way it will be read: after a buffered prepare the cache is warm, as with any
-/// database that has just loaded its data; a direct one leaves no trace in the cache.
+/// Writes data the way it will be read. After a buffered prepare the cache is warm, as in any
+/// database that has just loaded its data. A direct prepare leaves nothing in the cache.
 fn direct_flag(data: &Data, direct: bool) -> i32 {
     let span_bytes = span_bytes(data.verified_block_bytes.unwrap_or(1));
     let is_aligned = |size: u64| size.is_multiple_of(DIRECT_ALIGNMENT);

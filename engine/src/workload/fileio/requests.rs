@@ -1,7 +1,7 @@
 //! The requests of a pattern, one after the other.
 //!
-//! In: a pattern, what the workers share. Out: one request after the other; it never
-//! ends. Called by `workload::fileio`, one stream per worker.
+//! In: a pattern, and the counters that workers share. Out: an endless sequence of requests. Called
+//! by `workload::fileio`, one sequence per worker.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,27 +13,27 @@ use crate::io::Request;
 use crate::workload::fileio::distribution::{Distribution, Shape};
 use crate::workload::fileio::pattern::{Order, Pattern};
 
-/// Counts the requests drawn by all workers of a stream, fsyncs left out. On a cache line of its
-/// own: it is the one thing that all workers write to.
+/// Counts the requests drawn by all workers of a stream, without fsyncs. It has a cache line of its
+/// own, since all workers write to it.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub struct Drawn(AtomicU64);
+pub struct DrawCounter(AtomicU64);
 
 #[derive(Debug)]
 pub struct Requests {
     pattern: Pattern,
-    /// Of a random order.
+    /// Present in a random order.
     distribution: Distribution,
     /// Whether the number of a request must be unique among all workers.
     numbers_are_shared: bool,
-    drawn: Arc<Drawn>,
+    drawn: Arc<DrawCounter>,
     drawn_here: u64,
     rng: Xoshiro256PlusPlus,
-    /// Files still to be fsynced before the next read or write, the last ones of the set.
+    /// Files still to be fsynced before the next read or write: the last ones of the set.
     fsyncs_due: u64,
 }
 
-/// A request, and whether it begins a file again that an earlier pass has written in full.
+/// A request, and whether it restarts a file that an earlier pass has written in full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Draw {
     pub request: Request,
@@ -41,7 +41,7 @@ pub struct Draw {
 }
 
 impl Requests {
-    pub fn new(pattern: Pattern, drawn: Arc<Drawn>, rng: Xoshiro256PlusPlus) -> Self {
+    pub fn new(pattern: Pattern, drawn: Arc<DrawCounter>, rng: Xoshiro256PlusPlus) -> Self {
         let (is_random, shape) = match pattern.order {
             Order::Random(shape) => (true, shape),
             _ => (false, Shape::Uniform),
@@ -58,8 +58,8 @@ impl Requests {
         }
     }
 
-    // Inlined, a request stays in registers: told through memory it is written in small parts and
-    // read back in large ones, and the processor waits for that.
+    // Inlined, a request stays in registers. Passed through memory, it would be written in small
+    // parts and read back in large ones, which stalls the processor.
     #[inline(always)]
     pub fn draw(&mut self) -> Draw {
         if self.fsyncs_due > 0 {
@@ -76,7 +76,7 @@ impl Requests {
                 (stream * blocks / streams + step) % blocks
             }
         };
-        let (file, offset) = self.pattern.layout.place(block);
+        let (file, offset) = self.pattern.layout.position(block);
         let kind = if self.pattern.mix.is_write(number) {
             Operation::Write
         } else {
@@ -93,8 +93,8 @@ impl Requests {
         }
     }
 
-    /// The fsync that is due; with `None` a read or write is, which is counted and may be drawn
-    /// elsewhere.
+    /// The fsync that is due. `None` means that a read or write is due, which is counted and may be
+    /// drawn elsewhere.
     pub fn fsync_or_count(&mut self) -> Option<Request> {
         if self.fsyncs_due > 0 {
             return Some(self.draw_fsync().request);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     fn streams(pattern: &Pattern, workers: u64) -> Vec<Requests> {
-        let drawn = Arc::<Drawn>::default();
+        let drawn = Arc::<DrawCounter>::default();
         (0..workers)
             .map(|seed| {
                 let rng = Xoshiro256PlusPlus::seed_from_u64(seed);

@@ -1,7 +1,7 @@
-//! What all workers of one run share: the open files, and what is known of verified data.
+//! The state that all workers of a run share: the open files, and the ledger of verified data.
 //!
-//! In: a job. Out: files, or a device, in the state in which the run starts. Called by `workload::shared` and
-//! by `verified::verify`.
+//! In: a job. Out: files, or a device, in the state in which the run starts. Called by
+//! `workload::shared` and by `verified::verify`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use crate::machine;
 
 pub struct Shared {
     pub files: Arc<FileSet>,
-    /// With verified data.
+    /// Present with verified data.
     pub verification: Option<Arc<Verification>>,
     /// Whether some ring could not register its buffers.
     pub unregistered: Arc<AtomicBool>,
@@ -40,12 +40,12 @@ impl Shared {
         })
     }
 
-    /// To be asked when the workers are ready.
+    /// Valid once the workers are ready.
     pub fn has_registered_buffers(&self) -> bool {
         self.rings && !self.unregistered.load(Ordering::Relaxed)
     }
 
-    /// Leaves nothing dirty in memory that the next trial would have to pay for.
+    /// Syncs dirty pages, which the next trial would have to write otherwise.
     pub fn finish(&self) -> Result<()> {
         if self.writes {
             self.files.sync()?;
@@ -57,7 +57,7 @@ impl Shared {
     }
 }
 
-/// Opens what the job's data is in, and brings it and the page cache into the wanted state.
+/// Opens the job's data, and brings it and the page cache into the requested state.
 pub fn open_data(workload: &Files, cache: Cache, write: bool) -> Result<FileSet> {
     let (data, io) = (workload.data(), workload.io());
     let access = Access {
@@ -76,8 +76,8 @@ pub fn open_data(workload: &Files, cache: Cache, write: bool) -> Result<FileSet>
         }
         None => {
             let manifest = check_prepared(data)?;
-            let files = FileSet::open(file_paths(data.place(), data.files), access)?;
-            if machine::keeps_inodes(data.place()).unwrap_or(true) {
+            let files = FileSet::open(file_paths(data.location(), data.files), access)?;
+            if machine::keeps_inodes(data.location()).unwrap_or(true) {
                 files.check_inodes(&manifest.inodes)?;
             }
             files
@@ -89,7 +89,7 @@ pub fn open_data(workload: &Files, cache: Cache, write: bool) -> Result<FileSet>
         }
     }
     if workload.empties_files() {
-        // This mode measures the first write, which has to find space for the data.
+        // This mode measures the first write, which has to allocate space for the data.
         files.truncate()?;
         files.sync()?;
     } else {
@@ -102,16 +102,16 @@ pub fn open_data(workload: &Files, cache: Cache, write: bool) -> Result<FileSet>
 }
 
 fn check_prepared(data: &Data) -> Result<Manifest> {
-    let place = data.place();
-    let directory = place.display();
-    let why = match Manifest::read(place)? {
+    let location = data.location();
+    let directory = location.display();
+    let why = match Manifest::read(location)? {
         None => format!("{directory} holds no prepared files"),
         Some(manifest) if !manifest.complete => {
             format!("preparing the files in {directory} was interrupted")
         }
         Some(manifest) if !manifest.matches(data) => {
-            let wanted = Manifest::of(data);
-            format!("{directory} holds {manifest}, the job wants {wanted}")
+            let requested = Manifest::of(data);
+            format!("{directory} holds {manifest}, the job wants {requested}")
         }
         Some(manifest) => return Ok(manifest),
     };
@@ -120,5 +120,5 @@ fn check_prepared(data: &Data) -> Result<Manifest> {
         why,
         "run the prepare phase with the same data",
     )
-    .at(place))
+    .at(location))
 }

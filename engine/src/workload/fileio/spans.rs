@@ -1,7 +1,8 @@
-//! Spans: all of a set of files, piece by piece, by several threads that share even a single file.
+//! Spans: a set of files processed piece by piece by several threads, which share even a single
+//! file.
 //!
-//! In: how many files of which size, and what to do with a piece. Out: all pieces done, progress on
-//! the way; else the first failure. Called by `fill` and `verified::verify`.
+//! In: the number and size of the files, and a function for each piece. Out: all pieces processed,
+//! progress on the way; else the first failure. Called by `fill` and `verified::verify`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +12,7 @@ use std::time::Duration;
 use crate::error::{EngineError, Result};
 use crate::load::stop::OnRequest;
 
-/// The usual size of a piece, and what one thread takes at a time.
+/// The usual size of a piece, the unit of work of a thread.
 const SPAN_BYTES: u64 = 1 << 20;
 const RANGE_BYTES: u64 = 64 << 20;
 const MAX_THREADS: usize = 4;
@@ -25,13 +26,13 @@ pub struct Span {
     pub length: u64,
 }
 
-/// How long a span is at most, when spans are to have whole blocks.
+/// The largest length of a span that holds whole blocks.
 pub fn span_bytes(block_bytes: u64) -> u64 {
     (SPAN_BYTES / block_bytes).max(1) * block_bytes
 }
 
-/// Goes through `files` files of `size` bytes in spans of `span_bytes`. Each thread makes its
-/// worker by `spawn`, given the thread's number. Asking `stop` ends it before all is done.
+/// Processes `files` files of `size` bytes in spans of `span_bytes`. Each thread creates its worker
+/// by `spawn`, with the thread's number. Ends early when `stop` is asked.
 pub fn go_through<W: FnMut(Span) -> Result<()>>(
     files: usize,
     size: u64,

@@ -1,4 +1,4 @@
-//! Spawning the workers of a file load: how many, with which memory and I/O engine.
+//! Spawning the workers of a file load: their number, memory and I/O engine.
 //!
 //! In: a job and the opened files. Out: the workers of a load. Called by `workload::shared`.
 
@@ -10,7 +10,7 @@ use std::sync::mpsc::Sender;
 use super::FileIo;
 use super::content::Content;
 use super::pattern::{Stream, streams};
-use super::requests::{Drawn, Requests};
+use super::requests::{DrawCounter, Requests};
 use super::shared::Shared;
 use super::verified::Verifier;
 use crate::error::Result;
@@ -41,14 +41,14 @@ pub fn spawn(
     let mut spawned = 0;
     for stream in streams {
         let slots = slots_of_workers(engine, stream.outstanding, machine::cores_usable());
-        let drawn = Arc::<Drawn>::default();
+        let drawn = Arc::<DrawCounter>::default();
         workers.begin_stream();
         let mut lane = 0;
         for slots in slots {
             let mut rng = generator(job.seed, spawned);
             spawned += 1;
             let requests = Requests::new(stream.pattern.clone(), Arc::clone(&drawn), rng.clone());
-            // The buffers' content must not repeat the sequence that chose the offsets.
+            // The buffers' content must not repeat the random sequence of the offsets.
             rng.long_jump();
             let size = stream.pattern.layout.block_size_bytes as usize;
             let files = Arc::clone(&shared.files);
@@ -96,17 +96,18 @@ fn buffers_of(method: &Method, streams: &[Stream]) -> Result<Memory> {
     Memory::of(sizes, method.huge_pages)
 }
 
-/// How many slots each worker gets; the length is the number of workers.
+/// The number of slots of each worker; the length is the number of workers.
 fn slots_of_workers(engine: Engine, outstanding: usize, cores: usize) -> Vec<usize> {
     match engine {
         Engine::Sync => vec![1; outstanding],
-        // Nothing is ever outstanding, so more threads than cores would only wait for each other.
+        // Nothing is ever outstanding, so threads beyond the number of cores would only wait for
+        // each other.
         Engine::Null => vec![1; outstanding.min(cores)],
         Engine::IoUring => spread(outstanding, SLOTS_PER_RING, cores),
     }
 }
 
-/// Slots spread evenly over as few workers as serve `each`, and no more than cores.
+/// Spreads slots evenly over as few workers as serve `each`, but no more than cores.
 pub fn spread(outstanding: usize, each: usize, cores: usize) -> Vec<usize> {
     let workers = outstanding.div_ceil(each).min(cores).max(1);
     (0..workers)

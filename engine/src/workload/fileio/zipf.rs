@@ -1,12 +1,12 @@
 //! Zipf's law: ranks drawn in proportion to 1 / rank^exponent.
 //!
-//! In: how many ranks, the exponent, a random generator. Out: one rank after the other, in constant
-//! time and memory. Called by `distribution`.
+//! In: the number of ranks, the exponent, a random generator. Out: ranks, in constant time and
+//! memory. Called by `distribution`.
 //!
 //! Rejection-inversion (W. Hörmann, G. Derflinger: "Rejection-inversion to generate variates from
-//! monotone discrete distributions", ACM TOMACS 6(3), 1996): a point under the curve x^-exponent is
-//! found by inverting its integral, and rejected where the curve lies above the bar of its rank.
-//! Hardly one draw in fifty is rejected, whatever the exponent and the number of ranks.
+//! monotone discrete distributions", ACM TOMACS 6(3), 1996). A point under the curve x^-exponent is
+//! found by inverting its integral. It is rejected where the curve lies above the bar of its rank.
+//! Fewer than one draw in fifty is rejected, for any exponent and number of ranks.
 
 use rand_core::RngCore;
 
@@ -16,10 +16,10 @@ use super::distribution::unit;
 pub struct Zipf {
     exponent: f64,
     blocks: f64,
-    /// The integral at the left end, with the whole bar of rank 1 in it, and at the right one.
+    /// The integral at the left end, including the whole bar of rank 1, and at the right end.
     first: f64,
     last: f64,
-    /// So near to a rank nothing is ever rejected.
+    /// Within this distance of a rank, no point is rejected.
     safe: f64,
 }
 
@@ -39,7 +39,7 @@ impl Zipf {
         zipf
     }
 
-    /// From 0, the rank drawn most often.
+    /// The drawn rank from 0, the most frequent.
     pub fn rank(&self, rng: &mut impl RngCore) -> u64 {
         loop {
             let area = self.last + unit(rng) * (self.first - self.last);
@@ -55,7 +55,7 @@ impl Zipf {
         rank.powf(-self.exponent)
     }
 
-    /// The integral of x^-exponent from 1, in a form that stays exact where the exponent is near 1.
+    /// The integral of x^-exponent from 1, in a form that stays exact for exponents near 1.
     fn integral(&self, x: f64) -> f64 {
         let log = x.ln();
         let t = (1.0 - self.exponent) * log;
@@ -64,12 +64,12 @@ impl Zipf {
 
     fn inverse(&self, area: f64) -> f64 {
         let slope = 1.0 - self.exponent;
-        // Rounding may take it a hair below -1, which is the end of the curve.
+        // Rounding may give a value slightly below -1, which is the end of the curve.
         let t = (area * slope).max(-1.0);
         if slope.abs() > 1e-4 {
             (1.0 + t).powf(1.0 / slope)
         } else {
-            // The same, as a series in t: exact where the power would be of the form 1^infinity.
+            // The same as a series in t: exact where the power would have the form 1^infinity.
             (area * (1.0 - t / 2.0 + t * t / 3.0)).exp()
         }
     }
@@ -92,15 +92,16 @@ mod tests {
         ) {
             let ranks = 1 + (part * (blocks - 1) as f64) as u64;
             let sum = |to| (1..=to).map(|k| (k as f64).powf(-exponent)).sum::<f64>();
-            let wanted = (sum(ranks) / sum(blocks)).min(1.0);
+            let expected = (sum(ranks) / sum(blocks)).min(1.0);
             let zipf = Zipf::new(blocks, exponent);
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
             let hits = (0..DRAWS).filter(|_| zipf.rank(&mut rng) < ranks).count();
-            let found = hits as f64 / DRAWS as f64;
-            // Six standard errors; the rest is for shares of a few draws, which are not normal.
-            let error = (wanted * (1.0 - wanted) / DRAWS as f64).sqrt();
-            prop_assert!((found - wanted).abs() <= 6.0 * error + 10.0 / DRAWS as f64,
-                "{found}, wanted {wanted}");
+            let measured = hits as f64 / DRAWS as f64;
+            // Six standard errors. The added term covers shares of a few draws, which are not
+            // normal.
+            let error = (expected * (1.0 - expected) / DRAWS as f64).sqrt();
+            prop_assert!((measured - expected).abs() <= 6.0 * error + 10.0 / DRAWS as f64,
+                "{measured}, wanted {expected}");
         }
     }
 }

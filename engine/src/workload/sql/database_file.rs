@@ -1,6 +1,7 @@
-//! A database file of SQLite and the directory it is in: made, synced, removed.
+//! A database file of SQLite and its directory: created, synced, removed.
 //!
-//! In: a job's database. Out: nothing but what was made is ever removed. Called by `prepare`, `shared`.
+//! In: a job's database. Out: removes only the files and directories that it created. Called by
+//! `prepare`, `shared`.
 
 use std::fs::{self, File};
 use std::io;
@@ -20,17 +21,17 @@ fn directory(file: &SqliteFile) -> &Path {
     file.path.parent().unwrap_or(Path::new("/"))
 }
 
-/// Makes the directory where there is none, and keeps in mind that it was made.
+/// Creates the directory where it does not exist, and records that it did so.
 pub fn make(file: &SqliteFile) -> Result<()> {
     let directory = directory(file);
     if directory.is_dir() {
         return refuse_stranger(file);
     }
-    let made = make_directory(directory)?;
-    Manifest::of_directory(made).write(directory)
+    let created = make_directory(directory)?;
+    Manifest::of_directory(created).write(directory)
 }
 
-/// SQLite opens the file and those beside it by name, so nobody else may be able to replace one of them.
+/// SQLite opens its files by name, so nobody else may be able to replace one of them.
 pub fn refuse_stranger(file: &SqliteFile) -> Result<()> {
     match TrustedFolder::open(directory(file)) {
         Err(error) if error.class != Class::FileVanished => return Err(error),
@@ -46,12 +47,12 @@ pub fn refuse_stranger(file: &SqliteFile) -> Result<()> {
     })
 }
 
-/// Waits until all of it is on the disk.
+/// Syncs all files to the disk.
 pub fn sync(file: &SqliteFile) -> Result<()> {
     each(file, "sync", |path| File::open(path)?.sync_all())
 }
 
-/// Drops it from the page cache.
+/// Drops the files from the page cache.
 pub fn drop_cache(file: &SqliteFile) -> Result<()> {
     each(file, "drop from the page cache", |path| {
         let file = File::open(path)?;
@@ -64,7 +65,7 @@ pub fn drop_cache(file: &SqliteFile) -> Result<()> {
     })
 }
 
-/// Removes the file, what SQLite has put beside it, and the directory if it was made for it.
+/// Removes the file, SQLite's additional files, and the directory if it was created for them.
 pub fn remove(file: &SqliteFile) -> Result<()> {
     each(file, "remove", |path| fs::remove_file(path))?;
     match Manifest::read(directory(file))? {
@@ -73,7 +74,7 @@ pub fn remove(file: &SqliteFile) -> Result<()> {
     }
 }
 
-/// Does something with each of the files that are there.
+/// Calls a function for each existing file.
 fn each(file: &SqliteFile, action: &str, work: impl Fn(&Path) -> io::Result<()>) -> Result<()> {
     for path in files(&file.path) {
         match work(&path) {

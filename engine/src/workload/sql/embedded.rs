@@ -1,7 +1,7 @@
-//! Transactions carried out in the calling thread, one after the other.
+//! Transactions executed in the calling thread, one after the other.
 //!
-//! In: a script, and a connection of SQLite. Out: a `Workload` of one slot that completes at once. Called
-//! by `load::worker`.
+//! In: a script, and a connection of SQLite. Out: a `Workload` of one slot that completes at once.
+//! Called by `load::worker`.
 
 use super::transaction::{ROLLBACK, Script, Transaction};
 use crate::clock::{self, Nanos};
@@ -16,12 +16,12 @@ use crate::operation::{Completion, Failure, Outcome, Slot, Submitted};
 use crate::record::statements::Statements;
 use crate::record::tally::Tally;
 
-/// So often a transaction is tried before it counts as failed: then something does not let go of a lock.
+/// The number of attempts before a transaction counts as failed: then a lock is never released.
 pub const ATTEMPTS: u32 = 100;
 
 pub struct Embedded<S> {
     connection: Connection,
-    place: String,
+    address: String,
     script: S,
     kinds: Vec<StatementKind>,
     transaction: Transaction,
@@ -30,16 +30,16 @@ pub struct Embedded<S> {
 }
 
 impl<S: Script> Embedded<S> {
-    /// `place` names the database for people; `kinds` are those of the statements of the connection.
+    /// `address` names the database in messages; `kinds` are those of the connection's statements.
     pub fn new(
         connection: Connection,
-        place: String,
+        address: String,
         script: S,
         kinds: Vec<StatementKind>,
     ) -> Self {
         Embedded {
             connection,
-            place,
+            address,
             script,
             kinds,
             transaction: Transaction::default(),
@@ -57,11 +57,11 @@ impl<S: Script> Embedded<S> {
         Ok(())
     }
 
-    /// Tries until it succeeds or fails for good.
+    /// Repeats the transaction until it succeeds or fails permanently.
     fn carry_out(&mut self) -> std::result::Result<(), DbError> {
         let mut attempts = 1;
         while let Err(error) = self.attempt() {
-            // Where no transaction was begun there is nothing to take back, which is no failure.
+            // Where no transaction was begun, a rollback has nothing to do, which is no failure.
             let _ = self.connection.execute(ROLLBACK, Arguments::NONE);
             match error.kind {
                 Kind::Conflict => self.counts.conflicts += 1,
@@ -110,8 +110,8 @@ impl<S: Script> Workload for Embedded<S> {
 
     fn explain(&self, _slot: Slot, _failure: Failure) -> EngineError {
         match &self.failure {
-            Some(error) => error.at(&self.place),
-            None => DbError::protocol("nothing has failed").at(&self.place),
+            Some(error) => error.at(&self.address),
+            None => DbError::protocol("nothing has failed").at(&self.address),
         }
     }
 

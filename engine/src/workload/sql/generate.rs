@@ -1,4 +1,4 @@
-//! Values drawn for the arguments of a user's own statements.
+//! Values drawn for the arguments of a user's statements.
 //!
 //! In: a job's generators, a random generator. Out: arguments. Called by `mix` and `prepare`.
 
@@ -11,14 +11,14 @@ use crate::workload::fileio::distribution::{Distribution, Shape, below, unit};
 
 const LETTERS: u64 = 26;
 
-/// What the draws of one worker have in common.
+/// The state shared by the draws of one worker.
 pub struct Draws {
     pub rng: Xoshiro256PlusPlus,
-    /// What the next number of a sequence is above its start, and how far the one after it is away.
+    /// The next number of a sequence, counted from its start, and the step to the following one.
     pub next: i64,
     pub step: i64,
-    /// Where the latest value of each argument is, in the order in which they are written.
-    places: Vec<usize>,
+    /// The position of the latest value of each argument, in the order in which they are written.
+    positions: Vec<usize>,
 }
 
 impl Draws {
@@ -27,19 +27,19 @@ impl Draws {
             rng,
             next,
             step,
-            places: Vec::new(),
+            positions: Vec::new(),
         }
     }
 }
 
 /// Draws the arguments of one statement.
 pub struct Generators {
-    /// How many arguments are written before these.
+    /// The number of arguments written before these.
     earlier: usize,
-    list: Vec<Drawn>,
+    list: Vec<ValueSource>,
 }
 
-enum Drawn {
+enum ValueSource {
     Int {
         low: i64,
         distribution: Distribution,
@@ -55,7 +55,7 @@ enum Drawn {
     Digits(String),
     Choice(Vec<Literal>),
     Sequence(i64),
-    /// By its number from 0.
+    /// Indexed by the argument's number from 0.
     Same(usize),
     Null,
 }
@@ -64,25 +64,25 @@ impl Generators {
     pub fn new(generators: &[Generator], earlier: usize) -> Generators {
         Generators {
             earlier,
-            list: generators.iter().map(Drawn::new).collect(),
+            list: generators.iter().map(ValueSource::new).collect(),
         }
     }
 
     #[inline]
     pub fn draw(&self, draws: &mut Draws, arguments: &mut ArgumentList) {
         for (number, drawn) in self.list.iter().enumerate() {
-            let (number, place) = (self.earlier + number, arguments.len());
-            if draws.places.len() <= number {
-                draws.places.resize(number + 1, 0);
+            let (number, position) = (self.earlier + number, arguments.len());
+            if draws.positions.len() <= number {
+                draws.positions.resize(number + 1, 0);
             }
-            draws.places[number] = place;
+            draws.positions[number] = position;
             drawn.draw(draws, arguments);
         }
     }
 }
 
-impl Drawn {
-    fn new(generator: &Generator) -> Drawn {
+impl ValueSource {
+    fn new(generator: &Generator) -> ValueSource {
         match generator {
             &Generator::Int {
                 low,
@@ -98,59 +98,61 @@ impl Drawn {
                     },
                     Preferred::Pareto => Shape::Pareto { h: pareto_h },
                 };
-                Drawn::Int {
+                ValueSource::Int {
                     low,
                     distribution: Distribution::new(shape, low.abs_diff(high) + 1),
                 }
             }
-            &Generator::Float { low, high } => Drawn::Float { low, high },
-            &Generator::Text { least, most } => Drawn::Text {
+            &Generator::Float { low, high } => ValueSource::Float { low, high },
+            &Generator::Text { least, most } => ValueSource::Text {
                 least: u64::from(least),
                 most: u64::from(most),
             },
-            Generator::Digits { pattern } => Drawn::Digits(pattern.clone()),
-            Generator::Choice { values } => Drawn::Choice(values.clone()),
-            &Generator::Sequence { start } => Drawn::Sequence(start),
-            &Generator::Same { argument } => Drawn::Same(argument - 1),
-            Generator::Null {} => Drawn::Null,
+            Generator::Digits { pattern } => ValueSource::Digits(pattern.clone()),
+            Generator::Choice { values } => ValueSource::Choice(values.clone()),
+            &Generator::Sequence { start } => ValueSource::Sequence(start),
+            &Generator::Same { argument } => ValueSource::Same(argument - 1),
+            Generator::Null {} => ValueSource::Null,
         }
     }
 
     fn draw(&self, draws: &mut Draws, arguments: &mut ArgumentList) {
         let rng = &mut draws.rng;
         match self {
-            Drawn::Int { low, distribution } => {
+            ValueSource::Int { low, distribution } => {
                 arguments.int(low.wrapping_add(distribution.draw(rng) as i64));
             }
-            Drawn::Float { low, high } => arguments.float(low + unit(rng) * (high - low)),
-            Drawn::Text { least, most } => {
+            ValueSource::Float { low, high } => arguments.float(low + unit(rng) * (high - low)),
+            ValueSource::Text { least, most } => {
                 let letters = least + below(most - least + 1, rng);
                 arguments.text(|text| {
                     text.extend((0..letters).map(|_| letter(b'a', LETTERS, rng)));
                 });
             }
-            Drawn::Digits(pattern) => arguments.text(|text| {
-                text.extend(pattern.chars().map(|one| match one {
+            ValueSource::Digits(pattern) => arguments.text(|text| {
+                text.extend(pattern.chars().map(|symbol| match symbol {
                     '#' => letter(b'0', 10, rng),
                     other => other,
                 }));
             }),
-            Drawn::Choice(values) => match &values[below(values.len() as u64, rng) as usize] {
-                Literal::Int(value) => arguments.int(*value),
-                Literal::Float(value) => arguments.float(*value),
-                Literal::Text(value) => arguments.text(|text| text.push_str(value)),
-            },
-            Drawn::Sequence(start) => {
+            ValueSource::Choice(values) => {
+                match &values[below(values.len() as u64, rng) as usize] {
+                    Literal::Int(value) => arguments.int(*value),
+                    Literal::Float(value) => arguments.float(*value),
+                    Literal::Text(value) => arguments.text(|text| text.push_str(value)),
+                }
+            }
+            ValueSource::Sequence(start) => {
                 arguments.int(start.wrapping_add(draws.next));
                 draws.next = draws.next.wrapping_add(draws.step);
             }
-            Drawn::Same(number) => arguments.again(draws.places[*number]),
-            Drawn::Null => arguments.null(),
+            ValueSource::Same(number) => arguments.repeat(draws.positions[*number]),
+            ValueSource::Null => arguments.null(),
         }
     }
 }
 
-/// One of so many from `first` on.
+/// One of `count` letters from `first` on.
 fn letter(first: u8, of: u64, rng: &mut impl RngCore) -> char {
     char::from(first + below(of, rng) as u8)
 }
@@ -164,7 +166,7 @@ mod tests {
 
     #[test]
     fn every_sort_of_value_is_drawn_in_its_range() {
-        let wanted: Vec<Generator> = serde_json::from_value(json!([
+        let generators: Vec<Generator> = serde_json::from_value(json!([
             {"draw": "int", "low": -5, "high": 5, "distribution": "zipf"},
             {"draw": "float", "low": 1.0, "high": 1.5},
             {"draw": "text", "least": 2, "most": 4},
@@ -175,13 +177,13 @@ mod tests {
             {"draw": "null"},
         ]))
         .unwrap();
-        let generators = Generators::new(&wanted, 0);
+        let generators = Generators::new(&generators, 0);
         let mut draws = Draws::new(generator(1, 0), 2, 3);
         let mut list = ArgumentList::default();
         for round in 0..1000 {
             list.clear();
             generators.draw(&mut draws, &mut list);
-            let found: Vec<_> = list.range(0..8).iter().collect();
+            let values: Vec<_> = list.range(0..8).iter().collect();
             use Argument::{Float, Int, Null, Text};
             let [
                 Int(int),
@@ -192,9 +194,9 @@ mod tests {
                 sequence,
                 same,
                 Null,
-            ] = found[..]
+            ] = values[..]
             else {
-                panic!("{found:?}");
+                panic!("{values:?}");
             };
             assert!((-5..=5).contains(&int) && (1.0..1.5).contains(&float));
             assert!((2..=4).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_lowercase()));

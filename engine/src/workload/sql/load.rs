@@ -1,4 +1,4 @@
-//! Filling tables with rows, in pieces that each follow from the seed.
+//! Filling tables with rows, in pieces that follow from the seed alone.
 //!
 //! In: empty tables. Out: rows. Called by `prepare`.
 
@@ -22,7 +22,7 @@ use crate::random::generator;
 
 /// Rows of a piece: about a megabyte.
 const PIECE: u64 = 5_000;
-/// More would only wait for each other.
+/// More threads would only wait for each other.
 const MOST_LOADERS: usize = 8;
 const GLANCE: Duration = Duration::from_millis(50);
 
@@ -35,8 +35,8 @@ struct Piece {
     seed: u64,
 }
 
-/// The pieces of all tables, by number; neighbours are of different tables, so that those who load them
-/// at the same time are not in each other's way.
+/// The pieces of all tables, by number. Neighbours belong to different tables, so that concurrent
+/// loaders do not block each other.
 fn piece(oltp: &Oltp, seed: u64, number: u64) -> Option<Piece> {
     let tables = u64::from(oltp.tables);
     let (table, within) = (1 + number % tables, number / tables);
@@ -64,7 +64,7 @@ impl Piece {
         }
     }
 
-    /// All of it as `COPY` and `LOAD DATA` read it.
+    /// The whole piece in the format of `COPY` and `LOAD DATA`.
     fn lines(&self, oltp: &Oltp) -> Vec<u8> {
         let mut text = String::with_capacity((self.end - self.first) as usize * 210);
         self.rows(oltp, |id, k, c, pad| {
@@ -74,7 +74,7 @@ impl Piece {
         text.into_bytes()
     }
 
-    /// One statement that inserts all of it.
+    /// One statement that inserts the whole piece.
     fn insert(&self, oltp: &Oltp) -> String {
         let head = format!("INSERT INTO {} (id, k, c, pad) VALUES", table(self.table));
         let mut sql = String::with_capacity(head.len() + (self.end - self.first) as usize * 210);
@@ -88,14 +88,14 @@ impl Piece {
     }
 }
 
-/// Fills all tables, then makes their indexes; `tell` hears how many rows are in. False where it was
-/// stopped.
-pub fn load(oltp: &Oltp, seed: u64, stop: &OnRequest, tell: &impl Fn(u64)) -> Result<bool> {
+/// Fills all tables, then creates their indexes. Calls `report_rows` with the number of loaded rows.
+/// Returns false where it was stopped.
+pub fn load(oltp: &Oltp, seed: u64, stop: &OnRequest, report_rows: &impl Fn(u64)) -> Result<bool> {
     let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
     let mut loaded = share_out(
         oltp,
         stop,
-        &|| tell(done.load(Ordering::Relaxed)),
+        &|| report_rows(done.load(Ordering::Relaxed)),
         &|halt| {
             let mut loader = Loader::open(oltp)?;
             while !halt.load(Ordering::Relaxed)
@@ -122,12 +122,12 @@ pub fn load(oltp: &Oltp, seed: u64, stop: &OnRequest, tell: &impl Fn(u64)) -> Re
     Ok(loaded)
 }
 
-/// Does work on as many threads as are worth it, each taking a part until there is none or it is told to
-/// halt; `glance` is called now and then. False where it was stopped.
+/// Runs work on a suitable number of threads. Each takes a part at a time until none is left or a
+/// halt is requested. Calls `report_progress` now and then. Returns false where it was stopped.
 fn share_out(
     oltp: &Oltp,
     stop: &OnRequest,
-    glance: &dyn Fn(),
+    report_progress: &dyn Fn(),
     work: &(dyn Fn(&AtomicBool) -> Result<()> + Sync),
 ) -> Result<bool> {
     let halt = AtomicBool::new(false);
@@ -144,7 +144,7 @@ fn share_out(
         }
         while !threads.iter().all(|thread| thread.is_finished()) {
             thread::sleep(GLANCE);
-            glance();
+            report_progress();
             if stop.is_asked() {
                 halt.store(true, Ordering::Relaxed);
             }
@@ -161,7 +161,7 @@ fn share_out(
 enum Loader {
     Sqlite(Box<sqlite::Connection>, ArgumentList),
     Postgres(Box<postgres::Connection>),
-    /// Whether it takes rows in bulk.
+    /// Whether the connection accepts rows in bulk.
     Mysql(Box<mysql::Connection>, bool),
 }
 
@@ -181,7 +181,8 @@ impl Loader {
         let insert = |number| format!("INSERT INTO {} VALUES (?, ?, ?, ?)", table(number));
         let mut statements = vec![Statement::new(Kind::Other, "BEGIN")];
         statements.push(Statement::new(Kind::Other, "COMMIT"));
-        statements.extend((1..=oltp.tables).map(|one| Statement::new(Kind::Write, &insert(one))));
+        statements
+            .extend((1..=oltp.tables).map(|number| Statement::new(Kind::Write, &insert(number))));
         let connection = sqlite::Connection::open(
             &unsafe_but_fast(file),
             &statements,
@@ -244,7 +245,7 @@ impl Loader {
     }
 }
 
-/// Without waiting for the disk: what a power cut leaves half made is made anew.
+/// Without waiting for the disk: rows lost in a power cut are recreated.
 fn unsafe_but_fast(file: &SqliteFile) -> SqliteFile {
     let mut file = file.clone();
     file.pragmas.insert("synchronous".into(), "off".into());
@@ -268,8 +269,8 @@ mod tests {
         let oltp = oltp(3, 12_345);
         let pieces: Vec<Piece> = (0..).map_while(|number| piece(&oltp, 7, number)).collect();
         for table in 1..=3 {
-            let mine = pieces.iter().filter(|piece| piece.table == table);
-            let rows: Vec<u64> = mine.flat_map(|piece| piece.first..piece.end).collect();
+            let of_table = pieces.iter().filter(|piece| piece.table == table);
+            let rows: Vec<u64> = of_table.flat_map(|piece| piece.first..piece.end).collect();
             assert_eq!(rows, (1..=12_345).collect::<Vec<_>>());
         }
         let seeds: std::collections::HashSet<u64> = pieces.iter().map(|piece| piece.seed).collect();

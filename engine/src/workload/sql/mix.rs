@@ -1,4 +1,4 @@
-//! A user's own transactions: the statements, and what a transaction draws of them.
+//! A user's own transactions: the statements, and the draws of each transaction.
 //!
 //! In: the job's parameters. Out: the statements to prepare, and a script. Called by `spawn`.
 
@@ -12,13 +12,18 @@ use crate::job::sqlmix::{MixTransaction, SqlMix};
 use crate::random::generator;
 use crate::workload::fileio::distribution::unit;
 
-/// Numbers of a sequence that are kept for each run, so that none is drawn in two runs on the same data.
+/// Numbers of a sequence reserved for each run, so that no two runs on the same data draw the same
+/// number.
 const NUMBERS_OF_A_RUN: i64 = 1 << 32;
 
-/// Every statement of all transactions. Its place in the list is its number.
+/// Every statement of all transactions. Its position in the list is its number.
 pub fn statements(mix: &SqlMix, dialect: Dialect) -> Vec<Statement> {
     let mut list = framing(dialect);
-    for statement in mix.transactions.iter().flat_map(|one| &one.statements) {
+    for statement in mix
+        .transactions
+        .iter()
+        .flat_map(|transaction| &transaction.statements)
+    {
         list.push(Statement::new(Kind::of(&statement.sql), &statement.sql));
     }
     list
@@ -32,10 +37,11 @@ pub struct MixScript {
 }
 
 struct Choice {
-    /// The sum of the weights up to this one.
+    /// The sum of the weights up to this transaction.
     end: f64,
     rollback: f64,
-    /// The statement that begins it; none where each is committed by itself.
+    /// The statement that begins the transaction; `None` where each statement is committed by
+    /// itself.
     begin: Option<usize>,
     steps: Vec<Step>,
 }
@@ -47,7 +53,7 @@ struct Step {
 }
 
 impl MixScript {
-    /// `run` says how many runs on the same data were before this one.
+    /// `run` is the number of earlier runs on the same data.
     pub fn new(mix: &SqlMix, seed: u64, run: i64, worker: Worker) -> MixScript {
         let rng = generator(seed, worker.number as u64);
         let first = run.wrapping_mul(NUMBERS_OF_A_RUN) + worker.number as i64;
@@ -55,14 +61,14 @@ impl MixScript {
         let choice = |transaction: &MixTransaction| {
             weight += transaction.weight;
             let mut earlier = 0;
-            let steps = transaction.statements.iter().map(|one| {
+            let steps = transaction.statements.iter().map(|mix_statement| {
                 let step = Step {
                     statement,
-                    repeat: one.repeat,
-                    arguments: Generators::new(&one.arguments, earlier),
+                    repeat: mix_statement.repeat,
+                    arguments: Generators::new(&mix_statement.arguments, earlier),
                 };
                 statement += 1;
-                earlier += one.arguments.len();
+                earlier += mix_statement.arguments.len();
                 step
             });
             Choice {
@@ -88,9 +94,9 @@ impl MixScript {
 impl Script for MixScript {
     fn draw(&mut self, transaction: &mut Transaction) {
         let drawn = unit(&mut self.draws.rng) * self.weight;
-        // Rounding may draw the whole weight, which is the last one's.
-        let place = self.choices.partition_point(|choice| choice.end <= drawn);
-        let choice = &self.choices[place.min(self.choices.len() - 1)];
+        // Rounding may draw the whole weight, which selects the last transaction.
+        let index = self.choices.partition_point(|choice| choice.end <= drawn);
+        let choice = &self.choices[index.min(self.choices.len() - 1)];
         transaction.rolls_back =
             choice.rollback > 0.0 && unit(&mut self.draws.rng) < choice.rollback;
         if let Some(begin) = choice.begin {

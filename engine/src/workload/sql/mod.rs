@@ -1,7 +1,7 @@
 //! Work on databases: transactions of statements, over connections.
 //!
 //! In: the job's parameters. Out: for each worker a `Workload` whose operations are transactions. A
-//! script draws what a transaction does; `socket` carries transactions out over many connections at
+//! script draws the steps of a transaction. `socket` executes transactions over many connections at
 //! once, `embedded` in the calling thread. Called by `workload::shared`.
 
 mod database_file;

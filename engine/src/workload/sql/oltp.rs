@@ -1,4 +1,4 @@
-//! sysbench's OLTP mixes: the statements, and what a transaction draws of them.
+//! sysbench's OLTP mixes: the statements, and the draws of each transaction.
 //!
 //! In: the job's parameters. Out: the statements to prepare, and a script. Called by `spawn`.
 
@@ -13,9 +13,9 @@ use crate::workload::fileio::distribution::below;
 
 const FIRST_OF_TABLES: usize = 4;
 
-/// The statements on one table, by their place in its part of the list.
+/// The statements on one table, by position in the table's part of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum On {
+enum TableStatement {
     Point,
     SimpleRange,
     SumRange,
@@ -25,82 +25,89 @@ enum On {
     NonIndexUpdate,
     Delete,
     Insert,
-    /// With a number that the database gives.
+    /// With a number assigned by the database.
     InsertNext,
 }
 
-/// Every statement of a mix. Its place in the list is its number.
+/// Every statement of a mix. Its position in the list is its number.
 pub fn statements(oltp: &Oltp, dialect: Dialect) -> Vec<Statement> {
     let mut list = framing(dialect);
-    let wanted = wanted(oltp);
+    let table_statements = table_statements(oltp);
     for number in 1..=oltp.tables {
-        for &on in &wanted {
-            let (kind, sql) = text(on, &table(number), dialect);
+        for &statement in &table_statements {
+            let (kind, sql) = text(statement, &table(number), dialect);
             list.push(Statement::new(kind, &sql));
         }
     }
     list
 }
 
-fn text(on: On, table: &str, dialect: Dialect) -> (Kind, String) {
+fn text(on: TableStatement, table: &str, dialect: Dialect) -> (Kind, String) {
     let range = format!("FROM {table} WHERE id BETWEEN ? AND ?");
     match on {
-        On::Point => (Kind::Read, format!("SELECT c FROM {table} WHERE id=?")),
-        On::SimpleRange => (Kind::Read, format!("SELECT c {range}")),
-        On::SumRange => (Kind::Read, format!("SELECT SUM(k) {range}")),
-        On::OrderRange => (Kind::Read, format!("SELECT c {range} ORDER BY c")),
-        On::DistinctRange => (Kind::Read, format!("SELECT DISTINCT c {range} ORDER BY c")),
-        On::IndexUpdate => (Kind::Write, format!("UPDATE {table} SET k=k+1 WHERE id=?")),
-        On::NonIndexUpdate => (Kind::Write, format!("UPDATE {table} SET c=? WHERE id=?")),
-        On::Delete => (Kind::Write, format!("DELETE FROM {table} WHERE id=?")),
-        On::Insert => (
+        TableStatement::Point => (Kind::Read, format!("SELECT c FROM {table} WHERE id=?")),
+        TableStatement::SimpleRange => (Kind::Read, format!("SELECT c {range}")),
+        TableStatement::SumRange => (Kind::Read, format!("SELECT SUM(k) {range}")),
+        TableStatement::OrderRange => (Kind::Read, format!("SELECT c {range} ORDER BY c")),
+        TableStatement::DistinctRange => {
+            (Kind::Read, format!("SELECT DISTINCT c {range} ORDER BY c"))
+        }
+        TableStatement::IndexUpdate => {
+            (Kind::Write, format!("UPDATE {table} SET k=k+1 WHERE id=?"))
+        }
+        TableStatement::NonIndexUpdate => {
+            (Kind::Write, format!("UPDATE {table} SET c=? WHERE id=?"))
+        }
+        TableStatement::Delete => (Kind::Write, format!("DELETE FROM {table} WHERE id=?")),
+        TableStatement::Insert => (
             Kind::Write,
             format!("INSERT INTO {table} (id, k, c, pad) VALUES (?, ?, ?, ?)"),
         ),
-        On::InsertNext if dialect == Dialect::Mysql => (
+        TableStatement::InsertNext if dialect == Dialect::Mysql => (
             Kind::Write,
             format!("INSERT INTO {table} (id, k, c, pad) VALUES (0, ?, ?, ?)"),
         ),
-        On::InsertNext => (
+        TableStatement::InsertNext => (
             Kind::Write,
             format!("INSERT INTO {table} (k, c, pad) VALUES (?, ?, ?)"),
         ),
     }
 }
 
-/// How often a transaction does what, in its order; delete and insert go together.
-fn counts(oltp: &Oltp) -> Vec<(On, u32)> {
+/// The operations of a transaction and their counts, in order; delete and insert go together.
+fn counts(oltp: &Oltp) -> Vec<(TableStatement, u32)> {
     let reads = [
-        (On::Point, oltp.point_selects),
-        (On::SimpleRange, oltp.simple_ranges),
-        (On::SumRange, oltp.sum_ranges),
-        (On::OrderRange, oltp.order_ranges),
-        (On::DistinctRange, oltp.distinct_ranges),
+        (TableStatement::Point, oltp.point_selects),
+        (TableStatement::SimpleRange, oltp.simple_ranges),
+        (TableStatement::SumRange, oltp.sum_ranges),
+        (TableStatement::OrderRange, oltp.order_ranges),
+        (TableStatement::DistinctRange, oltp.distinct_ranges),
     ];
     let writes = [
-        (On::IndexUpdate, oltp.index_updates),
-        (On::NonIndexUpdate, oltp.non_index_updates),
-        (On::Delete, oltp.delete_inserts),
+        (TableStatement::IndexUpdate, oltp.index_updates),
+        (TableStatement::NonIndexUpdate, oltp.non_index_updates),
+        (TableStatement::Delete, oltp.delete_inserts),
     ];
     let counts = match oltp.mix {
-        Mix::PointSelect => vec![(On::Point, 1)],
+        Mix::PointSelect => vec![(TableStatement::Point, 1)],
         Mix::ReadOnly => reads.to_vec(),
         Mix::WriteOnly => writes.to_vec(),
         Mix::ReadWrite => reads.iter().chain(&writes).copied().collect(),
-        Mix::Insert => vec![(On::InsertNext, 1)],
-        Mix::UpdateIndex => vec![(On::IndexUpdate, 1)],
-        Mix::UpdateNonIndex => vec![(On::NonIndexUpdate, 1)],
-        Mix::Delete => vec![(On::Delete, 1)],
+        Mix::Insert => vec![(TableStatement::InsertNext, 1)],
+        Mix::UpdateIndex => vec![(TableStatement::IndexUpdate, 1)],
+        Mix::UpdateNonIndex => vec![(TableStatement::NonIndexUpdate, 1)],
+        Mix::Delete => vec![(TableStatement::Delete, 1)],
     };
     counts.into_iter().filter(|&(_, count)| count > 0).collect()
 }
 
-fn wanted(oltp: &Oltp) -> Vec<On> {
-    let mut wanted: Vec<On> = counts(oltp).into_iter().map(|(on, _)| on).collect();
-    if oltp.mix.has_transaction() && wanted.contains(&On::Delete) {
-        wanted.push(On::Insert);
+fn table_statements(oltp: &Oltp) -> Vec<TableStatement> {
+    let mut table_statements: Vec<TableStatement> =
+        counts(oltp).into_iter().map(|(on, _)| on).collect();
+    if oltp.mix.has_transaction() && table_statements.contains(&TableStatement::Delete) {
+        table_statements.push(TableStatement::Insert);
     }
-    wanted
+    table_statements
 }
 
 /// Draws the transactions of one worker.
@@ -110,24 +117,29 @@ pub struct OltpScript {
     tables: u64,
     table_size: u64,
     range_size: u64,
-    /// The statement that begins a transaction; none where each is committed by itself.
+    /// The statement that begins a transaction; `None` where each statement is committed by itself.
     begin: Option<usize>,
-    /// What is done, how often, and the place of its statement within those of a table.
-    counts: Vec<(On, u32, usize)>,
-    /// The place of the statement that puts a deleted row back.
+    /// The operation, its count, and the position of its statement within those of a table.
+    counts: Vec<(TableStatement, u32, usize)>,
+    /// The position of the statement that inserts a deleted row again.
     insert: Option<usize>,
     per_table: usize,
 }
 
 impl OltpScript {
     pub fn new(oltp: &Oltp, rng: Xoshiro256PlusPlus) -> OltpScript {
-        let wanted = wanted(oltp);
+        let table_statements = table_statements(oltp);
         let begin = if oltp.mix.writes() {
             BEGIN_TO_WRITE
         } else {
             BEGIN
         };
-        let place = |on| wanted.iter().position(|&one| one == on).unwrap_or(0);
+        let position = |on| {
+            table_statements
+                .iter()
+                .position(|&kind| kind == on)
+                .unwrap_or(0)
+        };
         OltpScript {
             rng,
             rows: RowNumbers::of(oltp),
@@ -137,35 +149,46 @@ impl OltpScript {
             begin: (oltp.mix.has_transaction() && !oltp.skip_trx).then_some(begin),
             counts: counts(oltp)
                 .into_iter()
-                .map(|(on, count)| (on, count, place(on)))
+                .map(|(on, count)| (on, count, position(on)))
                 .collect(),
-            insert: wanted.iter().position(|&one| one == On::Insert),
-            per_table: wanted.len(),
+            insert: table_statements
+                .iter()
+                .position(|&kind| kind == TableStatement::Insert),
+            per_table: table_statements.len(),
         }
     }
 
-    fn draw_one(&mut self, on: On, statement: usize, first: usize, transaction: &mut Transaction) {
+    fn draw_one(
+        &mut self,
+        on: TableStatement,
+        statement: usize,
+        first: usize,
+        transaction: &mut Transaction,
+    ) {
         let (rng, arguments) = (&mut self.rng, &mut transaction.arguments);
         let row = self.rows.draw(rng);
         match on {
-            On::Point | On::IndexUpdate => arguments.int(row as i64),
-            On::SimpleRange | On::SumRange | On::OrderRange | On::DistinctRange => {
+            TableStatement::Point | TableStatement::IndexUpdate => arguments.int(row as i64),
+            TableStatement::SimpleRange
+            | TableStatement::SumRange
+            | TableStatement::OrderRange
+            | TableStatement::DistinctRange => {
                 arguments.int(row as i64);
                 arguments.int((row + self.range_size - 1) as i64);
             }
-            On::NonIndexUpdate => {
+            TableStatement::NonIndexUpdate => {
                 arguments.text(|text| write_c(text, rng));
                 arguments.int(row as i64);
             }
-            On::Delete => {
+            TableStatement::Delete => {
                 arguments.int(row as i64);
                 if let Some(insert) = self.insert {
                     transaction.step(statement);
                     return self.draw_insert(row, first + insert, transaction);
                 }
             }
-            On::Insert => {}
-            On::InsertNext => {
+            TableStatement::Insert => {}
+            TableStatement::InsertNext => {
                 arguments.int(row as i64);
                 arguments.text(|text| write_c(text, rng));
                 arguments.text(|text| write_pad(text, rng));
@@ -174,7 +197,7 @@ impl OltpScript {
         transaction.step(statement);
     }
 
-    /// The row that was deleted, with other content.
+    /// The deleted row, with other content.
     fn draw_insert(&mut self, row: u64, statement: usize, transaction: &mut Transaction) {
         let (rng, arguments) = (&mut self.rng, &mut transaction.arguments);
         arguments.int(row as i64);
@@ -190,9 +213,9 @@ impl Script for OltpScript {
         if let Some(begin) = self.begin {
             transaction.step(begin);
         }
-        for place in 0..self.counts.len() {
-            let (on, count, within) = self.counts[place];
-            // As sysbench: what is done several times is done on one table.
+        for index in 0..self.counts.len() {
+            let (on, count, within) = self.counts[index];
+            // As in sysbench, repetitions of an operation use one table.
             let number = below(self.tables, &mut self.rng) as usize;
             let first = FIRST_OF_TABLES + number * self.per_table;
             for _ in 0..count {

@@ -1,7 +1,7 @@
-//! The rows of sysbench's tables: which row is asked for, and what stands in it.
+//! The rows of sysbench's tables: the choice of rows, and their content.
 //!
-//! In: the job's distribution, a random generator. Out: row numbers from 1, and texts. Called by `oltp`
-//! and `prepare`.
+//! In: the job's distribution, a random generator. Out: row numbers from 1, and texts. Called by
+//! `oltp` and `prepare`.
 
 use std::f64::consts::LOG10_2;
 
@@ -50,19 +50,19 @@ impl RowNumbers {
     }
 }
 
-/// sysbench's: one draw of four is the mean of twelve uniform ones, which is nearly normal; three of
-/// four are uniform over the hundredth of the rows in the middle.
+/// sysbench's special distribution. One draw of four is the mean of twelve uniform draws, which is
+/// nearly normal. Three of four are uniform over the hundredth of the rows in the middle.
 fn special(rows: u64, rng: &mut impl RngCore) -> u64 {
     const NORMAL_OF: u32 = 12;
     let drawn = below(4 * rows, rng);
-    let place = if drawn < rows {
+    let row = if drawn < rows {
         let sum: f64 = (0..NORMAL_OF).map(|_| unit(rng)).sum();
         (sum / f64::from(NORMAL_OF) * rows as f64) as u64
     } else {
-        let few = (rows / 100).max(1);
-        rows / 2 - few / 2 + (drawn - rows) % few
+        let middle_rows = (rows / 100).max(1);
+        rows / 2 - middle_rows / 2 + (drawn - rows) % middle_rows
     };
-    1 + place.min(rows - 1)
+    1 + row.min(rows - 1)
 }
 
 /// Appends the content of column `c`: ten groups of eleven digits.
@@ -90,7 +90,7 @@ fn write_groups(groups: usize, text: &mut String, rng: &mut impl RngCore) {
     }
 }
 
-/// Uniform digits: a number of 64 random bits has 19 good ones; eleven are taken of it.
+/// Uniform digits: 64 random bits give 19 good digits, of which eleven are used.
 fn write_digits(digits: &mut [u8; DIGITS], rng: &mut impl RngCore) {
     const _: () = assert!((DIGITS as f64) < 60.0 * LOG10_2);
     let mut number = below(10u64.pow(DIGITS as u32), rng);
@@ -132,7 +132,8 @@ mod tests {
         assert!(drawn.iter().all(|&row| (1..=rows).contains(&row)));
         let middle = drawn.iter().filter(|&&row| (4951..=5050).contains(&row));
         let share = middle.count() as f64 / f64::from(draws);
-        // A quarter is normal around the middle too, with a deviation of 1/12 of the rows: 1.2 % of it.
+        // A quarter is normal around the middle too, with a deviation of 1/12 of the rows: 1.2 % of
+        // it.
         assert!((share - 0.7621).abs() < 0.006, "{share}");
         for rows in [1, 2, 50] {
             assert!((0..1000).all(|_| (1..=rows).contains(&special(rows, &mut rng))));

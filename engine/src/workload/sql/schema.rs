@@ -1,7 +1,7 @@
 //! sysbench's tables in the dialects of the databases.
 //!
-//! In: the job's parameters. Out: statements that make, fill and remove tables. Called by `prepare` and
-//! `shared`.
+//! In: the job's parameters. Out: statements that create, fill and remove tables. Called by
+//! `prepare` and `shared`.
 
 use crate::db::database::Database;
 
@@ -22,7 +22,8 @@ impl Dialect {
     }
 }
 
-/// Says that the tables are ours, how they were made, and how many runs counted themselves.
+/// The marker table: it records that the tables are ours, their description, and the number of
+/// runs.
 pub const MARKER: &str = "paribus_prepared";
 
 pub fn create_marker() -> String {
@@ -35,7 +36,7 @@ pub fn table(number: u32) -> String {
     format!("sbtest{number}")
 }
 
-/// The statements that make an empty table.
+/// The statements that create an empty table.
 pub fn create(dialect: Dialect, number: u32, secondary: bool) -> Vec<String> {
     let name = table(number);
     let id = match (dialect, secondary) {
@@ -63,12 +64,12 @@ pub fn create(dialect: Dialect, number: u32, secondary: bool) -> Vec<String> {
     statements
 }
 
-/// Made when all rows are in, which is faster.
+/// Created after all rows are loaded, which is faster.
 pub fn create_index(number: u32) -> String {
     format!("CREATE INDEX k_{number} ON {} (k)", table(number))
 }
 
-/// After rows with numbers of our own, the server goes on behind them.
+/// After rows with explicit numbers, sets the server's own numbering to continue behind them.
 pub fn continue_numbers(dialect: Dialect, number: u32, rows: u64) -> Option<String> {
     let name = table(number);
     (dialect == Dialect::Postgres)

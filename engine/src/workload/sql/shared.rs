@@ -1,6 +1,8 @@
-//! What is known of a database before a load starts: that the tables are there, and what is cached.
+//! Checks of a database before a load starts: the tables exist, and the cache is in the requested
+//! state.
 //!
-//! In: the job's parameters. Out: the name of the place, for people. Called by `workload::shared`.
+//! In: the job's parameters. Out: the name of the database, for messages. Called by
+//! `workload::shared`.
 
 use super::{database_file, prepare};
 use crate::db::database::Database;
@@ -9,8 +11,8 @@ use crate::job::Cache;
 use crate::job::sql::Sql;
 
 pub struct Shared {
-    pub place: String,
-    /// How many runs on the same data were before, where that matters to what is drawn.
+    pub address: String,
+    /// The number of earlier runs on the same data, where the draws depend on it.
     pub run: i64,
 }
 
@@ -28,7 +30,7 @@ impl Shared {
             database_file::drop_cache(file)?;
         }
         Ok(Shared {
-            place: sql.database().place(),
+            address: sql.database().address(),
             run,
         })
     }

@@ -1,8 +1,8 @@
-//! Transactions carried out over many connections at once, by one thread.
+//! Transactions executed over many connections at once, by one thread.
 //!
-//! In: a script, and connections that never wait. Out: a `Workload` with a slot for each connection. Every
-//! connection has one statement under way; when its answer is there, the next is sent. Called by
-//! `load::worker`.
+//! In: a script, and connections that never block. Out: a `Workload` with a slot for each
+//! connection. Every connection has one statement under way; after its answer, the next is sent.
+//! Called by `load::worker`.
 
 use super::embedded::ATTEMPTS;
 use super::transaction::{ROLLBACK, Script, Transaction};
@@ -20,11 +20,11 @@ use crate::operation::{Completion, Failure, Outcome, Slot, Submitted};
 use crate::record::statements::Statements;
 use crate::record::tally::Tally;
 
-/// How a connection is made, the first time and again.
+/// Creates a connection, the first time and after a loss.
 pub struct Recipe {
     pub server: Server,
-    /// For people.
-    pub place: String,
+    /// The database's name, for messages.
+    pub address: String,
     pub statements: std::sync::Arc<Vec<Statement>>,
     pub execution: Execution,
 }
@@ -32,7 +32,7 @@ pub struct Recipe {
 impl Recipe {
     fn open<C: Connection>(&self) -> Result<C> {
         C::open(&self.server, &self.statements, self.execution)
-            .map_err(|error| error.at(&self.place))
+            .map_err(|error| error.at(&self.address))
     }
 }
 
@@ -48,20 +48,20 @@ pub struct Socket<C, S> {
 struct Lane<C> {
     connection: C,
     transaction: Transaction,
-    doing: Doing,
+    current: LaneStep,
     attempts: u32,
     failure: Option<DbError>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Doing {
+enum LaneStep {
     Step(usize),
-    /// Taking back what failed; then it is tried again, or has failed for good.
+    /// Rolling back a failed transaction, which is then repeated or has failed permanently.
     RollingBack,
 }
 
 impl<C: Connection, S: Script> Socket<C, S> {
-    /// Connects so many times.
+    /// Opens this many connections.
     pub fn open(recipe: Recipe, connections: usize, script: S) -> Result<Self> {
         let mut lanes = Vec::with_capacity(connections);
         let mut epoll = Epoll::new()?;
@@ -71,7 +71,7 @@ impl<C: Connection, S: Script> Socket<C, S> {
             lanes.push(Lane {
                 connection,
                 transaction: Transaction::default(),
-                doing: Doing::Step(0),
+                current: LaneStep::Step(0),
                 attempts: 0,
                 failure: None,
             });
@@ -90,7 +90,7 @@ impl<C: Connection, S: Script> Socket<C, S> {
     #[inline]
     fn send(&mut self, slot: Slot, step: usize) -> Result<()> {
         let lane = &mut self.lanes[slot];
-        lane.doing = Doing::Step(step);
+        lane.current = LaneStep::Step(step);
         let (statement, arguments) = lane.transaction.get(step);
         match lane.connection.send(statement, arguments) {
             Ok(()) => Ok(()),
@@ -98,13 +98,13 @@ impl<C: Connection, S: Script> Socket<C, S> {
         }
     }
 
-    /// Goes on with a lane that has something to read; whether its transaction is over.
+    /// Continues a lane that has something to read; returns whether its transaction is over.
     #[inline]
     fn advance(&mut self, slot: Slot) -> Result<Option<Outcome>> {
         let lane = &mut self.lanes[slot];
-        match (lane.connection.receive(), lane.doing) {
+        match (lane.connection.receive(), lane.current) {
             (Ok(None), _) => Ok(None),
-            (Ok(Some(_)), Doing::Step(step)) => {
+            (Ok(Some(_)), LaneStep::Step(step)) => {
                 let (statement, _) = lane.transaction.get(step);
                 self.counts.count(self.recipe.statements[statement].kind);
                 if step + 1 < lane.transaction.len() {
@@ -114,10 +114,10 @@ impl<C: Connection, S: Script> Socket<C, S> {
                 self.counts.rollbacks += u64::from(lane.transaction.rolls_back);
                 Ok(Some(Outcome::Done { bytes: 0 }))
             }
-            (Ok(Some(_)), Doing::RollingBack) => self.taken_back(slot),
-            (Err(error), Doing::Step(_)) if error.kind != Kind::Lost => {
+            (Ok(Some(_)), LaneStep::RollingBack) => self.taken_back(slot),
+            (Err(error), LaneStep::Step(_)) if error.kind != Kind::Lost => {
                 lane.failure = Some(error);
-                lane.doing = Doing::RollingBack;
+                lane.current = LaneStep::RollingBack;
                 if let Err(error) = lane.connection.send(ROLLBACK, Arguments::NONE) {
                     self.reconnect(slot, error)?;
                 }
@@ -130,7 +130,7 @@ impl<C: Connection, S: Script> Socket<C, S> {
         }
     }
 
-    /// What comes after a rollback that was not meant.
+    /// The next step after an unintended rollback.
     #[cold]
     fn taken_back(&mut self, slot: Slot) -> Result<Option<Outcome>> {
         let lane = &mut self.lanes[slot];
@@ -148,15 +148,15 @@ impl<C: Connection, S: Script> Socket<C, S> {
         Ok(None)
     }
 
-    /// A new connection in the place of one that was lost, and the transaction once more.
+    /// Opens a new connection in place of a lost one, and repeats the transaction.
     #[cold]
     fn reconnect(&mut self, slot: Slot, error: DbError) -> Result<()> {
         if error.kind != Kind::Lost {
-            return Err(error.at(&self.recipe.place));
+            return Err(error.at(&self.recipe.address));
         }
-        let lost = error.at(&self.recipe.place);
-        let connection: C = self.recipe.open().map_err(|again| {
-            let message = format!("{}; connecting again failed: {again}", lost.message);
+        let lost = error.at(&self.recipe.address);
+        let connection: C = self.recipe.open().map_err(|failure| {
+            let message = format!("{}; connecting again failed: {failure}", lost.message);
             EngineError { message, ..lost }
         })?;
         self.epoll.add(connection.fd(), slot)?;
@@ -207,8 +207,8 @@ impl<C: Connection, S: Script> Workload for Socket<C, S> {
 
     fn explain(&self, slot: Slot, _failure: Failure) -> EngineError {
         match &self.lanes[slot].failure {
-            Some(error) => error.at(&self.recipe.place),
-            None => DbError::protocol("nothing has failed").at(&self.recipe.place),
+            Some(error) => error.at(&self.recipe.address),
+            None => DbError::protocol("nothing has failed").at(&self.recipe.address),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Spawning the workers of a database load: which connections, served by how many threads.
+//! Spawning the workers of a database load: their connections and threads.
 //!
 //! In: a job. Out: the workers of a load. Called by `workload::shared`.
 
@@ -45,7 +45,7 @@ pub fn spawn(
         job,
         sql,
         statements: Arc::new(statements),
-        place: &shared.place,
+        address: &shared.address,
         sender,
     };
     match sql {
@@ -62,12 +62,12 @@ struct Spawner<'a> {
     job: &'a Job,
     sql: &'a Sql,
     statements: Arc<Vec<Statement>>,
-    place: &'a str,
+    address: &'a str,
     sender: &'a Sender<Message>,
 }
 
 impl Spawner<'_> {
-    /// `script` makes the draws of a worker.
+    /// `script` draws the transactions of a worker.
     fn spawn<S: Script + 'static>(
         &self,
         workers: &mut Workers,
@@ -95,12 +95,12 @@ impl Spawner<'_> {
         let of = self.job.load.outstanding;
         for number in 0..of {
             let (file, statements) = (file.clone(), Arc::clone(&self.statements));
-            let (script, place) = (script(Worker { number, of }), self.place.to_string());
+            let (script, address) = (script(Worker { number, of }), self.address.to_string());
             workers.start(self.sender, move || {
                 let connection = sqlite::Connection::open(&file, &statements, execution, false)
-                    .map_err(|error| error.at(&place))?;
+                    .map_err(|error| error.at(&address))?;
                 let kinds = statements.iter().map(|statement| statement.kind).collect();
-                Ok(Embedded::new(connection, place, script, kinds))
+                Ok(Embedded::new(connection, address, script, kinds))
             })?;
         }
         Ok(())
@@ -123,11 +123,11 @@ impl Spawner<'_> {
             let script = script(Worker { number, of });
             let recipe = Recipe {
                 server: server.clone(),
-                place: self.place.to_string(),
+                address: self.address.to_string(),
                 statements: Arc::clone(&self.statements),
                 execution: self.sql.execution(),
             };
-            // Who has to start on time must not wait for others.
+            // A worker that has to start operations on time must not wait for others.
             let closed = self.job.load.rate_per_s.is_none();
             workers.start(self.sender, move || {
                 if closed {

@@ -1,7 +1,7 @@
 //! A transaction: its statements in order, with the arguments drawn for each.
 //!
-//! In: a script's draws. Out: steps that a connection carries out one after the other. Buffers are used
-//! again from one transaction to the next.
+//! In: a script's draws. Out: steps that a connection executes one after the other. Buffers are
+//! reused from one transaction to the next.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::db::statement::{Kind, Statement};
 pub const BEGIN: usize = 0;
 pub const COMMIT: usize = 1;
 pub const ROLLBACK: usize = 2;
-/// Of a transaction that writes.
+/// Begins a transaction that writes.
 pub const BEGIN_TO_WRITE: usize = 3;
 
 /// The first statements of every list, by the numbers above.
@@ -35,7 +35,7 @@ pub struct Worker {
     pub of: usize,
 }
 
-/// What draws transactions; each worker has its own.
+/// The source of transactions; each worker has its own.
 pub trait Script: Send {
     /// Fills `transaction`, which is empty, with the next one.
     fn draw(&mut self, transaction: &mut Transaction);
@@ -45,7 +45,7 @@ pub trait Script: Send {
 pub struct Transaction {
     steps: Vec<Step>,
     pub arguments: ArgumentList,
-    /// Whether it ends with a rollback that it means.
+    /// Whether the transaction ends with an intended rollback.
     pub rolls_back: bool,
 }
 
@@ -62,7 +62,7 @@ impl Transaction {
         self.rolls_back = false;
     }
 
-    /// Adds a statement whose arguments are those added since the last one.
+    /// Adds a statement whose arguments are those added since the last statement.
     #[inline]
     pub fn step(&mut self, statement: usize) {
         let start = self.steps.last().map_or(0, |step| step.arguments.end);

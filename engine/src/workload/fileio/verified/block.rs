@@ -1,8 +1,8 @@
-//! A verified block: content under a label that says which block it is and which write it was, and
-//! a checksum over all of it.
+//! A verified block: content with a label of the block and the write, and a checksum over all
+//! bytes.
 //!
-//! In: a block's bytes and its label, or bytes that were read. Out: sealed bytes, or the label of
-//! what was read and what is wrong with it. Called by `verified`, `verify` and `fill`.
+//! In: a block's bytes and its label, or bytes that were read. Out: sealed bytes; or the label
+//! read, or the damage found. Called by `verified`, `verify` and `fill`.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -14,33 +14,33 @@
 //! | 24..32 | the offset |
 //! | 32..40 | the sequence |
 //!
-//! All numbers are little-endian. Each further sector begins with eight bytes that no other write
-//! puts there, so that a block of which only some sectors were written cannot have a right checksum.
+//! All numbers are little-endian. Each further sector begins with eight bytes unique to its write.
+//! So a block of which only some sectors were written cannot have a right checksum.
 
 use std::fmt;
 
 const MAGIC: [u8; 8] = *b"paribus\x01";
-/// What a disk writes as a whole.
+/// The size that a disk writes as a whole.
 const SECTOR: usize = 512;
 
-/// The bits of a sequence that count; those above name the run.
+/// The bits of a sequence that count writes; the bits above them name the run.
 const COUNT_BITS: u32 = 40;
 const RUN_BITS: u32 = 23;
 
-/// Which write of a lane: the number of the run, drawn at its start, and how many writes the lane
-/// has done in it. 0 is what the prepare phase has written.
+/// The number of a lane's write: the run's number, drawn at its start, and the count of the lane's
+/// writes. 0 marks a block written by the prepare phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sequence(pub u64);
 
 impl Sequence {
     pub const PREPARED: Sequence = Sequence(0);
 
-    /// Before the first write of a run; `drawn` tells one run from another.
+    /// The sequence before the first write of a run; `drawn` distinguishes runs.
     pub fn first_of_run(drawn: u64) -> Sequence {
         Sequence((drawn >> (u64::BITS - RUN_BITS)).max(1) << COUNT_BITS)
     }
 
-    /// Before the first write of the run that `sequence` is of.
+    /// The sequence before the first write of the run of `sequence`.
     pub fn before_first(sequence: u64) -> Sequence {
         Sequence(sequence >> COUNT_BITS << COUNT_BITS)
     }
@@ -80,22 +80,22 @@ pub struct Label {
     pub sequence: Sequence,
 }
 
-/// What can be wrong with a block that was read.
+/// The damage of a block that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Damage {
-    /// It has no label at all.
+    /// The block has no label.
     NoLabel,
-    /// The checksum is not that of the bytes.
+    /// The checksum does not match the bytes.
     Torn,
-    /// A whole block, of another place.
+    /// A whole block of another offset or file.
     Misplaced(Label),
-    /// A whole block of this place, but not the write that it must be.
+    /// A whole block of this place, but of another write than expected.
     Stale(Sequence),
 }
 
-/// Labels a block and puts its checksum; `bytes` must have room for a label.
+/// Writes the label and the checksum into a block; `bytes` must have room for a label.
 pub fn seal(bytes: &mut [u8], label: Label) {
-    // Odd factors make different writes differ, whatever else is equal.
+    // Odd factors make different writes differ, even where all else is equal.
     let stamp = label.sequence.0.wrapping_mul(0x9E37_79B9_7F4A_7C15)
         ^ (label.offset ^ u64::from(label.file) << 48).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     for sector in bytes.chunks_exact_mut(SECTOR) {

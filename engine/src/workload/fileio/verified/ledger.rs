@@ -1,16 +1,17 @@
-//! The ledger: which writes of a run are known to survive a crash.
+//! The ledger: the writes of a run that are known to survive a crash.
 //!
-//! In: completed writes, lane by lane, and fsync passes. Out: for each lane the sequence up to which
-//! all its writes were acknowledged as durable. Workers are the callers through `verified`, and
-//! `run::windows`, which tells the controller.
+//! In: completed writes of each lane, and fsync passes. Out: for each lane the sequence up to which
+//! all its writes were acknowledged as durable. Workers call it through `verified`; `run::windows`
+//! reports to the controller.
 //!
-//! A pass fsyncs all files. It vouches for the writes that had completed before its first fsync was
-//! started, and for no others: a write that completes while the pass is under way may have missed
-//! its file. So the sequences are copied when a pass begins, and count when it has succeeded. The
-//! kernel reports a failed writeback to one fsync only and then forgets it. So a pass counts only
-//! when all those that were under way beside it have succeeded too, since one of them may have got
-//! the error that was meant for it, and after a failed one no pass vouches for anything any more.
-//! With O_SYNC or O_DSYNC each completed write is durable by itself.
+//! A pass fsyncs all files. It confirms only the writes that had completed before its first fsync
+//! started. A write that completes during the pass may have missed its file. So a pass copies the
+//! sequences at its begin, and they count when it has succeeded.
+//!
+//! The kernel reports a failed writeback to one fsync only and then forgets it. Of concurrent
+//! passes, any one may receive that error. So a pass counts only when all passes that overlap it
+//! have succeeded. After a failed pass no later pass confirms anything. With O_SYNC or O_DSYNC each
+//! completed write is durable by itself.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,7 +19,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::block::Sequence;
 
 pub struct Ledger {
-    /// By lane: all writes up to this one have completed.
+    /// By lane: the sequence up to which all writes have completed.
     written: Vec<AtomicU64>,
     each_write_is_durable: bool,
     book: Mutex<Book>,
@@ -26,8 +27,8 @@ pub struct Ledger {
 
 struct Book {
     durable: Vec<u64>,
-    /// Whether `durable` is what was told last.
-    told: bool,
+    /// Whether `durable` was reported last.
+    is_reported: bool,
     failed: bool,
     passes_begun: u64,
     under_way: Vec<u64>,
@@ -59,7 +60,7 @@ impl Ledger {
             each_write_is_durable,
             book: Mutex::new(Book {
                 durable: vec![first.0; lanes],
-                told: true,
+                is_reported: true,
                 failed: false,
                 passes_begun: 0,
                 under_way: Vec::new(),
@@ -68,12 +69,12 @@ impl Ledger {
         }
     }
 
-    /// This write of a lane, and all before it, have completed.
+    /// Records that this write of a lane, and all before it, have completed.
     pub fn wrote(&self, lane: usize, sequence: Sequence) {
         self.written[lane].store(sequence.0, Ordering::Release);
     }
 
-    /// To be called before the first fsync is started.
+    /// Must be called before the first fsync starts.
     pub fn begin_pass(&self) -> Pass {
         let mut book = self.book();
         book.passes_begun += 1;
@@ -85,7 +86,7 @@ impl Ledger {
         }
     }
 
-    /// All fsyncs of the pass have completed.
+    /// Records that all fsyncs of the pass have completed.
     pub fn end_pass(&self, pass: Pass, succeeded: bool) {
         let mut book = self.book();
         book.under_way.retain(|&number| number != pass.number);
@@ -98,28 +99,30 @@ impl Ledger {
             for_passes: book.under_way.clone(),
             written: pass.written,
         });
-        for mut one in waiting {
-            one.for_passes.retain(|&number| number != pass.number);
-            if one.for_passes.is_empty() {
-                book.confirm(&one.written);
+        for mut pass_waiting in waiting {
+            pass_waiting
+                .for_passes
+                .retain(|&number| number != pass.number);
+            if pass_waiting.for_passes.is_empty() {
+                book.confirm(&pass_waiting.written);
             } else {
-                book.waiting.push(one);
+                book.waiting.push(pass_waiting);
             }
         }
     }
 
-    /// The files were fsynced once more after the last operation.
+    /// Records that the files were fsynced after the last operation.
     pub fn all_is_synced(&self) {
         self.book().confirm(&self.written());
     }
 
-    /// By lane what is durable, where that is more than was told last.
-    pub fn news(&self) -> Option<Vec<u64>> {
+    /// By lane the durable sequence, when it has grown since the last report.
+    pub fn unreported(&self) -> Option<Vec<u64>> {
         let mut book = self.book();
         if self.each_write_is_durable {
             book.confirm(&self.written());
         }
-        if std::mem::replace(&mut book.told, true) {
+        if std::mem::replace(&mut book.is_reported, true) {
             return None;
         }
         Some(book.durable.clone())
@@ -137,15 +140,15 @@ impl Ledger {
 }
 
 impl Book {
-    /// Everything in `written` is durable; what is known already stays.
+    /// Marks everything in `written` as durable; a sequence never decreases.
     fn confirm(&mut self, written: &[u64]) {
         if self.failed {
             return;
         }
-        for (known, &now) in self.durable.iter_mut().zip(written) {
-            if now > *known {
-                *known = now;
-                self.told = false;
+        for (durable, &completed) in self.durable.iter_mut().zip(written) {
+            if completed > *durable {
+                *durable = completed;
+                self.is_reported = false;
             }
         }
     }
@@ -168,16 +171,16 @@ mod tests {
     #[test]
     fn a_pass_vouches_for_what_was_written_before_it_began() {
         let ledger = ledger(2);
-        assert_eq!(ledger.news(), None);
+        assert_eq!(ledger.unreported(), None);
         ledger.wrote(0, after(3));
         let pass = ledger.begin_pass();
         ledger.wrote(1, after(1));
-        assert_eq!(ledger.news(), None, "nothing was fsynced yet");
+        assert_eq!(ledger.unreported(), None, "nothing was fsynced yet");
         ledger.end_pass(pass, true);
-        assert_eq!(ledger.news(), Some(vec![after(3).0, FIRST.0]));
-        assert_eq!(ledger.news(), None, "it is told once");
+        assert_eq!(ledger.unreported(), Some(vec![after(3).0, FIRST.0]));
+        assert_eq!(ledger.unreported(), None, "it is told once");
         ledger.all_is_synced();
-        assert_eq!(ledger.news(), Some(vec![after(3).0, after(1).0]));
+        assert_eq!(ledger.unreported(), Some(vec![after(3).0, after(1).0]));
     }
 
     #[test]
@@ -188,16 +191,20 @@ mod tests {
         ledger.wrote(0, after(2));
         let late = ledger.begin_pass();
         ledger.end_pass(late, true);
-        assert_eq!(ledger.news(), None, "the early one may have got the error");
+        assert_eq!(
+            ledger.unreported(),
+            None,
+            "the early one may have got the error"
+        );
         let latest = ledger.begin_pass();
         ledger.end_pass(early, true);
         assert_eq!(
-            ledger.news(),
+            ledger.unreported(),
             Some(vec![after(2).0]),
             "nothing is taken back"
         );
         ledger.end_pass(latest, true);
-        assert_eq!(ledger.news(), None);
+        assert_eq!(ledger.unreported(), None);
     }
 
     #[test]
@@ -206,19 +213,19 @@ mod tests {
         ledger.wrote(0, after(1));
         ledger.end_pass(ledger.begin_pass(), true);
         ledger.wrote(0, after(2));
-        let (failing, beside) = (ledger.begin_pass(), ledger.begin_pass());
-        ledger.end_pass(beside, true);
+        let (failing, concurrent) = (ledger.begin_pass(), ledger.begin_pass());
+        ledger.end_pass(concurrent, true);
         ledger.end_pass(failing, false);
         ledger.end_pass(ledger.begin_pass(), true);
         ledger.all_is_synced();
-        assert_eq!(ledger.news(), Some(vec![after(1).0]));
-        assert_eq!(ledger.news(), None);
+        assert_eq!(ledger.unreported(), Some(vec![after(1).0]));
+        assert_eq!(ledger.unreported(), None);
     }
 
     #[test]
     fn synchronous_writes_are_durable_when_they_have_completed() {
         let ledger = Ledger::new(1, FIRST, true);
         ledger.wrote(0, after(5));
-        assert_eq!(ledger.news(), Some(vec![after(5).0]));
+        assert_eq!(ledger.unreported(), Some(vec![after(5).0]));
     }
 }

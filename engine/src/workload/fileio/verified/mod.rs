@@ -1,21 +1,22 @@
-//! Verified data: proof that what was written is what is read, in a load and after a crash.
+//! Verified data: proof that reads return the bytes written, in a load and after a crash.
 //!
-//! In: a job whose data has `verified_block_bytes`. Out: each read held against the last write of
-//! its block, an error of class `data-corrupt` where they differ, and `durable` events that say what
-//! a crash must not lose. Called by `workload::fileio` and `load`; `verify` is the phase after.
+//! In: a job whose data has `verified_block_bytes`. Out: each read is compared with the last write
+//! of its block. A difference is an error of class `data-corrupt`. `durable` events state the
+//! writes that a crash must not lose. Called by `workload::fileio` and `load`; `verify` is the
+//! phase after the crash.
 //!
-//! Blocks belong to lanes, as many as operations may be outstanding: block b to lane b mod lanes. A
-//! lane does one operation after the other, so no two are ever in flight on one block, and what a
-//! block must hold is known at each moment. A lane draws its requests by a generator of its own,
-//! untouched by what other lanes do or how fast they are: the same job replays them, and so, after a
-//! crash, tells for each block the write that must have survived. The order of a sequential mode is
-//! that of its lanes taken together, and a distribution holds within each lane.
+//! Blocks belong to lanes, one lane per outstanding operation: block b to lane b mod lanes. A lane
+//! does one operation after the other. So no two operations are ever in flight on one block, and
+//! its expected content is known at each moment. Each lane draws its requests from its own
+//! generator, independent of the content and speed of other lanes. So the same job replays the
+//! requests, and after a crash it computes the write that must have survived in each block. The
+//! order of a sequential mode is that of its lanes taken together. A distribution holds within each
+//! lane.
 //!
-//! A lane remembers eight bytes for each of its blocks: the sequence that the block carries, written
-//! by this run or learnt from the first read of it. A write that has failed may have left anything,
-//! so its block is not judged until it is written again. A crash may tear the block of a write that
-//! was under way, where a block is more than the storage writes at once; that is reported as well,
-//! since it is what a database would find.
+//! A lane stores eight bytes for each of its blocks: the block's sequence, written by this run or
+//! learnt from its first read. A failed write may leave any bytes, so its block is not judged until
+//! the next write. A crash may tear the block of a write under way, where a block is larger than
+//! the storage's atomic write. That is reported as well, since a database would see the same.
 
 pub mod block;
 pub mod ledger;
@@ -39,7 +40,7 @@ use block::{Damage, Sequence};
 use ledger::Ledger;
 pub use verifier::Verifier;
 
-/// What all workers of a run on verified data share.
+/// The state shared by all workers of a run on verified data.
 pub struct Verification {
     pub ledger: Ledger,
     first: Sequence,
@@ -61,42 +62,44 @@ impl Verification {
         })
     }
 
-    /// Tells what is newly known to be durable.
-    pub fn tell(&self, events: &Events) {
-        if let Some(sequences) = self.ledger.news() {
+    /// Emits newly durable sequences.
+    pub fn report_durable(&self, events: &Events) {
+        if let Some(sequences) = self.ledger.unreported() {
             events.emit(&DataEvent::Durable { sequences });
         }
     }
 }
 
-/// The reads and writes of one lane; equal jobs give equal ones.
+/// The reads and writes of one lane; equal jobs give equal requests.
 fn lane_requests(pattern: &Pattern, seed: u64, lane: usize, lanes: usize) -> Requests {
     let pattern = pattern.lane(lane as u64, lanes as u64);
     Requests::new(pattern, Arc::default(), generator(seed, lane as u64))
 }
 
-/// A block is not what it must be.
+/// The error for a damaged block.
 #[cold]
-fn corrupt(path: &Path, offset: u64, wanted: &str, damage: Damage) -> EngineError {
-    let place = format!("{} at offset {offset}", path.display());
+fn corrupt(path: &Path, offset: u64, expected: &str, damage: Damage) -> EngineError {
+    let block = format!("{} at offset {offset}", path.display());
     let (message, hint) = match damage {
         Damage::NoLabel => (
-            format!("{place} is no verified block: wanted {wanted}, found no label"),
+            format!("{block} is no verified block: wanted {expected}, found no label"),
             "a write was lost, or the data was never prepared: run cleanup and the prepare phase",
         ),
         Damage::Torn => (
-            format!("{place} is torn: wanted {wanted}, found bytes that do not fit their checksum"),
+            format!(
+                "{block} is torn: wanted {expected}, found bytes that do not fit their checksum"
+            ),
             "the storage has written a part of a block: look in the kernel log of the target (dmesg)",
         ),
         Damage::Misplaced(label) => (
             format!(
-                "{place} is misplaced: wanted {wanted}, found {} for file {} at offset {}",
+                "{block} is misplaced: wanted {expected}, found {} for file {} at offset {}",
                 label.sequence, label.file, label.offset
             ),
             "the storage has mixed up places: look in the kernel log of the target (dmesg)",
         ),
-        Damage::Stale(found) => (
-            format!("{place} is stale: wanted {wanted}, found {found}"),
+        Damage::Stale(sequence) => (
+            format!("{block} is stale: wanted {expected}, found {sequence}"),
             "the storage has lost a write, or somebody else writes there: look in the kernel log of the target (dmesg)",
         ),
     };

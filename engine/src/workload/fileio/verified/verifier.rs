@@ -1,7 +1,7 @@
-//! A worker's part in verified data: its lanes, and what is known of their blocks.
+//! A worker's part in verified data: its lanes, and the known sequences of their blocks.
 //!
-//! In: free slots, and operations that have completed. Out: sealed blocks to write, and an error for
-//! a block that is not what it must be. Called by `workload::fileio`, one for each worker.
+//! In: free slots, and completed operations. Out: sealed blocks to write, and an error for a
+//! damaged block. Called by `workload::fileio`, one for each worker.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,17 +20,17 @@ use crate::workload::fileio::never_started;
 use crate::workload::fileio::pattern::Pattern;
 use crate::workload::fileio::requests::Requests;
 
-/// What is known of a block; else it is the block's sequence plus one.
+/// Special states of a block; otherwise the state is the block's sequence plus one.
 const UNKNOWN: u64 = 0;
 const UNSURE: u64 = u64::MAX;
 
 pub struct Verifier {
     verification: Arc<Verification>,
     lanes: Vec<Lane>,
-    /// Lanes without an operation, the one that has waited longest in front: a load that is not
-    /// always busy must not keep to the blocks of a few.
+    /// Lanes without an operation, the longest idle in front. A load that is not always busy must
+    /// not concentrate on the blocks of a few lanes.
     idle: VecDeque<usize>,
-    in_slots: Vec<Doing>,
+    in_slots: Vec<SlotOperation>,
     passes: Vec<OpenPass>,
     files: u64,
 }
@@ -41,11 +41,11 @@ struct Lane {
     layout: Layout,
     last: Sequence,
     has_failed: bool,
-    known: Vec<u64>,
+    next_by_block: Vec<u64>,
 }
 
 #[derive(Clone, Copy)]
-enum Doing {
+enum SlotOperation {
     Nothing,
     Block { lane: usize, block: usize },
     Fsync { pass: u64 },
@@ -58,7 +58,7 @@ struct OpenPass {
 }
 
 impl Verifier {
-    /// For a worker with `slots` slots, whose first lane is `first_lane`.
+    /// A verifier for a worker with `slots` slots, whose first lane is `first_lane`.
     pub fn new(
         verification: Arc<Verification>,
         pattern: &Pattern,
@@ -75,21 +75,21 @@ impl Verifier {
                 layout,
                 last: verification.first,
                 has_failed: false,
-                known: vec![UNKNOWN; layout.blocks() as usize],
+                next_by_block: vec![UNKNOWN; layout.blocks() as usize],
             }
         });
         Verifier {
             lanes: lanes.collect(),
             verification: Arc::clone(&verification),
             idle: (0..slots).collect(),
-            in_slots: vec![Doing::Nothing; slots],
+            in_slots: vec![SlotOperation::Nothing; slots],
             passes: Vec::new(),
             files: pattern.layout.files,
         }
     }
 
-    /// The next operation for a free slot; what it is to write is in `buffer`. The requests of all
-    /// workers say when an fsync is due.
+    /// The next operation for a free slot; fills `buffer` with the data of a write. The requests of
+    /// all workers decide when an fsync is due.
     pub fn draw(
         &mut self,
         slot: Slot,
@@ -114,14 +114,14 @@ impl Verifier {
             };
             seal(&mut buffer.bytes_mut()[..request.length as usize], label);
         }
-        self.in_slots[slot] = Doing::Block {
+        self.in_slots[slot] = SlotOperation::Block {
             lane: index,
             block: lane.layout.block(request.file, request.offset) as usize,
         };
         Ok(request)
     }
 
-    fn draw_fsync(&mut self, begins_pass: bool) -> Doing {
+    fn draw_fsync(&mut self, begins_pass: bool) -> SlotOperation {
         if begins_pass {
             self.passes.push(OpenPass {
                 pass: self.verification.ledger.begin_pass(),
@@ -129,12 +129,12 @@ impl Verifier {
                 succeeded: true,
             });
         }
-        // A pass is begun only when all fsyncs of the one before were drawn.
+        // A pass begins only when all fsyncs of the previous pass were drawn.
         let pass = self.passes.last().map_or(0, |open| open.pass.number());
-        Doing::Fsync { pass }
+        SlotOperation::Fsync { pass }
     }
 
-    /// Takes note of an operation that has completed; `bytes` are those of its buffer.
+    /// Records a completed operation; `bytes` are those of its buffer.
     pub fn complete(
         &mut self,
         completion: &Completion,
@@ -143,13 +143,13 @@ impl Verifier {
         files: &FileSet,
     ) -> Result<()> {
         let done = matches!(completion.outcome, Outcome::Done { .. });
-        match std::mem::replace(&mut self.in_slots[completion.slot], Doing::Nothing) {
-            Doing::Nothing => Err(never_started()),
-            Doing::Fsync { pass } => {
+        match std::mem::replace(&mut self.in_slots[completion.slot], SlotOperation::Nothing) {
+            SlotOperation::Nothing => Err(never_started()),
+            SlotOperation::Fsync { pass } => {
                 self.fsynced(pass, done);
                 Ok(())
             }
-            Doing::Block { lane, block } => {
+            SlotOperation::Block { lane, block } => {
                 self.idle.push_back(lane);
                 let lane = &mut self.lanes[lane];
                 if request.kind == Operation::Write {
@@ -166,11 +166,11 @@ impl Verifier {
     }
 
     fn fsynced(&mut self, number: u64, done: bool) {
-        let found = self
+        let index = self
             .passes
             .iter()
             .position(|open| open.pass.number() == number);
-        let Some(index) = found else { return };
+        let Some(index) = index else { return };
         let open = &mut self.passes[index];
         open.fsyncs_left -= 1;
         open.succeeded &= done;
@@ -184,12 +184,12 @@ impl Verifier {
 impl Lane {
     fn wrote(&mut self, block: usize, done: bool, verification: &Verification) {
         if !done {
-            // No later write can vouch for this one.
+            // No later write can confirm this one.
             self.has_failed = true;
-            self.known[block] = UNSURE;
+            self.next_by_block[block] = UNSURE;
             return;
         }
-        self.known[block] = self.last.0 + 1;
+        self.next_by_block[block] = self.last.0 + 1;
         if !self.has_failed {
             verification.ledger.wrote(self.number, self.last);
         }
@@ -202,34 +202,28 @@ impl Lane {
         bytes: &[u8],
         files: &FileSet,
     ) -> Result<()> {
-        let known = self.known[block];
-        if known == UNSURE {
+        let next = self.next_by_block[block];
+        if next == UNSURE {
             return Ok(());
         }
         let damage = match check(bytes, request.file as u32, request.offset) {
-            Ok(label) if known == UNKNOWN => {
-                self.known[block] = label.sequence.0 + 1;
+            Ok(label) if next == UNKNOWN => {
+                self.next_by_block[block] = label.sequence.0 + 1;
                 return Ok(());
             }
-            Ok(label) if label.sequence.0 + 1 == known => return Ok(()),
+            Ok(label) if label.sequence.0 + 1 == next => return Ok(()),
             Ok(label) => Damage::Stale(label.sequence),
             Err(damage) => damage,
         };
-        Err(self.corrupt(known, request, damage, files))
+        Err(self.corrupt(next, request, damage, files))
     }
 
     #[cold]
-    fn corrupt(
-        &self,
-        known: u64,
-        request: Request,
-        damage: Damage,
-        files: &FileSet,
-    ) -> EngineError {
-        let wanted = match known {
+    fn corrupt(&self, next: u64, request: Request, damage: Damage, files: &FileSet) -> EngineError {
+        let expected = match next {
             UNKNOWN => "a whole block".to_string(),
-            _ => Sequence(known - 1).to_string(),
+            _ => Sequence(next - 1).to_string(),
         };
-        corrupt(files.path(request.file), request.offset, &wanted, damage)
+        corrupt(files.path(request.file), request.offset, &expected, damage)
     }
 }

@@ -1,11 +1,12 @@
-//! The phase `verify`: all verified data is read, and is what was written.
+//! The phase `verify`: reads all verified data and compares it with the writes.
 //!
-//! In: the job, with `durable` where a run has told what a crash must not lose. Out: how many blocks
-//! are right, or an error of class `data-corrupt` for the first that is not. Called by `run`.
+//! In: the job, with `durable` where a run has reported the writes that a crash must not lose. Out:
+//! the number of right blocks, or an error of class `data-corrupt` for the first damaged one.
+//! Called by `run`.
 //!
-//! With `durable` the job must be that of the run: its lanes draw the same requests again, up to
-//! what was acknowledged, and the last write of each block is the least that it must hold. A later
-//! one of the same run is right too: it was written, only not acknowledged.
+//! With `durable` the job must be that of the run. Its lanes draw the same requests again, up to
+//! the acknowledged sequence. The last write of each block is the oldest that it may hold. A later
+//! write of the same run is right too: it was written but not acknowledged.
 
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +25,7 @@ use crate::workload::fileio::pattern::{Pattern, streams};
 use crate::workload::fileio::shared::open_data;
 use crate::workload::fileio::spans::{Span, go_through, span_bytes};
 
-/// Reads every block, calling `progress` now and then with the bytes read and the bytes in all.
+/// Reads every block, calling `progress` now and then with the bytes read and the total bytes.
 pub fn verify(
     job: &Job,
     files: &Files,
@@ -58,9 +59,9 @@ pub fn verify(
             for (bytes, offset) in blocks(bytes, span.offset, layout) {
                 let least = least.get(layout.block(span.file, offset) as usize);
                 let least = Sequence(least.copied().unwrap_or(0));
-                let found = judge(bytes, span.file, offset, least)
-                    .map_err(|damage| corrupt(path, offset, &wanted(least), damage))?;
-                written.fetch_add(u64::from(found != Sequence::PREPARED), Ordering::Relaxed);
+                let sequence = judge(bytes, span.file, offset, least)
+                    .map_err(|damage| corrupt(path, offset, &expected(least), damage))?;
+                written.fetch_add(u64::from(sequence != Sequence::PREPARED), Ordering::Relaxed);
                 acknowledged.fetch_add(u64::from(least.0 != 0), Ordering::Relaxed);
             }
             Ok(())
@@ -68,8 +69,15 @@ pub fn verify(
     };
     let size = layout.blocks_per_file * block_bytes;
     let total = layout.files * size;
-    let told = |done| progress(done, total);
-    go_through(layout.files as usize, size, span_bytes, stop, told, spawn)?;
+    let report_bytes = |done| progress(done, total);
+    go_through(
+        layout.files as usize,
+        size,
+        span_bytes,
+        stop,
+        report_bytes,
+        spawn,
+    )?;
     if stop.is_asked() {
         return Err(EngineError::new(
             Class::Interrupted,
@@ -98,15 +106,15 @@ fn judge(
     offset: u64,
     least: Sequence,
 ) -> std::result::Result<Sequence, Damage> {
-    let found = check(bytes, file as u32, offset)?.sequence;
-    if least.0 == 0 || (found.run() == least.run() && found >= least) {
-        Ok(found)
+    let sequence = check(bytes, file as u32, offset)?.sequence;
+    if least.0 == 0 || (sequence.run() == least.run() && sequence >= least) {
+        Ok(sequence)
     } else {
-        Err(Damage::Stale(found))
+        Err(Damage::Stale(sequence))
     }
 }
 
-fn wanted(least: Sequence) -> String {
+fn expected(least: Sequence) -> String {
     match least.0 {
         0 => "a whole block".to_string(),
         _ => format!("{least} or a later one"),

@@ -1,20 +1,28 @@
-//! Tables that are there and that somebody else has made: used where they fit, never touched.
+//! Tables that somebody else created: used where they fit, never changed.
 //!
-//! In: a session. Out: an error unless they serve. Called by `prepare`.
+//! In: a session. Out: an error unless the tables fit. Called by `prepare`.
 
-use super::Making;
+use super::TableSet;
 use crate::db::session::Session;
 use crate::error::{Class, EngineError, Result};
 
 const HINT: &str =
     "name another database, or rows as they are there, or remove these tables yourself";
 
-/// Whether the tables that are `there` have the rows that are wanted.
-pub fn check(session: &mut Session, made: &dyn Making, there: usize, place: &str) -> Result<()> {
-    let tables = made.tables();
-    let Some(wanted) = made.rows_of_each().filter(|_| there == tables.len()) else {
+/// Checks that the `there` existing tables have the rows of the job.
+pub fn check(
+    session: &mut Session,
+    table_set: &dyn TableSet,
+    existing: usize,
+    address: &str,
+) -> Result<()> {
+    let tables = table_set.tables();
+    let Some(expected) = table_set
+        .rows_of_each()
+        .filter(|_| existing == tables.len())
+    else {
         let message = format!(
-            "{place}: {there} of {} tables ({}) are there and were not made by Paribus",
+            "{address}: {existing} of {} tables ({}) are there and were not made by Paribus",
             tables.len(),
             tables.join(", ")
         );
@@ -22,15 +30,15 @@ pub fn check(session: &mut Session, made: &dyn Making, there: usize, place: &str
     };
     for name in tables {
         let sql = format!("SELECT COUNT(*) FROM {name}");
-        let found = session.query(&sql).map_err(|error| error.at(place))?;
-        let rows = found
+        let result = session.query(&sql).map_err(|error| error.at(address))?;
+        let rows = result
             .rows
             .first()
             .and_then(|row| row.first().cloned().flatten());
-        if rows != Some(wanted.to_string()) {
+        if rows != Some(expected.to_string()) {
             let rows = rows.unwrap_or_default();
             let message = format!(
-                "{place}: {name} is there, was not made by Paribus, and has {rows} rows instead of {wanted}"
+                "{address}: {name} is there, was not made by Paribus, and has {rows} rows instead of {expected}"
             );
             return Err(EngineError::new(Class::NotOurs, message, HINT));
         }

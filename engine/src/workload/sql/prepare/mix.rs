@@ -1,10 +1,10 @@
-//! A user's own tables: made by their statements, filled by theirs.
+//! A user's own tables, created and filled by the user's statements.
 //!
 //! In: the job's parameters. Out: tables and rows. Called by `prepare`.
 
 use ring::digest::{SHA256, digest};
 
-use super::{Making, Task};
+use super::{TableSet, Task};
 use crate::db;
 use crate::db::argument::ArgumentList;
 use crate::db::database::Database;
@@ -18,7 +18,7 @@ use crate::workload::sql::generate::{Draws, Generators};
 /// Rows of a transaction.
 const BATCH: u64 = 2_000;
 
-impl Making for SqlMix {
+impl TableSet for SqlMix {
     fn made_of(&self) -> String {
         // Plain data: turning it into JSON cannot fail.
         let parts = serde_json::to_vec(&(&self.schema, &self.rows)).unwrap_or_default();
@@ -52,9 +52,10 @@ impl Making for SqlMix {
         let total = self.rows.iter().map(bytes).sum();
         let mut before = 0;
         for (number, filling) in self.rows.iter().enumerate() {
-            let tell = |rows: u64| task.tell(before + rows * filling.row_bytes(), total);
+            let report_rows =
+                |rows: u64| task.report_bytes(before + rows * filling.row_bytes(), total);
             let escapes = matches!(self.database, Database::Mysql(_));
-            let whole = fill(session, filling, number as u64, escapes, task, &tell)
+            let whole = fill(session, filling, number as u64, escapes, task, &report_rows)
                 .map_err(|error| at(error, &format!("rows[{number}]")))?;
             if !whole {
                 return Ok(false);
@@ -69,42 +70,42 @@ impl Making for SqlMix {
         vec![format!("SELECT COUNT(*) FROM {table}")]
     }
 
-    /// What refers to a table was made after it.
+    /// Reverse order, since a table may refer only to tables created before it.
     fn to_drop(&self, _session: &mut Session) -> Vec<String> {
         self.tables().into_iter().rev().collect()
     }
 }
 
 impl SqlMix {
-    /// What a load would fail with again and again is better known before it.
+    /// Finds before the load the errors that it would repeat for every operation.
     fn try_statements(&self) -> db::error::Result<()> {
-        // A server has statements that it takes as text alone.
+        // Some statements can only be sent to a server as text.
         if !self.prepared && !matches!(self.database, Database::Sqlite(_)) {
             return Ok(());
         }
         for transaction in &self.transactions {
-            for (number, one) in transaction.statements.iter().enumerate() {
-                let statement = Statement::new(Kind::of(&one.sql), &one.sql);
-                let place = format!(
+            for (number, step) in transaction.statements.iter().enumerate() {
+                let statement = Statement::new(Kind::of(&step.sql), &step.sql);
+                let position = format!(
                     "transaction `{}`, statement {}",
                     transaction.name,
                     number + 1
                 );
-                try_to_prepare(&self.database, &statement).map_err(|error| at(error, &place))?;
+                try_to_prepare(&self.database, &statement).map_err(|error| at(error, &position))?;
             }
         }
         Ok(())
     }
 }
 
-/// Adds the rows, in transactions; false where it was stopped.
+/// Adds the rows, in transactions; returns false where it was stopped.
 fn fill(
     session: &mut Session,
     filling: &Filling,
     number: u64,
     escapes: bool,
     task: &Task<'_>,
-    tell: &dyn Fn(u64),
+    report_rows: &dyn Fn(u64),
 ) -> db::error::Result<bool> {
     let statement = Statement::new(Kind::Write, &filling.insert);
     let generators = Generators::new(&filling.arguments, 0);
@@ -113,7 +114,7 @@ fn fill(
     let (mut arguments, mut sql) = (ArgumentList::default(), String::new());
     for row in 0..filling.count {
         if row % BATCH == 0 {
-            tell(row);
+            report_rows(row);
             if task.stop.is_asked() {
                 return Ok(false);
             }
@@ -129,31 +130,32 @@ fn fill(
             session.query("COMMIT")?;
         }
     }
-    tell(filling.count);
+    report_rows(filling.count);
     Ok(true)
 }
 
-/// With the place in the plan. A table that is missing now is no table that preparing would make.
-fn at(error: DbError, place: &str) -> DbError {
+/// The error with its position in the plan. After preparation, a missing table is an error of the
+/// plan.
+fn at(error: DbError, position: &str) -> DbError {
     let kind = match error.kind {
         Refusal::Missing => Refusal::Refused,
         other => other,
     };
-    DbError::new(kind, error.code, format!("{place}: {}", error.message))
+    DbError::new(kind, error.code, format!("{position}: {}", error.message))
 }
 
-/// The name of the table that a statement makes, as it is written there.
+/// The name of the table that a statement creates, as written in the statement.
 fn created(sql: &str) -> Option<&str> {
-    let mut rest = after(sql, "CREATE")?;
+    let mut remainder = after(sql, "CREATE")?;
     for optional in ["OR", "REPLACE", "UNLOGGED"] {
-        rest = after(rest, optional).unwrap_or(rest);
+        remainder = after(remainder, optional).unwrap_or(remainder);
     }
-    rest = after(rest, "TABLE")?;
+    remainder = after(remainder, "TABLE")?;
     for optional in ["IF", "NOT", "EXISTS"] {
-        rest = after(rest, optional).unwrap_or(rest);
+        remainder = after(remainder, optional).unwrap_or(remainder);
     }
     let mut quote = None;
-    let end = rest.find(|letter: char| match quote {
+    let end = remainder.find(|letter: char| match quote {
         Some(closing) => {
             if letter == closing {
                 quote = None;
@@ -166,15 +168,15 @@ fn created(sql: &str) -> Option<&str> {
         }
         None => letter.is_whitespace() || letter == '(',
     });
-    Some(&rest[..end.unwrap_or(rest.len())]).filter(|name| !name.is_empty())
+    Some(&remainder[..end.unwrap_or(remainder.len())]).filter(|name| !name.is_empty())
 }
 
-/// What stands behind a word and the space around it; none where the next word is another.
+/// The text after a word and the following space; `None` where the next word is another.
 fn after<'a>(sql: &'a str, word: &str) -> Option<&'a str> {
     let sql = sql.trim_start();
-    let (first, rest) = sql.split_at_checked(word.len())?;
-    (first.eq_ignore_ascii_case(word) && rest.starts_with(char::is_whitespace))
-        .then(|| rest.trim_start())
+    let (first, remainder) = sql.split_at_checked(word.len())?;
+    (first.eq_ignore_ascii_case(word) && remainder.starts_with(char::is_whitespace))
+        .then(|| remainder.trim_start())
 }
 
 #[cfg(test)]

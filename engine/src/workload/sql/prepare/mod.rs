@@ -1,7 +1,7 @@
-//! Making the tables of a workload, and removing them.
+//! Creating the tables of a workload, and removing them.
 //!
-//! In: the job's parameters. Out: tables full of rows that follow from the seed. Tables that somebody else
-//! has made are used where they fit, and never touched. Called by `run`; `check` by `shared`.
+//! In: the job's parameters. Out: tables full of rows that follow from the seed. Tables of somebody
+//! else are used where they fit, and never changed. Called by `run`; `shared` calls `check`.
 
 mod foreign;
 mod mix;
@@ -18,35 +18,35 @@ use crate::job::sql::Sql;
 use crate::load::stop::OnRequest;
 use crate::workload::fileio::prepare::Step;
 
-/// What is made in a database.
-trait Making {
-    /// In words, what tells it from others, beside the seed.
+/// The tables of one workload in a database.
+trait TableSet {
+    /// The description that distinguishes them from other tables, besides the seed.
     fn made_of(&self) -> String;
 
-    /// The names of its tables.
+    /// The names of the tables.
     fn tables(&self) -> Vec<String>;
 
-    /// How many rows each table must have, where that is known: then somebody else's tables serve too.
+    /// The number of rows of each table, where it is known: then tables of somebody else fit too.
     fn rows_of_each(&self) -> Option<u64>;
 
-    /// Makes and fills the tables, which are not there; false where it was stopped.
+    /// Creates and fills the tables, which do not exist yet; returns false where it was stopped.
     fn make(&self, session: &mut Session, task: &Task<'_>) -> db::error::Result<bool>;
 
-    /// Statements that together read all of a table.
+    /// Statements that together read a whole table.
     fn reading(&self, table: &str) -> Vec<String>;
 
-    /// The tables to drop, in this order, where it was made by us.
+    /// The tables to drop, in this order, where Paribus created them.
     fn to_drop(&self, session: &mut Session) -> Vec<String>;
 }
 
-fn making(sql: &Sql) -> &dyn Making {
+fn table_set(sql: &Sql) -> &dyn TableSet {
     match sql {
         Sql::Oltp(oltp) => oltp,
         Sql::SqlMix(mix) => mix,
     }
 }
 
-/// One making: what it follows from, what ends it early, and who hears how far it is.
+/// One preparation: its seed, its stop request, and the receiver of its progress.
 struct Task<'a> {
     seed: u64,
     stop: &'a OnRequest,
@@ -54,7 +54,7 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    fn tell(&self, done_bytes: u64, total_bytes: u64) {
+    fn report_bytes(&self, done_bytes: u64, total_bytes: u64) {
         (self.report)(Step::Written {
             done_bytes,
             total_bytes,
@@ -62,72 +62,76 @@ impl Task<'_> {
     }
 }
 
-/// What is known of the tables.
+/// The state of the tables.
 #[derive(Debug, PartialEq, Eq)]
-enum Found {
+enum TableState {
     Nothing,
-    /// Made by us, of this, and to the end.
+    /// Created by Paribus: the description, and whether the work was completed.
     Ours {
         made_of: String,
         complete: bool,
     },
-    /// So many of the wanted tables are there, and we did not make them.
+    /// This many of the tables exist, and Paribus did not create them.
     Foreign(usize),
 }
 
-/// Makes the tables unless they are there. `report` hears of the bytes of the rows.
+/// Creates the tables unless they exist. Calls `report` with the bytes of the rows.
 pub fn prepare(sql: &Sql, seed: u64, stop: &OnRequest, report: impl Fn(Step)) -> Result<()> {
-    let (database, made) = (sql.database(), making(sql));
-    let place = database.place();
-    let named = |error: DbError| error.at(&place);
+    let (database, table_set) = (sql.database(), table_set(sql));
+    let address = database.address();
+    let with_address = |error: DbError| error.at(&address);
     if let Database::Sqlite(file) = database {
         database_file::make(file)?;
     }
-    let mut session = Session::open(database, true).map_err(named)?;
-    let made_of = format!("{}, seed {seed}", made.made_of());
-    match look(&mut session, made).map_err(named)? {
-        Found::Ours {
-            made_of: found,
+    let mut session = Session::open(database, true).map_err(with_address)?;
+    let made_of = format!("{}, seed {seed}", table_set.made_of());
+    match table_state(&mut session, table_set).map_err(with_address)? {
+        TableState::Ours {
+            made_of: recorded,
             complete: true,
-        } if found == made_of => return Ok(()),
-        Found::Ours { .. } => remove(&mut session, made).map_err(named)?,
-        Found::Foreign(there) => return foreign::check(&mut session, made, there, &place),
-        Found::Nothing => {}
+        } if recorded == made_of => return Ok(()),
+        TableState::Ours { .. } => remove(&mut session, table_set).map_err(with_address)?,
+        TableState::Foreign(existing) => {
+            return foreign::check(&mut session, table_set, existing, &address);
+        }
+        TableState::Nothing => {}
     }
     let task = Task {
         seed,
         stop,
         report: &report,
     };
-    if !make(&mut session, made, &made_of, &task).map_err(named)? {
-        return Err(interrupted(&place));
+    if !make(&mut session, table_set, &made_of, &task).map_err(with_address)? {
+        return Err(interrupted(&address));
     }
     report(Step::Finishing);
     finish(session, database)
 }
 
-/// False where it was stopped.
+/// Returns false where it was stopped.
 fn make(
     session: &mut Session,
-    made: &dyn Making,
+    table_set: &dyn TableSet,
     made_of: &str,
     task: &Task<'_>,
 ) -> db::error::Result<bool> {
     session.query(&create_marker())?;
     session.query(&format!("INSERT INTO {MARKER} VALUES ('{made_of}', 0, 0)"))?;
-    if !made.make(session, task)? {
+    if !table_set.make(session, task)? {
         return Ok(false);
     }
     session.query(&format!("UPDATE {MARKER} SET complete = 1"))?;
     Ok(true)
 }
 
-/// Leaves nothing in memory or in a log that the first trial would have to pay for.
+/// Flushes memory and logs, which the first trial would have to write otherwise.
 fn finish(mut session: Session, database: &Database) -> Result<()> {
-    let place = database.place();
+    let address = database.address();
     if let Database::Sqlite(file) = database {
         for statement in ["ANALYZE", "PRAGMA wal_checkpoint(TRUNCATE)"] {
-            session.query(statement).map_err(|error| error.at(&place))?;
+            session
+                .query(statement)
+                .map_err(|error| error.at(&address))?;
         }
         drop(session);
         database_file::sync(file)?;
@@ -135,135 +139,142 @@ fn finish(mut session: Session, database: &Database) -> Result<()> {
     Ok(())
 }
 
-/// That the tables are there and whole.
+/// Checks that the tables exist and are complete.
 pub fn check(sql: &Sql) -> Result<()> {
-    let made = making(sql);
-    let place = sql.database().place();
-    let named = |error: DbError| error.at(&place);
-    let mut session = Session::open(sql.database(), false).map_err(named)?;
-    let (tables, has_rows) = (made.tables().len(), made.rows_of_each().is_some());
-    let why = match look(&mut session, made).map_err(named)? {
-        Found::Ours { complete: true, .. } if !has_rows => return Ok(()),
-        Found::Ours { complete: true, .. } => return check_first_rows(&mut session, made, &place),
-        Found::Foreign(there) if there == tables && has_rows => {
-            return check_first_rows(&mut session, made, &place);
+    let table_set = table_set(sql);
+    let address = sql.database().address();
+    let with_address = |error: DbError| error.at(&address);
+    let mut session = Session::open(sql.database(), false).map_err(with_address)?;
+    let (tables, has_rows) = (table_set.tables().len(), table_set.rows_of_each().is_some());
+    let why = match table_state(&mut session, table_set).map_err(with_address)? {
+        TableState::Ours { complete: true, .. } if !has_rows => return Ok(()),
+        TableState::Ours { complete: true, .. } => {
+            return check_first_rows(&mut session, table_set, &address);
         }
-        Found::Ours { .. } => "making the tables was interrupted".to_string(),
-        Found::Foreign(there) if there == tables => {
+        TableState::Foreign(existing) if existing == tables && has_rows => {
+            return check_first_rows(&mut session, table_set, &address);
+        }
+        TableState::Ours { .. } => "making the tables was interrupted".to_string(),
+        TableState::Foreign(existing) if existing == tables => {
             "the tables were not made by Paribus".to_string()
         }
-        Found::Foreign(there) => format!("{there} of {tables} tables are there"),
-        Found::Nothing => "the tables are not there".to_string(),
+        TableState::Foreign(existing) => format!("{existing} of {tables} tables are there"),
+        TableState::Nothing => "the tables are not there".to_string(),
     };
-    Err(not_prepared(&place, &why))
+    Err(not_prepared(&address, &why))
 }
 
-/// How many runs on this data were before this one; it is counted from now on.
+/// Returns the number of earlier runs on this data, and counts this run.
 pub fn count_run(database: &Database) -> Result<i64> {
-    let place = database.place();
-    let named = |error: DbError| error.at(&place);
-    let mut session = Session::open(database, false).map_err(named)?;
+    let address = database.address();
+    let with_address = |error: DbError| error.at(&address);
+    let mut session = Session::open(database, false).map_err(with_address)?;
     session
         .query(&format!("UPDATE {MARKER} SET runs = runs + 1"))
-        .map_err(named)?;
-    let found = session
+        .map_err(with_address)?;
+    let result = session
         .query(&format!("SELECT runs - 1 FROM {MARKER}"))
-        .map_err(named)?;
-    let runs = found.rows.first().and_then(|row| row.first()?.as_ref());
+        .map_err(with_address)?;
+    let runs = result.rows.first().and_then(|row| row.first()?.as_ref());
     let why = "its count of runs is no number";
     runs.and_then(|runs| runs.parse().ok())
-        .ok_or_else(|| not_prepared(&place, why))
+        .ok_or_else(|| not_prepared(&address, why))
 }
 
 /// Reads every row.
 pub fn warm(sql: &Sql) -> Result<()> {
-    let made = making(sql);
-    let place = sql.database().place();
-    let named = |error: DbError| error.at(&place);
-    let mut session = Session::open(sql.database(), false).map_err(named)?;
-    for statement in made.tables().iter().flat_map(|name| made.reading(name)) {
-        session.query(&statement).map_err(named)?;
+    let table_set = table_set(sql);
+    let address = sql.database().address();
+    let with_address = |error: DbError| error.at(&address);
+    let mut session = Session::open(sql.database(), false).map_err(with_address)?;
+    for statement in table_set
+        .tables()
+        .iter()
+        .flat_map(|name| table_set.reading(name))
+    {
+        session.query(&statement).map_err(with_address)?;
     }
     Ok(())
 }
 
-/// Whether every table has rows to work on: to count all would read all, and warm what may be cold.
-fn check_first_rows(session: &mut Session, made: &dyn Making, place: &str) -> Result<()> {
-    for name in made.tables() {
+/// Checks that every table has rows. Counting all rows would read them all, and warm a cache that
+/// may have to be cold.
+fn check_first_rows(session: &mut Session, table_set: &dyn TableSet, address: &str) -> Result<()> {
+    for name in table_set.tables() {
         let sql = format!("SELECT 1 FROM {name} LIMIT 1");
-        let found = session.query(&sql).map_err(|error| error.at(place))?;
-        if found.rows.is_empty() {
-            return Err(not_prepared(place, &format!("{name} has no rows")));
+        let result = session.query(&sql).map_err(|error| error.at(address))?;
+        if result.rows.is_empty() {
+            return Err(not_prepared(address, &format!("{name} has no rows")));
         }
     }
     Ok(())
 }
 
-fn look(session: &mut Session, made: &dyn Making) -> db::error::Result<Found> {
+fn table_state(session: &mut Session, table_set: &dyn TableSet) -> db::error::Result<TableState> {
     match session.query(&format!("SELECT made_of, complete FROM {MARKER}")) {
-        Ok(found) => {
-            let row = found.rows.into_iter().next().unwrap_or_default();
+        Ok(result) => {
+            let row = result.rows.into_iter().next().unwrap_or_default();
             let mut values = row.into_iter().map(Option::unwrap_or_default);
-            Ok(Found::Ours {
+            Ok(TableState::Ours {
                 made_of: values.next().unwrap_or_default(),
                 complete: values.next().is_some_and(|value| value == "1"),
             })
         }
         Err(error) if error.kind == Kind::Missing => {
-            let mut there = 0;
-            for name in made.tables() {
+            let mut existing = 0;
+            for name in table_set.tables() {
                 match session.query(&format!("SELECT 1 FROM {name} LIMIT 1")) {
-                    Ok(_) => there += 1,
+                    Ok(_) => existing += 1,
                     Err(error) if error.kind == Kind::Missing => {}
                     Err(error) => return Err(error),
                 }
             }
-            Ok(if there == 0 {
-                Found::Nothing
+            Ok(if existing == 0 {
+                TableState::Nothing
             } else {
-                Found::Foreign(there)
+                TableState::Foreign(existing)
             })
         }
         Err(error) => Err(error),
     }
 }
 
-/// Removes what was made; tables of somebody else stay.
+/// Removes the tables that Paribus created; tables of somebody else stay.
 pub fn cleanup(sql: &Sql) -> Result<()> {
-    let (database, made) = (sql.database(), making(sql));
+    let (database, table_set) = (sql.database(), table_set(sql));
     if let Database::Sqlite(file) = database {
         return database_file::remove(file);
     }
-    let place = database.place();
-    let named = |error: DbError| error.at(&place);
-    let mut session = Session::open(database, false).map_err(named)?;
-    match look(&mut session, made).map_err(named)? {
-        Found::Ours { .. } => remove(&mut session, made).map_err(named),
-        Found::Foreign(_) | Found::Nothing => Ok(()),
+    let address = database.address();
+    let with_address = |error: DbError| error.at(&address);
+    let mut session = Session::open(database, false).map_err(with_address)?;
+    match table_state(&mut session, table_set).map_err(with_address)? {
+        TableState::Ours { .. } => remove(&mut session, table_set).map_err(with_address),
+        TableState::Foreign(_) | TableState::Nothing => Ok(()),
     }
 }
 
-/// The marker goes last: what was cut off before is still known to be ours.
-fn remove(session: &mut Session, made: &dyn Making) -> db::error::Result<()> {
-    for name in made.to_drop(session) {
+/// Drops the marker last: after an interruption, the remaining tables are still known to be ours.
+fn remove(session: &mut Session, table_set: &dyn TableSet) -> db::error::Result<()> {
+    for name in table_set.to_drop(session) {
         session.query(&format!("DROP TABLE IF EXISTS {name}"))?;
     }
     session.query(&format!("DROP TABLE {MARKER}"))?;
     Ok(())
 }
 
-fn not_prepared(place: &str, why: &str) -> EngineError {
+fn not_prepared(address: &str, why: &str) -> EngineError {
     EngineError::new(
         Class::NotPrepared,
-        format!("{place}: {why}"),
+        format!("{address}: {why}"),
         "run the prepare phase with the same tables",
     )
 }
 
-fn interrupted(place: &str) -> EngineError {
+fn interrupted(address: &str) -> EngineError {
     EngineError::new(
         Class::Interrupted,
-        format!("{place}: making the tables was stopped"),
+        format!("{address}: making the tables was stopped"),
         "prepare again: what is not whole is made anew",
     )
 }

@@ -1,15 +1,16 @@
-//! sysbench's tables: what they are made of, and making them.
+//! sysbench's tables: their description, and their creation.
 //!
-//! In: the job's parameters. Out: tables full of rows that follow from the seed. Called by `prepare`.
+//! In: the job's parameters. Out: tables full of rows that follow from the seed. Called by
+//! `prepare`.
 
-use super::{Making, Task};
+use super::{TableSet, Task};
 use crate::db;
 use crate::db::session::Session;
 use crate::job::sql::Oltp;
 use crate::workload::sql::schema::{Dialect, continue_numbers, create, table};
 use crate::workload::sql::{load, rows};
 
-impl Making for Oltp {
+impl TableSet for Oltp {
     fn made_of(&self) -> String {
         let index = if self.secondary {
             "a secondary index"
@@ -33,14 +34,14 @@ impl Making for Oltp {
     fn make(&self, session: &mut Session, task: &Task<'_>) -> db::error::Result<bool> {
         let dialect = Dialect::of(&self.database);
         let total = u64::from(self.tables) * self.table_size * rows::ROW_BYTES;
-        let tell = |done: u64| task.tell(done * rows::ROW_BYTES, total);
+        let report_rows = |done: u64| task.report_bytes(done * rows::ROW_BYTES, total);
         for number in 1..=self.tables {
             for statement in create(dialect, number, self.secondary) {
                 session.query(&statement)?;
             }
         }
-        tell(0);
-        if !load::load(self, task.seed, task.stop, &tell)? {
+        report_rows(0);
+        if !load::load(self, task.seed, task.stop, &report_rows)? {
             return Ok(false);
         }
         for number in 1..=self.tables {
@@ -54,17 +55,17 @@ impl Making for Oltp {
     /// By its number and by the index on `k`.
     fn reading(&self, table: &str) -> Vec<String> {
         ["SUM(LENGTH(pad))", "SUM(k)"]
-            .map(|what| format!("SELECT {what} FROM {table}"))
+            .map(|columns| format!("SELECT {columns} FROM {table}"))
             .to_vec()
     }
 
-    /// Those of an earlier job may be more than are wanted now.
+    /// An earlier job may have created more tables than this one needs.
     fn to_drop(&self, session: &mut Session) -> Vec<String> {
-        let more = (self.tables + 1..).map(table).take_while(|name| {
+        let surplus = (self.tables + 1..).map(table).take_while(|name| {
             session
                 .query(&format!("SELECT 1 FROM {name} LIMIT 1"))
                 .is_ok()
         });
-        self.tables().into_iter().chain(more).collect()
+        self.tables().into_iter().chain(surplus).collect()
     }
 }
