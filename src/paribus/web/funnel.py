@@ -15,7 +15,7 @@ _USUAL_MARGIN = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class FunnelPoint:
     """One look: its number and pairs, the effect in words, and where its marks are in the picture."""
 
     number: int
@@ -45,10 +45,10 @@ class Funnel:
     margin_low: float
     margin_high: float
     limit: str
-    steps: tuple[Step, ...]
+    steps: tuple[FunnelPoint, ...]
 
     @property
-    def last(self) -> Step:
+    def last(self) -> FunnelPoint:
         """The newest look."""
         return self.steps[-1]
 
@@ -92,10 +92,10 @@ def _funnel(looks: Sequence[Look], margins: Mapping[str, float]) -> Funnel:
     def place(percent: float) -> float:
         return round((min(max(percent, -limit), limit) / limit + 1) * WIDTH / 2, 1)
 
-    def step(row: int, look: Look) -> Step:
+    def step(row: int, look: Look) -> FunnelPoint:
         under, over, middle = (numbers.percent_of(value) for value in (look.low, look.high, look.estimate))
         text = numbers.effect(look.estimate, look.low, look.high)
-        return Step(
+        return FunnelPoint(
             number=look.number,
             pairs=look.pairs,
             effect=text.estimate,

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, Field, model_validator
 from paribus.parsers import pattern
 from paribus.parsers.report import ToolReport
 from paribus.registry import Tool, workload_kinds
-from paribus.workloads.tools import Argument, Argv, RunRequest, ToolKindBase, ToolParameters, ToolRun
+from paribus.workloads.tools import Argument, Argv, RunRequest, ToolExecution, ToolKindBase, ToolParameters
 
 _SCALES = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 
@@ -105,14 +105,16 @@ class CommandKind(ToolKindBase):
         """As the plan says."""
         return _filled(_own(parameters).cleanup, order, order.measure_s)
 
-    def runs(self, parameters: BaseModel, order: RunRequest) -> list[ToolRun]:
+    def runs(self, parameters: BaseModel, order: RunRequest) -> list[ToolExecution]:
         """The command once; before that, where it does not settle itself, once for nothing but settling."""
         p = _own(parameters)
         own_settle_s = order.settle_s if p.settle_in_command else 0.0
-        last = ToolRun(argv=_filled(p.run, order, order.measure_s), settle_s=own_settle_s, measure_s=order.measure_s)
+        last = ToolExecution(
+            argv=_filled(p.run, order, order.measure_s), settle_s=own_settle_s, measure_s=order.measure_s
+        )
         if p.settle_in_command or not order.settle_s:
             return [last]
-        return [ToolRun(argv=_filled(p.run, order, order.settle_s), settle_s=order.settle_s, measure_s=0.0), last]
+        return [ToolExecution(argv=_filled(p.run, order, order.settle_s), settle_s=order.settle_s, measure_s=0.0), last]
 
     def read(self, parameters: BaseModel, order: RunRequest, text: str) -> ToolReport:  # noqa: ARG002  as of every kind
         """What the patterns find."""

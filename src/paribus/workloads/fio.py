@@ -14,9 +14,9 @@ from paribus.workloads.tools import (
     Argv,
     OptionValue,
     RunRequest,
+    ToolExecution,
     ToolKindBase,
     ToolParameters,
-    ToolRun,
     options,
     refuse_options,
 )
@@ -93,7 +93,7 @@ class FioKind(ToolKindBase):
             return fio_paths.of_job_file(p.job, order.directory, read)
         return fio_paths.of_options(p.options, order.directory)
 
-    def runs(self, parameters: BaseModel, order: RunRequest) -> list[ToolRun]:
+    def runs(self, parameters: BaseModel, order: RunRequest) -> list[ToolExecution]:
         """One run; fio itself does not count what it did while it settled."""
         timed = [f"--runtime={_ms(order.measure_s)}", "--time_based=1", f"--iodepth={order.threads}"]
         if order.settle_s:
@@ -102,7 +102,7 @@ class FioKind(ToolKindBase):
             timed += [f"--rate_iops={order.rate}", f"--rate_process={_PROCESSES[order.arrivals]}"]
         told = ["--group_reporting=1", "--unified_rw_reporting=mixed", "--lat_percentiles=1"]
         argv = self._call(parameters, order, [*timed, *told])
-        return [ToolRun(argv=argv, settle_s=order.settle_s, measure_s=order.measure_s)]
+        return [ToolExecution(argv=argv, settle_s=order.settle_s, measure_s=order.measure_s)]
 
     def read(self, parameters: BaseModel, order: RunRequest, text: str) -> ToolReport:  # noqa: ARG002  as of every kind
         """All of it."""

@@ -13,9 +13,9 @@ from paribus.workloads.tools import (
     Argv,
     OptionValue,
     RunRequest,
+    ToolExecution,
     ToolKindBase,
     ToolParameters,
-    ToolRun,
     options,
     refuse_options,
 )
@@ -82,13 +82,13 @@ class SysbenchKind(ToolKindBase):
         """`sysbench … cleanup`."""
         return [*self._call(parameters, order), "cleanup"] if _own(parameters).prepare else []
 
-    def runs(self, parameters: BaseModel, order: RunRequest) -> list[ToolRun]:
+    def runs(self, parameters: BaseModel, order: RunRequest) -> list[ToolExecution]:
         """One run; the last of its lines is often missing, hence a second more."""
         settle_s, measure_s = _whole(order.settle_s), _whole(order.measure_s)
         timed = [f"--time={settle_s + measure_s + 1}", "--report-interval=1"]
         rate = [f"--rate={order.rate}"] if order.rate else []
         argv = [*self._call(parameters, order), *timed, *rate, "run"]
-        return [ToolRun(argv=argv, settle_s=settle_s, measure_s=measure_s)]
+        return [ToolExecution(argv=argv, settle_s=settle_s, measure_s=measure_s)]
 
     def read(self, parameters: BaseModel, order: RunRequest, text: str) -> ToolReport:  # noqa: ARG002  as of every kind
         """The seconds after settling."""

@@ -36,7 +36,7 @@ class RunRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolRun:
+class ToolExecution:
     """One start of the program: of its time, the first `settle_s` do not count; 0 measured: none of it does."""
 
     argv: Argv
@@ -55,7 +55,7 @@ class ToolKind(WorkloadKind, Protocol):
         """What it takes to remove what lies outside of its directory."""
         ...
 
-    def runs(self, parameters: BaseModel, order: RunRequest) -> Sequence[ToolRun]:
+    def runs(self, parameters: BaseModel, order: RunRequest) -> Sequence[ToolExecution]:
         """The runs of one trial; the last one is measured."""
         ...
 

@@ -50,7 +50,7 @@ def test_damaged_logs_are_reported(store: Engine, tmp_path: Path, format: str) -
                 (folder / f"{level}-{number}-{version}").write_bytes(mutated(rng, path.read_bytes()))
     rules = tmp_path / "rules.toml"
     rules.write_text("[[rule]]\npath = '/(?P<x>[ab])-'\n")
-    wanted = importing.import_request([str(folder)], "", "", rules, name="hostile", baseline="", form="")
+    wanted = importing.import_request([str(folder)], "", "", rules, name="hostile", baseline="", file_format="")
     heard: list[pipeline.ImportOutcome] = []
     found, kept = pipeline.carry_out(wanted, store, None, "0", heard.append)
     tally = importing.ImportTally()

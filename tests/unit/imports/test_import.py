@@ -32,7 +32,7 @@ def bring(
 ) -> tuple[Experiment | None, list[pipeline.ImportOutcome]]:
     """Import files as a level of `x`."""
     heard: list[pipeline.ImportOutcome] = []
-    plain = {"name": "", "baseline": "", "form": ""} | options
+    plain = {"name": "", "baseline": "", "file_format": ""} | options
     wanted = importing.import_request([str(one) for one in names], "x", level, None, **plain)
     _, kept = pipeline.carry_out(wanted, store, into or pipeline.set_named(store, wanted.name), "0", heard.append)
     return kept, heard
@@ -155,7 +155,7 @@ def test_what_is_no_log_is_told_and_the_rest_is_kept(store: Engine, tmp_path: Pa
 
 def test_nothing_is_kept_without_a_store(tmp_path: Path) -> None:
     wanted = importing.import_request(
-        [str(write(tmp_path / "a.log", 100))], "x", "a", None, name="", baseline="", form=""
+        [str(write(tmp_path / "a.log", 100))], "x", "a", None, name="", baseline="", file_format=""
     )
     heard: list[pipeline.ImportOutcome] = []
     found, kept = pipeline.carry_out(wanted, None, None, "0", heard.append)
@@ -172,9 +172,9 @@ def test_a_set_is_no_experiment_and_the_other_way_round(store: Engine, tmp_path:
     assert kept is not None
     assert pipeline.find_set(store, "x").id == kept.id
     with pytest.raises(UsageError, match="belong together"):
-        importing.import_request([str(tmp_path)], "x", "", None, name="", baseline="", form="")
+        importing.import_request([str(tmp_path)], "x", "", None, name="", baseline="", file_format="")
     with pytest.raises(UsageError, match="did you mean 'sysbench'"):
-        importing.import_request([str(tmp_path)], "", "", None, name="", baseline="", form="sysbensh")
+        importing.import_request([str(tmp_path)], "", "", None, name="", baseline="", file_format="sysbensh")
 
 
 def test_rules_say_what_each_file_of_a_folder_is_a_run_of(store: Engine, tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_rules_say_what_each_file_of_a_folder_is_a_run_of(store: Engine, tmp_pat
         "[[rule]]\npath = '(?P<scheduler>noop|cfq)-t(?P<load>[0-9]+)'\nworkload = 'rw'\n"
         "[[rule]]\npath = 'warmup'\nskip = true\n"
     )
-    wanted = importing.import_request([str(tmp_path / "logs")], "", "", rules, name="", baseline="", form="")
+    wanted = importing.import_request([str(tmp_path / "logs")], "", "", rules, name="", baseline="", file_format="")
     assert wanted.name == "ours"
     _, kept = pipeline.carry_out(wanted, store, None, "0", lambda _: None)
     assert {(t.arm, t.load.n, t.workload, t.baseline) for t in trials(store, kept)} == {
@@ -204,7 +204,7 @@ def test_a_load_that_nobody_can_have_run_with_is_not_stated(store: Engine, tmp_p
     rules.write_text("[[rule]]\npath = 'a'\nlabels = { x = 'y' }\n")
     table = tmp_path / "a.csv"
     table.write_text("factor,level,workload,threads,metric,unit,value\nx,y,w,99999999999999999999,tps,1/s,5\n")
-    wanted = importing.import_request([str(table)], "", "", rules, name="", baseline="", form="")
+    wanted = importing.import_request([str(table)], "", "", rules, name="", baseline="", file_format="")
     _, kept = pipeline.carry_out(wanted, store, None, "0", lambda _: None)
     assert all(t.load.unit is LoadUnit.NOT_STATED for t in (trials(store, kept) if kept else []))
 

@@ -34,7 +34,7 @@ def look(store: Engine, folder: Path, *tables: str | bytes, claims: str = "") ->
         (folder / "claims.toml").write_text(claims)
         asked = read_claims(folder / "claims.toml")
         (folder / "claims.toml").unlink()
-    wanted = importing.import_request([str(folder)], "", "", None, name=str(folder), baseline="", form="")
+    wanted = importing.import_request([str(folder)], "", "", None, name=str(folder), baseline="", file_format="")
     _, kept = pipeline.carry_out(wanted, store, None, "0", lambda _: None)
     assert kept is not None
     said: list[Any] = [origin.said["readings"] for origin in sources.origins(store, kept.id).values()]
