@@ -229,9 +229,9 @@ def _tools(plan: Plan) -> list[ToolRun]:
             parameters = parameters_of(workload, plan.baseline)
             directory = f"{data_folder(plan.target.path, 'EXPERIMENT')}/{workload.plan_name}"
             level, protocol = workload.levels[0], plan.protocol
-            order = request_of(workload, directory, level, protocol.settle_s, protocol.trial_s)
-            argvs = [tool.preparing(parameters, order), *(run.argv for run in tool.runs(parameters, order))]
-            argvs.append(tool.cleaning(parameters, order))
+            request = request_of(workload, directory, level, protocol.settle_s, protocol.trial_s)
+            argvs = [tool.prepare_command(parameters, request), *(run.argv for run in tool.runs(parameters, request))]
+            argvs.append(tool.cleanup_command(parameters, request))
             tool_runs.append(ToolRun(workload=workload.name, commands=[shlex.join(argv) for argv in argvs if argv]))
     return tool_runs
 

@@ -40,8 +40,8 @@ def test_sysbench_runs_for_settle_trial_and_a_second() -> None:
     ]  # fmt: skip
     assert (run.settle_s, run.measure_s) == (2, 3)
     order = request_of(workload, "/data/w")
-    assert _kind(workload).preparing(parameters_of(workload, {}), order)[-1] == "prepare"
-    assert _kind(workload).cleaning(parameters_of(workload, {}), order)[-1] == "cleanup"
+    assert _kind(workload).prepare_command(parameters_of(workload, {}), order)[-1] == "prepare"
+    assert _kind(workload).cleanup_command(parameters_of(workload, {}), order)[-1] == "cleanup"
 
 
 def test_fio_settles_by_itself() -> None:
