@@ -89,7 +89,7 @@ def document(
             experiment=journal.experiment,
             journal=journal.path,
             running=journal.owned,
-            applied=journal.kept,
+            applied=journal.is_permanent,
             expired=change["expired"],
             knob=change["knob"],
             before=change["before"],

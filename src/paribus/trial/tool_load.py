@@ -80,7 +80,7 @@ class ToolLoad:
 
     def _start(self, run: ToolExecution) -> ToolProcess:
         self._process = self._tools.start(self._workload, self._settings, run.argv, self._conditions)
-        self._monitor.sampler.own_too([self._process.pid])
+        self._monitor.sampler.add_own_processes([self._process.pid])
         return self._process
 
     def _until(self, process: ToolProcess, deadline: float, *, to_its_end: bool = True) -> None:

@@ -25,7 +25,7 @@ from paribus.engine.protocol import (
     SqlMixJob,
 )
 from paribus.model import Measurement, Settings, Workload
-from paribus.registry import OF_THE_DATA, WorkloadKind, data_of, database_settings, parameters_of, workload_kinds
+from paribus.registry import CREATION_SETTINGS, WorkloadKind, data_of, database_settings, parameters_of, workload_kinds
 from paribus.units import LoadLevel
 
 
@@ -72,7 +72,7 @@ def _database_file(workload: Workload, settings: Settings, directory: str, phase
     pragmas = {
         name: str(pragma_settings[name]).lower()
         for name in sorted(pragma_settings)
-        if phase == "run" or name in OF_THE_DATA
+        if phase == "run" or name in CREATION_SETTINGS
     }
     return SqliteFile(path=f"{directory}/data.db", pragmas=pragmas)
 
