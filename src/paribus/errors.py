@@ -34,7 +34,7 @@ from dataclasses import dataclass
 
 
 class ParibusError(Exception):
-    """A failure told to a person: `message` names the thing and the cause, `todo` what to do next."""
+    """A failure reported to the user: `message` names the object and the cause, `todo` the next step."""
 
     exit_code = 3
 
@@ -48,14 +48,14 @@ class ParibusError(Exception):
 
 
 class UsageError(ParibusError):
-    """The command line names something that is not there."""
+    """The command line is wrong."""
 
     exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong with a plan: where it stands, what is wrong, what would be right."""
+    """A problem in a plan: its location, the error and a hint."""
 
     location: str
     message: str
@@ -67,7 +67,7 @@ class Problem:
 
 
 class PlanError(UsageError):
-    """A plan that cannot be carried out, with all its problems."""
+    """A plan that cannot be run, with all its problems."""
 
     def __init__(self, name: str, problems: Sequence[Problem]) -> None:
         problems = sorted(problems, key=lambda problem: problem.line)
@@ -82,27 +82,27 @@ class StoreError(ParibusError):
 
 
 class HostError(ParibusError):
-    """A file or a program of the target did not do what was asked."""
+    """An operation on a file or a program of the target failed."""
 
 
 class Missing(HostError):
-    """The file or program is not there."""
+    """The file or program does not exist."""
 
 
 class Denied(HostError):
-    """The file is not for this user, or the kernel refused the value."""
+    """This user may not access the file, or the kernel refused the value."""
 
 
 class ReadOnly(Denied):
-    """It is there, and on a file system that is read-only."""
+    """The file exists on a read-only file system."""
 
 
 class BadReply(HostError):
-    """The target answers, but with what is not understood, with too much, or not in time."""
+    """The target's answer is not understood, too large, or too late."""
 
 
 class Unreachable(HostError):
-    """The target does not answer: the connection cannot be made, or was lost."""
+    """The target does not answer: the connection failed or was lost."""
 
 
 class JournalError(ParibusError):
@@ -116,7 +116,7 @@ class JournalOpen(JournalError):
 
 
 class NotInspected(JournalError):
-    """The journals of a target cannot be read, so nobody knows whether its settings are changed."""
+    """The journals of a target cannot be read, so its settings may still be changed."""
 
     exit_code = 4
 
@@ -140,11 +140,11 @@ class EngineError(ParibusError):
 
 
 class DatabaseError(ParibusError):
-    """A database server of our own cannot be made, kept or removed, or one that others use cannot be worked on."""
+    """A private database server cannot be created, kept or removed, or work on a shared one is impossible."""
 
 
 class DataDamaged(DatabaseError):
-    """The data of a server that was put back is not what was made."""
+    """The restored data of a server differs from the created data."""
 
 
 class ServerWouldNotStart(DatabaseError):
@@ -156,18 +156,18 @@ class ServerWouldNotStart(DatabaseError):
 
 
 class ServerGone(DatabaseError):
-    """The server ended by itself, or does not answer any more."""
+    """The server ended by itself, or does not answer."""
 
 
 class QueryRefused(DatabaseError):
-    """The server said no, in its own `words` and `code`; `kind` is what that means, for example `missing`."""
+    """The server refused a query, with its own `words` and `code`; `kind` classifies it, for example `missing`."""
 
-    def __init__(self, kind: str, code: str, words: str, asked: str = "", todo: str = "") -> None:
-        told = f"{words} ({code})" if code else words
-        super().__init__(f"{asked}: {told}" if asked else told, todo)
+    def __init__(self, kind: str, code: str, server_message: str, statement: str = "", todo: str = "") -> None:
+        message = f"{server_message} ({code})" if code else server_message
+        super().__init__(f"{statement}: {message}" if statement else message, todo)
         self.kind = kind
         self.code = code
-        self.words = words
+        self.words = server_message
 
 
 class DrawingFailed(ParibusError):
@@ -175,14 +175,14 @@ class DrawingFailed(ParibusError):
 
 
 class Inapplicable(ParibusError):
-    """What an experiment showed does not say that this should be set, or not on this machine."""
+    """The experiment does not support this setting, or the machine is another one."""
 
 
 class LimitReached(ParibusError):
-    """The machine reached a limit that the plan sets, so the load was ended; the machine was put back."""
+    """A limit of the plan was reached: the load was ended and the machine restored."""
 
 
 class Interrupted(ParibusError):
-    """Ctrl-C, SIGTERM or SIGHUP ended the work; the machine was put back."""
+    """Ctrl-C, SIGTERM or SIGHUP ended the work; the machine was restored."""
 
     exit_code = 130

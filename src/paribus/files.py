@@ -1,6 +1,6 @@
-"""Files of this machine that other users might swap for a link: written whole, and only where nobody else can.
+"""Atomic writes of files on this machine, safe against links and folders of other users.
 
-The engine has the same rule for the folders of data on a target (`engine/src/folder`).
+The engine applies the same rule to data folders on a target (`engine/src/folder`).
 """
 
 import contextlib
@@ -19,44 +19,44 @@ _PROTECTED_LINKS = Path("/proc/sys/fs/protected_symlinks")
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A new file to write, which takes the place of `path` when it is whole. Raises OSError.
+    """A temporary file that replaces `path` when the context ends without an error. Raises OSError.
 
-    A link that leads elsewhere is followed where its owner is trusted, and never for writing.
+    A link is followed if its owner is trusted, and never opened for writing.
     """
-    place = _followed(path)
-    handle, name = tempfile.mkstemp(prefix=f".{place.name[:80]}.", dir=place.parent)
-    beside = Path(name)
+    target_path = _followed(path)
+    handle, name = tempfile.mkstemp(prefix=f".{target_path.name[:80]}.", dir=target_path.parent)
+    temporary = Path(name)
     try:
-        os.fchmod(handle, stat.S_IMODE(place.stat().st_mode) if place.exists() else 0o666 & ~_umask())
+        os.fchmod(handle, stat.S_IMODE(target_path.stat().st_mode) if target_path.exists() else 0o666 & ~_umask())
         os.close(handle)
-        yield beside
-        beside.replace(place)
+        yield temporary
+        temporary.replace(target_path)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader finds all of it or what was there before. Raises OSError.
+    """Write a file atomically: a reader finds the whole new text or the old one. Raises OSError.
 
-    A device or a pipe takes what comes, where it is ours or root's, and a reader waits at it.
+    A device or a pipe is written directly if it belongs to this user or root.
     """
-    place = _followed(path)
-    if place.exists() and not place.is_file():
-        if why := distrust_entry(place):
-            raise PermissionError(0, why)
-        follow = 0 if place.is_symlink() else os.O_NOFOLLOW  # a descriptor of ours in /proc
-        handle = os.open(place, os.O_WRONLY | follow | os.O_NONBLOCK | os.O_CLOEXEC)
+    target_path = _followed(path)
+    if target_path.exists() and not target_path.is_file():
+        if reason := distrust_entry(target_path):
+            raise PermissionError(0, reason)
+        link_flag = 0 if target_path.is_symlink() else os.O_NOFOLLOW  # a descriptor of ours in /proc
+        handle = os.open(target_path, os.O_WRONLY | link_flag | os.O_NONBLOCK | os.O_CLOEXEC)
         os.set_blocking(handle, True)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
         return
-    with replacing(path) as beside:
-        beside.write_text(text, encoding="utf-8")
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def _followed(path: Path) -> Path:
-    """Where a path leads; a descriptor in /proc that has no path is one itself.
+    """The path after following links; a descriptor in /proc without a path is returned as it is.
 
     Raises PermissionError for a link that another user made.
     """
@@ -74,70 +74,70 @@ def _followed(path: Path) -> Path:
 
 
 def _umask() -> int:
-    """What newly made files may not have; asking changes it for a moment."""
+    """The umask of the process; reading it changes it for a moment."""
     umask = os.umask(0o077)
     os.umask(umask)
     return umask
 
 
 def distrust(path: Path) -> str:
-    """Why other users can change what is in a folder, or replace one on the way to it; empty where they cannot.
+    """Reason why other users can change the contents of a folder, or replace a folder on its path; empty if none.
 
-    Root is trusted, this user is, and under sudo the user who asked for it. A folder on the way may be one in which
-    all users have entries, as /tmp, where the sticky bit keeps each from those of the others; so may be the folder
-    itself, where the kernel follows no links of others in it. Raises OSError where it is not there.
+    Trusted are root, this user, and under sudo the user who called it. A folder on the path may be writable by all
+    users, as /tmp, if its sticky bit protects the entries of each. So may the folder itself, if the kernel protects
+    links in it. Raises OSError if it does not exist.
     """
-    way = [Path("/")]
-    rest = list(path.absolute().parts[1:])
+    folders = [Path("/")]
+    remaining = list(path.absolute().parts[1:])
     links = 0
-    while rest:
-        name = rest.pop(0)
+    while remaining:
+        name = remaining.pop(0)
         if name == "..":
-            way = way[:-1] or way
+            folders = folders[:-1] or folders
             continue
-        here = way[-1] / name
-        found = here.lstat()
-        if why := _distrust(here, found):
-            return f"{here} {why}"
-        if not stat.S_ISLNK(found.st_mode):
-            way.append(here)
+        entry = folders[-1] / name
+        status = entry.lstat()
+        if reason := _distrust(entry, status):
+            return f"{entry} {reason}"
+        if not stat.S_ISLNK(status.st_mode):
+            folders.append(entry)
             continue
         links += 1
         if links > _MOST_LINKS:
             raise OSError(0, "too many links")
-        target = here.readlink()
+        target = entry.readlink()
         if target.is_absolute():
-            way = way[:1]
-        rest[:0] = target.parts[1:] if target.is_absolute() else target.parts
-    if way[-1].stat().st_mode & stat.S_IWOTH and not _links_are_protected():
-        return f"{way[-1]} can be written by all users"
+            folders = folders[:1]
+        remaining[:0] = target.parts[1:] if target.is_absolute() else target.parts
+    if folders[-1].stat().st_mode & stat.S_IWOTH and not _links_are_protected():
+        return f"{folders[-1]} can be written by all users"
     return ""
 
 
 def distrust_entry(path: Path) -> str:
-    """Why an entry of a folder is not ours; empty where it is, or there is none. Raises OSError."""
+    """Reason why an entry of a folder is not trusted; empty if it is, or does not exist. Raises OSError."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except FileNotFoundError:
         return ""
-    return "" if _is_trusted(found.st_uid) else f"{path} belongs to {_user_name(found.st_uid)}"
+    return "" if _is_trusted(status.st_uid) else f"{path} belongs to {_user_name(status.st_uid)}"
 
 
-def _distrust(path: Path, found: os.stat_result) -> str:
-    if not _is_trusted(found.st_uid):
-        return f"belongs to {_user_name(found.st_uid)}"
-    if stat.S_ISLNK(found.st_mode) or (found.st_uid == _ROOT and found.st_mode & stat.S_ISVTX):
+def _distrust(path: Path, status: os.stat_result) -> str:
+    if not _is_trusted(status.st_uid):
+        return f"belongs to {_user_name(status.st_uid)}"
+    if stat.S_ISLNK(status.st_mode) or (status.st_uid == _ROOT and status.st_mode & stat.S_ISVTX):
         return ""
-    if found.st_mode & stat.S_IWOTH:
+    if status.st_mode & stat.S_IWOTH:
         return "can be written by all users"
-    if found.st_mode & stat.S_IWGRP and (not _is_private(found) or _has_list(path)):
+    if status.st_mode & stat.S_IWGRP and (not _is_private(status) or _has_list(path)):
         return "can be written by its group"
     return ""
 
 
 def _is_trusted(user: int) -> bool:
-    own = os.geteuid()
-    return user in (_ROOT, own) or (own == _ROOT and os.environ.get("SUDO_UID") == str(user))
+    effective_user = os.geteuid()
+    return user in (_ROOT, effective_user) or (effective_user == _ROOT and os.environ.get("SUDO_UID") == str(user))
 
 
 def _user_name(user: int) -> str:
@@ -147,18 +147,18 @@ def _user_name(user: int) -> str:
         return f"user {user}"
 
 
-def _is_private(found: os.stat_result) -> bool:
-    """Whether the owner alone is in the group, as on systems where each user has a group of the same name."""
+def _is_private(status: os.stat_result) -> bool:
+    """Whether the group has no member but the owner, as on systems with a private group for each user."""
     try:
-        group = grp.getgrgid(found.st_gid)
+        group = grp.getgrgid(status.st_gid)
     except KeyError:
         return False
-    owner = _user_name(found.st_uid)
+    owner = _user_name(status.st_uid)
     return group.gr_name == owner and all(name == owner for name in group.gr_mem)
 
 
 def _has_list(path: Path) -> bool:
-    """Whether it has an access control list, whose mask is shown where the group's rights would be."""
+    """Whether it has an access control list, whose mask then stands in place of the group's rights."""
     try:
         return bool(os.getxattr(path, "system.posix_acl_access"))
     except OSError:

@@ -16,27 +16,27 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LEFT_TO_IT = "default"  # the value of a database's setting that is not set
-OF_THE_DATA = frozenset({"page_size", "auto_vacuum", "encoding"})  # settings that are fixed when the data is made
+DATABASE_DEFAULT = "default"  # the value of a database's setting that is not set
+CREATION_SETTINGS = frozenset({"page_size", "auto_vacuum", "encoding"})  # settings that are fixed when the data is made
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """`did you mean …?` for a name that is not known; empty when nothing is near."""
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+def nearest(name: str, known_names: Iterable[str]) -> str:
+    """`did you mean …?` for an unknown name; empty when no known name is similar."""
+    near = difflib.get_close_matches(name, list(known_names), n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}?" if near else ""
 
 
 class Registry(Generic[T]):
-    """Named entries of one sort, such as every workload kind."""
+    """Named entries of one kind, such as every workload kind."""
 
-    def __init__(self, sort: str) -> None:
-        self._sort = sort
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
         self._entries: dict[str, T] = {}
 
     def register(self, name: str, entry: T) -> T:
-        """Add an entry; a name taken twice is a mistake of the programmer."""
+        """Add an entry; registering a name twice is a programming error."""
         if name in self._entries:
-            raise AssertionError(f"{self._sort} {name!r} is registered twice")
+            raise AssertionError(f"{self._kind} {name!r} is registered twice")
         self._entries[name] = entry
         return entry
 
@@ -46,7 +46,7 @@ class Registry(Generic[T]):
             return self._entries[name]
         except KeyError:
             hint = nearest(name, self._entries) or f"known: {', '.join(self._entries)}"
-            raise UsageError(f"there is no {self._sort} {name!r}", hint) from None
+            raise UsageError(f"there is no {self._kind} {name!r}", hint) from None
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries
@@ -57,10 +57,10 @@ class Registry(Generic[T]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataSet:
-    """What a workload works on: files, or the `device` that is named; data of one `shape` is shared.
+    """The data of a workload: files, or the `device` that is named; data of one `shape` is shared.
 
-    `made`: it must be made for the load; `written`: the load changes it; `cached`: by way of the page cache. `rows` are
-    those of tables.
+    `made`: the data must be created for the load. `written`: the load changes it. `cached`: access is through the page
+    cache. `rows` is the number of rows of tables.
     """
 
     device: str
@@ -74,9 +74,9 @@ class DataSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadSeries:
-    """One workload of those that a workload table of a plan stands for; `name` is empty where it is the only one.
+    """One of the workloads that a workload table of a plan defines; `name` is empty if it is the only one.
 
-    `parameters` are of the kind's `parameters`, `threads` the load levels.
+    `parameters` are of the kind's type `parameters`, `threads` are the load levels.
     """
 
     name: str
@@ -86,20 +86,20 @@ class WorkloadSeries:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """What a plan needs to know of a tool of the user's: its `program`, and what a reader must know of its figures."""
+    """A tool of the user, as plans need it: its `program`, and a note on its figures for readers."""
 
     program: Callable[["BaseModel"], str]
     note: StoredMessage | None = None
 
 
 class WorkloadKind(Protocol):
-    """What a plan needs to know of a workload kind.
+    """Contract of a workload kind with plans.
 
-    `table` is what a plan writes, `parameters` what one workload has. They differ in the `axes`: of these a plan
-    gives a list, and every value belongs to a series of its own. A kind with axes is worth measuring by itself.
+    `table` is the table in a plan, `parameters` those of one workload. They differ in the `axes`: for these a plan
+    gives a list, and every value belongs to a series of its own. A kind with axes can be measured without factors.
     `sizes_an_operation` are the parameters that change what an operation is; then `size_response` is judged.
-    `on_database`: its data is in the plan's database. `tool`: its load is a program of the user's, so that each trial
-    has a run of its own.
+    `on_database`: its data is in the plan's database. `tool`: its load is a program of the user, so that each trial has
+    a run of its own.
     """
 
     name: str
@@ -112,11 +112,11 @@ class WorkloadKind(Protocol):
     tool: Tool | None
 
     def series(self, table: Any) -> Sequence[WorkloadSeries]:
-        """The workloads that a table stands for; it has the fields of `table`, and `threads`."""
+        """The workloads that a table defines; it has the fields of `table`, and `threads`."""
         ...
 
     def data(self, parameters: "BaseModel") -> DataSet:
-        """What the load works on."""
+        """The data of a workload."""
         ...
 
 
@@ -124,28 +124,30 @@ workload_kinds: Registry[WorkloadKind] = Registry("workload kind")
 
 
 def parameters_of(workload: "Workload", settings: "Settings") -> "BaseModel":
-    """The workload's parameters with a trial's settings in place; those of other owners are passed over.
+    """The workload's parameters with a trial's settings applied; settings of other owners are ignored.
 
-    Raises pydantic's ValidationError where they do not go together.
+    Raises pydantic's ValidationError for an invalid combination.
     """
-    own = dict(workload.parameters)
+    parameters = dict(workload.parameters)
     for key, value in settings.items():
         owner, _, parameter = key.partition(".")
         if owner in workload.owners:
-            own[parameter] = value
-    return workload_kinds.get(workload.kind).parameters.model_validate(own)
+            parameters[parameter] = value
+    return workload_kinds.get(workload.kind).parameters.model_validate(parameters)
 
 
 def database_settings(workload: "Workload", settings: "Settings") -> dict[str, "Value"]:
-    """A trial's settings of the workload's database, by their names there; those left to it are passed over."""
-    own = ((key.partition(".")[::2], value) for key, value in settings.items())
-    return {name: value for (owner, name), value in own if owner == workload.database and value != LEFT_TO_IT}
+    """A trial's settings of the workload's database, by variable; those with the value `default` are left out."""
+    named_values = ((key.partition(".")[::2], value) for key, value in settings.items())
+    return {
+        name: value for (owner, name), value in named_values if owner == workload.database and value != DATABASE_DEFAULT
+    }
 
 
 def data_of(workload: "Workload", settings: "Settings") -> DataSet:
-    """What a trial with these settings works on; what is preconditioned is written. Raises as above."""
-    found = workload_kinds.get(workload.kind).data(parameters_of(workload, settings))
-    own = database_settings(workload, settings)
-    shape = "".join(f"-{name}={own[name]}" for name in sorted(OF_THE_DATA.intersection(own)))
-    found = dataclasses.replace(found, shape=found.shape + shape)
-    return dataclasses.replace(found, made=True, written=True) if workload.precondition else found
+    """The data of a trial with these settings; a preconditioned data set is written. Raises as `parameters_of`."""
+    data_set = workload_kinds.get(workload.kind).data(parameters_of(workload, settings))
+    data_settings = database_settings(workload, settings)
+    shape = "".join(f"-{name}={data_settings[name]}" for name in sorted(CREATION_SETTINGS.intersection(data_settings)))
+    data_set = dataclasses.replace(data_set, shape=data_set.shape + shape)
+    return dataclasses.replace(data_set, made=True, written=True) if workload.precondition else data_set

@@ -1,6 +1,6 @@
-"""Sizes, durations, shares and load levels, as people write them and as they are shown.
+"""Sizes, durations, shares and load levels: parsing and formatting.
 
-Inside the program everything is seconds, bytes and plain ratios; text is made and read here only.
+All values inside the program are seconds, bytes and plain ratios; only this module converts them from and to text.
 """
 
 import math
@@ -18,18 +18,18 @@ _LONGEST_S = 366 * 86400.0
 _NUMBER = re.compile(r"\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([A-Za-z%]*)\s*")
 
 
-def _split(value: object, what: str) -> tuple[float, str]:
-    """The number and the unit of a text. Raises ValueError for anything else; `what` says what was wanted."""
+def _split(value: object, expected: str) -> tuple[float, str]:
+    """The number and the unit of a text. Raises ValueError otherwise; `expected` completes its message."""
     match = _NUMBER.fullmatch(value) if isinstance(value, str) else None
     if match is None:
-        raise ValueError(f"{value!r} is not {what}")
+        raise ValueError(f"{value!r} is not {expected}")
     return float(match[1].replace("_", "")), match[2]
 
 
 def parse_size(value: object) -> int:
     """Read a size such as `16KiB`, `20G` or `4096` into bytes. K, M and G are binary, as in sysbench and fio.
 
-    Raises ValueError, with the units that would be right.
+    Raises ValueError that names the valid units.
     """
     if isinstance(value, int) and not isinstance(value, bool):
         size = float(value)
@@ -89,12 +89,12 @@ def show_duration(seconds: float) -> str:
         return f"{seconds * 1000:.3g} ms"
     if seconds < 10:
         return f"{seconds:.3g} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
+    whole_s = round(seconds)
+    if whole_s < 60:
+        return f"{whole_s} s"
+    minutes, remaining_s = divmod(whole_s, 60)
     if minutes < 60:
-        return f"{minutes} min {rest:02d} s" if rest else f"{minutes} min"
+        return f"{minutes} min {remaining_s:02d} s" if remaining_s else f"{minutes} min"
     hours, minutes = divmod(round(seconds / 60), 60)
     return f"{hours} h {minutes:02d} min"
 
@@ -146,7 +146,7 @@ class LoadLevel:
 
     @property
     def figure(self) -> str:
-        """The number as it stands in a column of load levels."""
+        """The number as shown in a column of load levels."""
         if self.unit is LoadUnit.NOT_STATED:
             return gettext("not stated")
         return f"{self.n:,}/s" if self.unit is LoadUnit.RATE_PER_S else str(self.n)

@@ -1,6 +1,6 @@
-"""Work that is done aside, by processes of our own: asked by pickles through stdin, answering through stdout.
+"""Worker processes that answer pickled requests on stdin through stdout.
 
-They end when they are let go; and with us, however that is, once they have no more to do or nobody to tell.
+They end when they are told to. If this process ends first, they end after their current request.
 """
 
 import os
@@ -17,14 +17,14 @@ from typing import Any
 
 
 class WorkerFailed(Exception):
-    """No answer comes; with the exit code, or why there is no process."""
+    """A request was not answered; carries the exit code, or the reason why there is no process."""
 
 
 class WorkerProcess:
-    """A process that runs a module which serves, and answers one request after another."""
+    """A process that runs a module's `serve` and answers one request after another."""
 
     def __init__(self, module: str) -> None:
-        """Start it. Raises Unanswered."""
+        """Start it. Raises WorkerFailed."""
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", module],
@@ -36,7 +36,7 @@ class WorkerProcess:
             raise WorkerFailed(error.strerror) from error
 
     def ask(self, request: Any) -> Any:
-        """Its answer. Raises Unanswered."""
+        """The answer to a request. Raises WorkerFailed."""
         assert self._process.stdin
         assert self._process.stdout
         try:
@@ -50,7 +50,7 @@ class WorkerProcess:
             raise WorkerFailed(self._process.wait()) from error
 
     def end(self) -> None:
-        """Let it go, whatever it is doing."""
+        """Kill it, whatever it is doing."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -60,14 +60,14 @@ class WorkerProcess:
 
 
 def share(workers: Sequence[WorkerProcess], requests: Sequence[Any]) -> list[Future[Any]]:
-    """The answers to come, each of whoever is free; when none is left to begin, a worker is let go.
+    """Futures of the answers, each from the first free worker; a worker ends when no request is left.
 
-    A future may raise Unanswered. Nobody waits for the rest of them when we end.
+    A future may raise WorkerFailed. When this process ends, it does not wait for the remaining answers.
     """
     futures: list[Future[Any]] = [Future() for _ in requests]
     waiting: SimpleQueue[tuple[Any, Future[Any]]] = SimpleQueue()
-    for one in zip(requests, futures, strict=True):
-        waiting.put(one)
+    for request_and_future in zip(requests, futures, strict=True):
+        waiting.put(request_and_future)
 
     def work(worker: WorkerProcess) -> None:
         with suppress(Empty):
@@ -85,7 +85,7 @@ def share(workers: Sequence[WorkerProcess], requests: Sequence[Any]) -> list[Fut
 
 
 def serve(answer: Callable[[Any], Any]) -> None:
-    """Answer what is asked until nobody asks any more."""
+    """Answer requests until stdin ends."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # who asked is gone
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what else is said is no answer

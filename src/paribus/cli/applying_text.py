@@ -6,37 +6,37 @@ from paribus.lab.applying import DANGERS, ApplyDocument, Step
 from paribus.model import Target
 
 
-def show(found: ApplyDocument, console: Console) -> None:
-    """What would be set, and what not and why."""
+def show(document: ApplyDocument, console: Console) -> None:
+    """Print the settings to be applied, and the reasons for those that are not."""
 
-    def say(words: str, style: str = "") -> None:
-        console.print(words, style=style, markup=False, soft_wrap=True)
+    def say(text: str, style: str = "") -> None:
+        console.print(text, style=style, markup=False, soft_wrap=True)
 
-    for difference in found.differences:
+    for difference in document.differences:
         say(f"another {difference.name}: measured {difference.measured}, here {difference.found}", "yellow")
-    for one in found.advice:
-        say(f"{one.factor}: {one.text}", "bold" if one.kind == "set" else "")
-        for step in found.steps:
-            if step.factor == one.factor:
+    for advised in document.advice:
+        say(f"{advised.factor}: {advised.text}", "bold" if advised.kind == "set" else "")
+        for step in document.steps:
+            if step.factor == advised.factor:
                 for line in lines(step):
                     say(f"  {line}")
-    for note in found.notes:
+    for note in document.notes:
         say(f"note: {note}", "yellow")
-    if not found.to_set:
-        by_hand = any(step.by_hand for step in found.steps)
+    if not document.to_set:
+        by_hand = any(step.by_hand for step in document.steps)
         say("nothing else is to be set" if by_hand else "nothing is to be set")
 
 
 def lines(step: Step) -> list[str]:
-    """A setting: what it is and will be, and the commands."""
+    """A setting as lines: current and recommended value, and the commands."""
     if step.by_hand:
         check = [f"check    {step.check}"] if step.check else []
-        last = [f"to last  {step.persist}"] if step.persist not in ("", step.set) else []
+        persist = [f"to last  {step.persist}"] if step.persist not in ("", step.set) else []
         return [
             f"{step.knob} = {step.wanted}: by hand, it is no setting of this machine",
             f"set      {step.set}",
             *check,
-            *last,
+            *persist,
         ]
     if step.refused:
         return [f"{step.knob}: cannot be set here: {step.refused}"]
@@ -53,23 +53,23 @@ def lines(step: Step) -> list[str]:
     ]
 
 
-def show_made(found: ApplyDocument, target: Target, console: Console) -> None:
-    """What was set, as read back, and the way back."""
-    for one in found.made:
-        moved = "" if one.now == one.wanted else f", since {one.wanted} is not possible now"
-        console.print(f"{one.knob} is {one.now}, was {one.before}{moved}", markup=False, soft_wrap=True)
-    where = "" if target.is_local else f" --target {target.address}" + (" --become" if target.become else "")
-    console.print(f"{_lasts(found)}, or: paribus undo{where}", markup=False, soft_wrap=True)
-    console.print(f"journal: {found.journal}", markup=False, soft_wrap=True)
+def show_made(document: ApplyDocument, target: Target, console: Console) -> None:
+    """Print what was set, as read back, and how to restore it."""
+    for change in document.made:
+        moved = "" if change.now == change.wanted else f", since {change.wanted} is not possible now"
+        console.print(f"{change.knob} is {change.now}, was {change.before}{moved}", markup=False, soft_wrap=True)
+    target_options = "" if target.is_local else f" --target {target.address}" + (" --become" if target.become else "")
+    console.print(f"{_duration_text(document)}, or: paribus undo{target_options}", markup=False, soft_wrap=True)
+    console.print(f"journal: {document.journal}", markup=False, soft_wrap=True)
 
 
-def _lasts(found: ApplyDocument) -> str:
-    """How long what was set stays; what ALTER SYSTEM has written outlives the server."""
-    owners = {one.knob.partition(".")[0] for one in found.made}
-    until = [
+def _duration_text(document: ApplyDocument) -> str:
+    """How long the settings stay in force; those written by ALTER SYSTEM outlive the server."""
+    owners = {change.knob.partition(".")[0] for change in document.made}
+    resets = [
         *(["the server"] if "mysql" in owners else []),
         *(["the machine"] if owners - {"mysql", "postgres"} else []),
     ]
-    said = [f"until the next start of {' and of '.join(until)}"] if until else []
-    said += ["beyond the next start of the server"] if "postgres" in owners else []
-    return "; ".join(said) or "as it was"
+    parts = [f"until the next start of {' and of '.join(resets)}"] if resets else []
+    parts += ["beyond the next start of the server"] if "postgres" in owners else []
+    return "; ".join(parts) or "as it was"

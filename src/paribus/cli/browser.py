@@ -1,4 +1,4 @@
-"""Opening a URL with a secret in a browser, whose command line everybody on this machine can read."""
+"""Opens a URL with a secret in a browser without showing it on the browser's command line, which all users can read."""
 
 import html
 import tempfile
@@ -12,20 +12,20 @@ _PAGE = (
 )
 
 
-class Opened:
-    """A file of this user's alone that sends a browser on."""
+class RedirectPage:
+    """A redirect page that only this user can read."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "paribus.html"
 
     def open(self, url: str) -> None:
-        """Have the browser go there; where there is none, nothing happens."""
+        """Open the URL in a browser; without a browser, do nothing."""
         self._file.write_text(_PAGE.format(url=html.escape(url)), encoding="utf-8")
         webbrowser.open(self._file.as_uri())
 
 
 @contextmanager
-def page_to_open() -> Iterator[Opened]:
-    """What opens a URL; its file goes at the end."""
+def redirect_page() -> Iterator[RedirectPage]:
+    """A redirect page, removed when the context ends."""
     with tempfile.TemporaryDirectory(prefix="paribus-") as folder:  # for this user alone
-        yield Opened(Path(folder))
+        yield RedirectPage(Path(folder))

@@ -11,19 +11,21 @@ from paribus.report import comparison_view
 from paribus.report.comparison_view import ComparedDocument
 
 
-def deliver_page(found: ComparedDocument, path: Path) -> Path:
-    """Write it as one HTML file; where that is. Raises StoreError where it cannot be written."""
+def deliver_page(document: ComparedDocument, path: Path) -> Path:
+    """Write the comparison as one HTML file and return its path. Raises StoreError."""
     from paribus.report.render import compared_html
 
-    return write_page(compared_html.render(comparison_view.view(found)), path)
+    return write_page(compared_html.render(comparison_view.view(document)), path)
 
 
-def deliver_text(found: ComparedDocument, form: Form, output: Path | None) -> None:
-    """Write it as Markdown, or as it looks on a terminal. Raises StoreError where the file cannot be written."""
+def deliver_text(document: ComparedDocument, form: Form, output: Path | None) -> None:
+    """Write the comparison as Markdown or terminal text. Raises StoreError if the file cannot be written."""
     from paribus.report.render import compared_markdown, compared_text
 
-    seen = comparison_view.view(found)
+    compared_view = comparison_view.view(document)
     if form is Form.MARKDOWN:
-        deliver(visible(compared_markdown.render(seen)), output)
+        deliver(visible(compared_markdown.render(compared_view)), output)
     else:
-        deliver(as_on_terminal(functools.partial(compared_text.render, seen), to_file=output is not None), output)
+        deliver(
+            as_on_terminal(functools.partial(compared_text.render, compared_view), to_file=output is not None), output
+        )

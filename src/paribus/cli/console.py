@@ -11,13 +11,13 @@ from paribus.cli.terminal import visible
 
 
 class VisibleConsole(Console):
-    """A console that makes control characters of everything it renders visible; its own, for colours, stay."""
+    """A console that escapes control characters in everything it renders, except its own colour codes."""
 
     def on_broken_pipe(self) -> None:
-        """Nobody reads on: an error like any other of an output, not the end of the program."""
+        """Raise BrokenPipeError, so that it is handled as any other output error."""
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The segments of what is shown."""
+        """Segments of the rendered content, with control characters escaped."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=visible(segment.text))

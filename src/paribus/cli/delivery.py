@@ -25,30 +25,30 @@ def deliver(content: str, output: Path | None) -> None:
         raise StoreError(f"cannot write the report {output}: {error.strerror}", "name another file") from error
 
 
-def markdown_text(seen: ReportView, output: Path | None) -> str:
-    """The report as Markdown; with a file to go to, its pictures are written into a folder beside it."""
+def markdown_text(report: ReportView, output: Path | None) -> str:
+    """The report as Markdown; if `output` is a file, its pictures are written into a folder next to it."""
     from paribus.report.render import charts, markdown
 
     if output is None:
-        return visible(markdown.render(seen))
+        return visible(markdown.render(report))
     folder = output.with_suffix("")
     try:
         folder.mkdir(exist_ok=True)
-        names = charts.write_pictures(seen, folder)
+        names = charts.write_pictures(report, folder)
     except OSError as error:
         raise StoreError(f"cannot write pictures into {folder}: {error.strerror}", "name another file") from error
-    return visible(markdown.render(seen, {key: f"{folder.name}/{name}" for key, name in names.items()}))
+    return visible(markdown.render(report, {key: f"{folder.name}/{name}" for key, name in names.items()}))
 
 
-def terminal_text(seen: ReportView, *, to_file: bool) -> str:
-    """The report as it looks on a terminal; without colour where it goes to a file."""
+def terminal_text(report: ReportView, *, to_file: bool) -> str:
+    """The report as terminal text; without colour if it goes to a file."""
     from paribus.report.render import text
 
-    return as_on_terminal(functools.partial(text.render, seen), to_file=to_file)
+    return as_on_terminal(functools.partial(text.render, report), to_file=to_file)
 
 
 def as_on_terminal(show: "Callable[[Console], None]", *, to_file: bool) -> str:
-    """What is shown on a console, as text; without colour where it goes to a file."""
+    """Console output of `show` as text; without colour if it goes to a file."""
     import io
 
     from paribus.cli.console import VisibleConsole

@@ -10,21 +10,21 @@ from paribus.model import Fitness
 _MARKS = {Fitness.FIT: ("ok", "green"), Fitness.NOTE: ("note", "yellow"), Fitness.UNFIT: ("unfit", "red bold")}
 
 
-def show(found: DoctorDocument, console: Console) -> None:
+def show(document: DoctorDocument, console: Console) -> None:
     """Print the document for a person."""
-    console.print(f"{found.host}, Linux {found.kernel}, {found.path}", markup=False, soft_wrap=True)
+    console.print(f"{document.host}, Linux {document.kernel}, {document.path}", markup=False, soft_wrap=True)
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for one in found.conditions:
-        mark, style = _MARKS[one.fitness]
-        words = Text(one.found)
-        if one.fix:
-            words.append(f"\n→ {one.fix}", style="dim")
-        table.add_row(Text(mark, style=style), Text(one.name), words)
+    for condition in document.conditions:
+        mark, style = _MARKS[condition.fitness]
+        text = Text(condition.found)
+        if condition.fix:
+            text.append(f"\n→ {condition.fix}", style="dim")
+        table.add_row(Text(mark, style=style), Text(condition.name), text)
     console.print(table)
-    unfit = sum(one.fitness is Fitness.UNFIT for one in found.conditions)
+    unfit = sum(condition.fitness is Fitness.UNFIT for condition in document.conditions)
     verdict = (
         "this machine is fit to measure on" if not unfit else f"{unfit} of these would spoil what is measured here"
     )

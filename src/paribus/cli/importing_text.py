@@ -6,58 +6,67 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from paribus.lab.importing import CellDocument, FileDocument, ImportDocument
+from paribus.lab.importing import FileDocument, ImportDocument, ImportedCell
 
 _ROWS, _LOADS = 30, 8
 
 
-_SHOWN = 5  # lines of each sort on a terminal; the document and the report have all
+_SHOWN = 5  # lines of each kind on a terminal; the document and the report have all
 
 
-def show(found: ImportDocument, console: Console) -> None:
+def show(document: ImportDocument, console: Console) -> None:
     """Print the document for a person."""
-    new = [one for one in found.files if one.kept]
-    what = f"{_count(found.kept, 'file')}, {_count(sum(cell.runs for cell in found.cells), 'run')}"
-    where = f"set {found.experiment} ({found.name})" if found.experiment else f"{found.name}, nothing is kept"
-    _say(console, f"{where}: {what}")
-    if found.cells:
-        console.print(_table(found))
-    _several(console, [f"{one.path} ({_as(one)})" for one in found.files if one.same_as], "already there")
-    for walked, title in ((False, "not read"), (True, "passed over")):
-        mine = [f"{one.path} {one.refused}" for one in found.files if one.refused and one.walked is walked]
-        _several(console, mine, title)
-    lacks = (
-        (one.path, words, "" if "breaks off" in words else " lacks") for one in found.files for words in one.cut_off
+    new_files = [file for file in document.files if file.kept]
+    counts = f"{_count(document.kept, 'file')}, {_count(sum(cell.runs for cell in document.cells), 'run')}"
+    destination = (
+        f"set {document.experiment} ({document.name})" if document.experiment else f"{document.name}, nothing is kept"
     )
-    _several(console, [f"{path}{verb}: {words}" for path, words, verb in lacks], "cut off")
-    _several(console, [f"{one.path}: {words}" for one in new for words in one.remarks], "remark")
-    lines = [f"{one.path}:{line.line}: {line.text.strip()[:100]}" for one in new for line in one.not_understood]
-    _several(console, lines, "not understood", many="lines were not understood; all are kept, and in the report")
-    if found.experiment:
-        _say(console, f"see it with: paribus report {found.experiment}")
-        alone = [factor for factor, levels in found.factors.items() if len(levels) == 1]
-        if found.factors and len(alone) == len(found.factors):
-            _say(console, f"{alone[0]} has one level so far; import files of another to compare them")
+    _say(console, f"{destination}: {counts}")
+    if document.cells:
+        console.print(_table(document))
+    _say_lines(
+        console, [f"{file.path} ({_duplicate_of(file)})" for file in document.files if file.same_as], "already there"
+    )
+    for walked, title in ((False, "not read"), (True, "passed over")):
+        lines = [f"{file.path} {file.refused}" for file in document.files if file.refused and file.walked is walked]
+        _say_lines(console, lines, title)
+    incomplete_runs = (
+        (file.path, missing, "" if "breaks off" in missing else " lacks")
+        for file in document.files
+        for missing in file.cut_off
+    )
+    _say_lines(console, [f"{path}{verb}: {missing}" for path, missing, verb in incomplete_runs], "cut off")
+    _say_lines(console, [f"{file.path}: {remark}" for file in new_files for remark in file.remarks], "remark")
+    lines = [
+        f"{file.path}:{line.line}: {line.text.strip()[:100]}" for file in new_files for line in file.not_understood
+    ]
+    _say_lines(console, lines, "not understood", summary="lines were not understood; all are kept, and in the report")
+    if document.experiment:
+        _say(console, f"see it with: paribus report {document.experiment}")
+        single_level_factors = [factor for factor, levels in document.factors.items() if len(levels) == 1]
+        if document.factors and len(single_level_factors) == len(document.factors):
+            _say(console, f"{single_level_factors[0]} has one level so far; import files of another to compare them")
 
 
-def _as(file: FileDocument) -> str:
-    told = [f"as {file.same_as}" if file.same_as != file.path else "", file.same_labels]
-    return ", ".join(filter(None, told)) or "the same bytes"
+def _duplicate_of(file: FileDocument) -> str:
+    """The file and labels of which a file is a duplicate."""
+    parts = [f"as {file.same_as}" if file.same_as != file.path else "", file.same_labels]
+    return ", ".join(filter(None, parts)) or "the same bytes"
 
 
-def _table(found: ImportDocument) -> Table:
+def _table(document: ImportDocument) -> Table:
     """A row for each factor under each workload, with its levels."""
-    shown = Table(box=None, pad_edge=False, header_style="dim")
+    table = Table(box=None, pad_edge=False, header_style="dim")
     for title in ("factor", "levels", "workload", "threads"):
-        shown.add_column(title, overflow="fold")
-    shown.add_column("runs", justify="right", no_wrap=True)
-    rows: dict[tuple[tuple[str, ...], str], list[CellDocument]] = {}
-    for cell in found.cells:
+        table.add_column(title, overflow="fold")
+    table.add_column("runs", justify="right", no_wrap=True)
+    rows: dict[tuple[tuple[str, ...], str], list[ImportedCell]] = {}
+    for cell in document.cells:
         rows.setdefault((tuple(cell.labels), cell.workload), []).append(cell)
     for (factors, workload), cells in list(rows.items())[:_ROWS]:
         levels = (dict.fromkeys(cell.labels[factor] for cell in cells) for factor in factors)
         loads = {load for cell in cells for load in cell.loads}
-        shown.add_row(
+        table.add_row(
             Text(" × ".join(factors)),
             Text(" × ".join(", ".join(each) for each in levels)),
             Text(workload),
@@ -65,34 +74,34 @@ def _table(found: ImportDocument) -> Table:
             str(sum(cell.runs for cell in cells)),
         )
     if len(rows) > _ROWS:
-        shown.add_row(f"… {len(rows) - _ROWS} more")
-    return shown
+        table.add_row(f"… {len(rows) - _ROWS} more")
+    return table
 
 
 def _loads(loads: set[int | None]) -> str:
     stated = sorted(load for load in loads if load is not None)
-    words = [str(load) for load in stated]
-    if len(words) > _LOADS:
-        words = [*words[:2], "…", words[-1]]
-    return ", ".join([*words, *(["not stated"] if None in loads else [])])
+    texts = [str(load) for load in stated]
+    if len(texts) > _LOADS:
+        texts = [*texts[:2], "…", texts[-1]]
+    return ", ".join([*texts, *(["not stated"] if None in loads else [])])
 
 
-def _several(console: Console, lines: Sequence[str], title: str, many: str = "") -> None:
-    """The first of some lines, and how many there are."""
+def _say_lines(console: Console, lines: Sequence[str], title: str, summary: str = "") -> None:
+    """Print the first lines, and how many there are."""
     if not lines:
         return
-    if many:
-        _say(console, f"{len(lines):,} {many}; the first:" if len(lines) > 1 else f"{title}: {lines[0]}")
+    if summary:
+        _say(console, f"{len(lines):,} {summary}; the first:" if len(lines) > 1 else f"{title}: {lines[0]}")
         if len(lines) == 1:
             return
     for line in lines[:_SHOWN]:
-        _say(console, f"  {line}" if many else f"{title}: {line}")
-    if len(lines) > _SHOWN and not many:
+        _say(console, f"  {line}" if summary else f"{title}: {line}")
+    if len(lines) > _SHOWN and not summary:
         _say(console, f"{title}: {len(lines) - _SHOWN:,} more; --json lists them")
 
 
-def _say(console: Console, words: str) -> None:
-    console.print(Text("".join(c for c in words if c.isprintable())), soft_wrap=True)
+def _say(console: Console, text: str) -> None:
+    console.print(Text("".join(character for character in text if character.isprintable())), soft_wrap=True)
 
 
 def _count(n: int, noun: str) -> str:

@@ -1,4 +1,4 @@
-"""`paribus`: the verbs put together, and errors told. Heavy imports happen inside the verbs."""
+"""The `paribus` command: its verbs and its error messages. Heavy imports happen inside the verbs."""
 
 import contextlib
 import errno
@@ -33,7 +33,7 @@ from paribus.cli.terminal import say, visible
 from paribus.errors import ParibusError
 from paribus.lab.startup import withhold_passwords
 
-_MOST_WORDS = 65536  # of an error: some of it is what a target said
+_MOST_CHARACTERS = 65536  # of an error: some of it is what a target said
 
 _OF_THE_OUTPUT = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF, errno.EFBIG)
 
@@ -65,8 +65,8 @@ app.command("doctor")(doctor.doctor)
 app.command("schema")(schema.schema)
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         from paribus import __version__
 
         say(f"paribus {__version__}")
@@ -83,7 +83,7 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; every expected error becomes words on stderr and its exit code."""
+    """Run the command line; print expected errors on stderr and exit with their code."""
     withhold_passwords()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # which sends SIGINT where a limit lets it start no threads
     gc.set_threshold(50_000, 20, 20)  # a report holds much and no cycles: to look for some takes an eighth of its time
@@ -97,9 +97,9 @@ def main() -> None:
             if sys.stdout is not None:
                 sys.stdout.flush()
     except ParibusError as error:
-        words = visible(f"paribus: {error}")
+        message = visible(f"paribus: {error}")
         try:
-            say(words if len(words) <= _MOST_WORDS else f"{words[:_MOST_WORDS]}…", err=True)
+            say(message if len(message) <= _MOST_CHARACTERS else f"{message[:_MOST_CHARACTERS]}…", err=True)
         except OSError:  # nobody hears it; the exit code still tells
             os._exit(error.exit_code)
         sys.exit(error.exit_code)
@@ -107,8 +107,8 @@ def main() -> None:
         sys.exit(130)
     except OSError as error:  # expected ones are ParibusErrors: what is left is where the output goes, or a limit
         cause = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-        what = "cannot write the output" if error.errno in _OF_THE_OUTPUT else "the system refused"
-        _end(f"paribus: {what}: {cause}", 141 if isinstance(error, BrokenPipeError) else ParibusError.exit_code)
+        failure = "cannot write the output" if error.errno in _OF_THE_OUTPUT else "the system refused"
+        _end(f"paribus: {failure}: {cause}", 141 if isinstance(error, BrokenPipeError) else ParibusError.exit_code)
     except MemoryError:
         _end("paribus: there is no memory left\n  free some, or raise its limit (ulimit -v)", ParibusError.exit_code)
     except RuntimeError as error:
@@ -120,16 +120,16 @@ def main() -> None:
 
 
 def _end_as_fault() -> NoReturn:
-    """End on what nobody has expected, with all that helps to find it."""
+    """Print the traceback of an unexpected error and end."""
     traceback.print_exc()
-    words = "this is a fault of the program itself; see what is changed on this machine with: paribus status"
-    _end(f"paribus: {words}", ParibusError.exit_code)
+    message = "this is a fault of the program itself; see what is changed on this machine with: paribus status"
+    _end(f"paribus: {message}", ParibusError.exit_code)
 
 
-def _end(words: str, exit_code: int) -> NoReturn:
-    """End at once: nothing is left to flush, and other threads may wait for what does not come."""
+def _end(message: str, exit_code: int) -> NoReturn:
+    """End at once, without waiting for other threads or flushing buffers."""
     with contextlib.suppress(OSError):
-        os.write(2, f"{words}\n".encode())
+        os.write(2, f"{message}\n".encode())
     os._exit(exit_code)
 
 

@@ -57,11 +57,11 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on
 
 
 def read_overrides(pairs: list[str] | None) -> dict[str, str]:
-    """`KEY=VALUE` pairs as a table. Raises UsageError."""
-    found = {}
+    """`KEY=VALUE` pairs as a dictionary. Raises UsageError."""
+    overrides = {}
     for pair in pairs or []:
         key, sign, value = pair.partition("=")
         if not sign or not key.strip():
             raise UsageError(f"--set {pair!r} has no value", "write for example --set target.device=/dev/sdb")
-        found[key.strip()] = value.strip()
-    return found
+        overrides[key.strip()] = value.strip()
+    return overrides

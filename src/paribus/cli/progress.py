@@ -1,4 +1,4 @@
-"""What a person sees while an experiment runs: a bar of the whole with the time left, a line for the trial."""
+"""Progress display of a running experiment: a bar with the remaining time, and a line for the current trial."""
 
 import contextlib
 import time
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _OVER = (TrialState.DONE, TrialState.INVALID, TrialState.FAILED)
 
 
-class Watch:
-    """Shows an experiment on a terminal; elsewhere a line for each trial that is over."""
+class ProgressDisplay:
+    """Shows an experiment on a terminal; elsewhere prints a line for each finished trial."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -34,7 +34,7 @@ class Watch:
         self._made = 0
         self._began = time.monotonic()
 
-    def __enter__(self) -> "Watch":
+    def __enter__(self) -> "ProgressDisplay":
         if self._console.is_terminal:
             with contextlib.suppress(OSError):
                 self._live.start()
@@ -54,44 +54,43 @@ class Watch:
         self._progress.update(self._whole, total=counted, completed=over)
 
     def on_data_progress(self, workload: str, done_bytes: int, total_bytes: int) -> None:
-        """Show how much data is made."""
+        """Show how much of the data exists."""
         self._line.plain = f"making data for {workload}: {show_size(done_bytes)} of {show_size(total_bytes)}"
 
     def on_fill_progress(self, workload: str, done_bytes: int, total_bytes: int) -> None:
-        """Show how far data is overwritten in order."""
+        """Show the progress of sequential overwriting."""
         self._line.plain = f"preconditioning {workload}: overwritten to {done_bytes / total_bytes * 100:.0f} %"
 
     def on_round(self, workload: str, number: int, per_s: float, last: "Steadiness | None") -> None:
-        """Show a round of random overwriting, and how steady the last ones are."""
+        """Show a round of random overwriting, and how steady the last rounds are."""
         spread = f", spread {last.spread * 100:.0f} %" if last else ""
         self._line.plain = f"preconditioning {workload}: round {number}, {per_s:,.0f} IOPS{spread}"
         if not self._console.is_terminal:
             self._say(self._line.plain)
 
-    def on_notes(self, words: Sequence[str]) -> None:
-        """Tell what is known of the machine, or of what comes next."""
-        for one in words:
-            self._say(one)
+    def on_notes(self, notes: Sequence[str]) -> None:
+        """Print notes about the machine or the next step."""
+        for note in notes:
+            self._say(note)
 
     def on_decisions(self, looks: Sequence[Look]) -> None:
-        """Tell what is decided."""
+        """Print decided comparisons."""
         for look in looks:
             effect = f"{show_percent(look.estimate)} [{show_percent(look.low)}, {show_percent(look.high)}]"
-            what = f"{look.factor} = {look.arm} under {look.workload}"
-            self._say(
-                f"{what}: {str(look.verdict).replace('_', ' ')} after {look.pairs} pairs, {look.response} {effect}"
-            )
+            verdict = str(look.verdict).replace("_", " ")
+            comparison = f"{look.factor} = {look.arm} under {look.workload}"
+            self._say(f"{comparison}: {verdict} after {look.pairs} pairs, {look.response} {effect}")
 
-    def on_connection_lost(self, why: str) -> None:
-        """Tell that the target was lost; it may take minutes to reach it."""
+    def on_connection_lost(self, message: str) -> None:
+        """Print that the connection to the target was lost; reconnecting may take minutes."""
         self._line.plain = "reaching the target again"
-        self._say(f"{why}; reaching it again, for some minutes")
+        self._say(f"{message}; reaching it again, for some minutes")
 
     def on_trial_state(self, trial: Trial) -> None:
-        """Show the trial at hand, and the time left."""
-        place = f"{trial.workload} at {trial.load}"
-        words = f"trial {trial.order}, {place}, {trial.subject}: {trial.state.value}"
-        self._line.plain = words
+        """Show the current trial and the remaining time."""
+        position = f"{trial.workload} at {trial.load}"
+        text = f"trial {trial.order}, {position}, {trial.subject}: {trial.state.value}"
+        self._line.plain = text
         if trial.state not in _OVER:
             return
         if trial.purpose in (Purpose.PRECONDITION, Purpose.CALIBRATE):  # they say nothing of the trials to come
@@ -99,14 +98,14 @@ class Watch:
             self._began = time.monotonic()
         else:
             self._made += 1
-        left = (time.monotonic() - self._began) / max(1, self._made) * max(0, self._to_do - self._made)
-        self._progress.update(self._whole, advance=1, left=f"{show_duration(left)} left" if left >= 1 else "")
+        left_s = (time.monotonic() - self._began) / max(1, self._made) * max(0, self._to_do - self._made)
+        self._progress.update(self._whole, advance=1, left=f"{show_duration(left_s)} left" if left_s >= 1 else "")
         if not self._console.is_terminal and trial.state is TrialState.DONE:
-            self._say(words)
-        for why in (*trial.invalid_because, *filter(None, [trial.failure_message])):
-            self._say(f"trial {trial.order} ({place}, {trial.subject}) {trial.state.value}: {why}")
+            self._say(text)
+        for reason in (*trial.invalid_because, *filter(None, [trial.failure_message])):
+            self._say(f"trial {trial.order} ({position}, {trial.subject}) {trial.state.value}: {reason}")
 
-    def _say(self, words: str) -> None:
-        """A line that stays on the terminal."""
+    def _say(self, text: str) -> None:
+        """Print a line that stays on the terminal."""
         with contextlib.suppress(OSError):
-            self._console.print(words, markup=False, highlight=False, soft_wrap=True)
+            self._console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -1,20 +1,23 @@
-"""Data on servers and the cost of its copies, as lines of text."""
+"""Server data and the cost of its copies, as text."""
 
 from paribus.lab.server_data import OnServer, ServerData
 from paribus.units import show_duration, show_size
 
 
-def lines(private: ServerData | None, others: OnServer | None) -> list[str]:
-    """Both for a person."""
-    return [*([_of_private(private)] if private else []), *([_of_others(others)] if others else [])]
+def lines(private_data: ServerData | None, shared_data: OnServer | None) -> list[str]:
+    """Lines on the data of private servers and in a running server."""
+    return [
+        *([_private_line(private_data)] if private_data else []),
+        *([_shared_line(shared_data)] if shared_data else []),
+    ]
 
 
-def _of_others(there: OnServer) -> str:
-    held = f"{there.rows} rows, about {show_size(there.size_bytes)}"
-    return f"in {there.server}, databases {there.prefix}… are made ({held}) and dropped at the end"
+def _shared_line(data: OnServer) -> str:
+    contents = f"{data.rows} rows, about {show_size(data.size_bytes)}"
+    return f"in {data.server}, databases {data.prefix}… are made ({contents}) and dropped at the end"
 
 
-def _of_private(data: ServerData) -> str:
+def _private_line(data: ServerData) -> str:
     servers = "the private server takes" if data.servers == 1 else f"{data.servers} private servers take"
     takes = f"{servers} about {show_size(data.data_bytes)}"
     if not data.copies:
@@ -24,5 +27,5 @@ def _of_private(data: ServerData) -> str:
     if data.reflink:
         return f"{takes}, {copied}; {data.filesystem} shares the blocks of copies"
     needs = f"copies need about {show_size(data.copy_bytes)} more"
-    whole = f"warning: {data.filesystem} copies every block, where XFS and btrfs share them (reflink)"
-    return f"{takes}, {copied}; {needs}\n  {whole}"
+    warning = f"warning: {data.filesystem} copies every block, where XFS and btrfs share them (reflink)"
+    return f"{takes}, {copied}; {needs}\n  {warning}"

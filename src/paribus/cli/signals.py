@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP ask to stop; nothing they do cuts off the way back."""
+"""Stop requests by Ctrl-C, SIGTERM and SIGHUP, which never interrupt the restoration of the machine."""
 
 import contextlib
 import os
@@ -12,25 +12,25 @@ _ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StopRequest:
-    """Whether someone asked to stop. The first signal asks; the next are answered with patience."""
+    """A stop request by signal. The first signal requests the stop; later ones only print how long it has taken."""
 
     def __init__(self) -> None:
         self._asked_at: float | None = None
 
     def listen(self) -> None:
-        """Take over the three signals."""
+        """Handle the three signals."""
         for number in _ASKING:
             signal.signal(number, self._hear)
 
-    def asked(self) -> bool:
-        """Whether to stop."""
+    def is_requested(self) -> bool:
+        """Whether a signal has requested a stop."""
         return self._asked_at is not None
 
-    def release(self, words: str, todo: str) -> None:
-        """From now on a signal ends the program with these words: nothing is left to be put back."""
+    def release(self, message: str, todo: str) -> None:
+        """From now on a signal raises Interrupted with this message: there is nothing left to restore."""
 
         def end(_number: int, _frame: FrameType | None) -> None:
-            raise Interrupted(words, todo)
+            raise Interrupted(message, todo)
 
         for number in _ASKING:
             signal.signal(number, end)
@@ -38,9 +38,9 @@ class StopRequest:
     def _hear(self, _number: int, _frame: FrameType | None) -> None:
         if self._asked_at is None:
             self._asked_at = time.monotonic()
-            words = "stopping; the machine is being put back"
+            message = "stopping; the machine is being put back"
         else:
             waited = time.monotonic() - self._asked_at
-            words = f"putting the machine back for {waited:.0f} s; this takes a few seconds and is not cut off"
+            message = f"putting the machine back for {waited:.0f} s; this takes a few seconds and is not cut off"
         with contextlib.suppress(OSError):  # the terminal may be what is gone
-            os.write(2, f"\nparibus: {words}\n".encode())
+            os.write(2, f"\nparibus: {message}\n".encode())

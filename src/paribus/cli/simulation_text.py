@@ -11,22 +11,24 @@ from paribus.model import Verdict
 from paribus.units import show_duration, show_percent
 
 
-def show(found: SimulateDocument, console: Console) -> None:
+def show(document: SimulateDocument, console: Console) -> None:
     """Print the document for a person."""
-    known = "as measured on this machine" if found.noise_is_known else "from trial to trial"
-    effect = show_percent(math.log1p(found.effect)) if found.effect else "no effect"
-    console.print(Text(found.plan, "bold") + Text(f": {found.times} simulated experiments of {found.rounds} rounds"))
-    console.print(f"true: {effect}; noise {found.noise:.1%} {known}, drift up to 10 %\n", markup=False)
+    noise_source = "as measured on this machine" if document.noise_is_known else "from trial to trial"
+    effect = show_percent(math.log1p(document.effect)) if document.effect else "no effect"
+    console.print(
+        Text(document.plan, "bold") + Text(f": {document.times} simulated experiments of {document.rounds} rounds")
+    )
+    console.print(f"true: {effect}; noise {document.noise:.1%} {noise_source}, drift up to 10 %\n", markup=False)
     table = Table(box=None, pad_edge=False)
-    words = [v for v in Verdict if any(v in one.verdicts for one in found.arms)]
-    for title in ("factor = level", "workload", *(str(word).replace("_", " ") for word in words), "pairs"):
+    verdicts = [verdict for verdict in Verdict if any(verdict in arm.verdicts for arm in document.arms)]
+    for title in ("factor = level", "workload", *(str(verdict).replace("_", " ") for verdict in verdicts), "pairs"):
         table.add_column(title, justify="left" if title in ("factor = level", "workload") else "right")
-    for one in found.arms:
-        shares = [f"{one.verdicts.get(word, 0) / found.times:.1%}" for word in words]
-        pairs = f"{one.pairs:.0f} of {one.planned_pairs}"
-        table.add_row(Text(f"{one.factor} = {one.arm}"), Text(one.workload), *shares, pairs)
+    for arm in document.arms:
+        shares = [f"{arm.verdicts.get(verdict, 0) / document.times:.1%}" for verdict in verdicts]
+        pairs = f"{arm.pairs:.0f} of {arm.planned_pairs}"
+        table.add_row(Text(f"{arm.factor} = {arm.arm}"), Text(arm.workload), *shares, pairs)
     console.print(table)
-    what = "a false claim" if found.effect == 0 else "a claim"
-    console.print(f"\n{what} in {found.claims / found.times:.1%} of the experiments", markup=False)
-    shown = f"{show_duration(found.duration_s)} on average, of {show_duration(found.planned_s)} planned"
-    console.print(f"each takes {shown}", markup=False)
+    claim = "a false claim" if document.effect == 0 else "a claim"
+    console.print(f"\n{claim} in {document.claims / document.times:.1%} of the experiments", markup=False)
+    durations = f"{show_duration(document.duration_s)} on average, of {show_duration(document.planned_s)} planned"
+    console.print(f"each takes {durations}", markup=False)

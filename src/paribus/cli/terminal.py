@@ -1,4 +1,4 @@
-"""Text on the terminal, with control characters made visible: some of it was said by machines that are not trusted.
+"""Terminal output with control characters escaped, since some text comes from untrusted machines.
 
 Everything that a command prints goes through `say`, `say_json` or `console.VisibleConsole`.
 """
@@ -13,7 +13,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u20
 
 def visible(text: str) -> str:
     """The text with each control character as its escape sequence: `\\x1b`."""
-    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -27,8 +27,8 @@ def report_line(text: str) -> None:
 
 
 def visible_json(document: str) -> str:
-    """A JSON document in which what JSON lets stand as it is, is escaped as JSON does."""
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", document)
+    """A JSON document with control characters escaped that JSON allows unescaped."""
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", document)
 
 
 def say_json(document: str) -> None:
@@ -37,5 +37,5 @@ def say_json(document: str) -> None:
 
 
 def say_as_is(content: str) -> None:
-    """Print a document that was made visible before it got its colours."""
+    """Print a document whose control characters are already escaped."""
     typer.echo(content, nl=False)

@@ -1,4 +1,4 @@
-"""Where the engine's binary is."""
+"""Location of the engine's binary."""
 
 import os
 import shutil
@@ -11,17 +11,19 @@ NAME = "paribus-engine"
 
 
 def binary() -> str:
-    """The path of the engine: $PARIBUS_ENGINE, else beside this Python's scripts, else on PATH.
+    """The path of the engine: $PARIBUS_ENGINE, else next to this Python's scripts, else on PATH.
 
     Raises EngineError.
     """
-    named = os.environ.get("PARIBUS_ENGINE")
-    if named:
-        if not os.access(named, os.X_OK):
-            raise EngineError("no-engine", f"PARIBUS_ENGINE names {named}, which cannot be run", "correct or unset it")
-        return named
-    beside = Path(sysconfig.get_path("scripts")) / NAME
-    found = str(beside) if os.access(beside, os.X_OK) else shutil.which(NAME)
-    if found is None:
+    configured = os.environ.get("PARIBUS_ENGINE")
+    if configured:
+        if not os.access(configured, os.X_OK):
+            raise EngineError(
+                "no-engine", f"PARIBUS_ENGINE names {configured}, which cannot be run", "correct or unset it"
+            )
+        return configured
+    script_path = Path(sysconfig.get_path("scripts")) / NAME
+    path = str(script_path) if os.access(script_path, os.X_OK) else shutil.which(NAME)
+    if path is None:
         raise EngineError("no-engine", f"{NAME} is not installed", "install Paribus with pip, or run make")
-    return found
+    return path

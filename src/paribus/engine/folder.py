@@ -1,4 +1,4 @@
-"""The folders that hold the data of experiments, made, listed and removed by the engine of their machine."""
+"""Data folders of experiments, created, listed and removed by the engine of their machine."""
 
 import getpass
 import json
@@ -18,35 +18,37 @@ def controller() -> str:
 
 
 def make(host: Host, binary: str, path: str, experiment: str, plan: str) -> None:
-    """Make the folder of an experiment below `path`, or find the one it has; its manifest names the plan and us.
+    """Create the folder of an experiment below `path`, or find its existing one.
 
-    Raises EngineError where others could replace it, or it was made by somebody else.
+    Its manifest names the plan and the controller. Raises EngineError if other users could replace it, or it belongs to
+    another experiment.
     """
     about = {"plan": plan, "controller": controller()}
-    told = _told(host, [binary, "data", "make", "--about", json.dumps(about), "--", path, experiment])
-    if not any(isinstance(event, DataFolderMade) for event in told):
+    events = _run_data_command(host, [binary, "data", "make", "--about", json.dumps(about), "--", path, experiment])
+    if not any(isinstance(event, DataFolderMade) for event in events):
         raise EngineError("no-data", f"the engine on {host.name} did not say that it made a folder in {path}")
 
 
 def folders(host: Host, binary: str, path: str) -> tuple[DataFolder, ...]:
     """The folders of experiments below `path`. Raises EngineError."""
-    for event in _told(host, [binary, "data", "list", "--", path]):
+    for event in _run_data_command(host, [binary, "data", "list", "--", path]):
         if isinstance(event, DataFolders):
             return tuple(event.folders)
     raise EngineError("no-data", f"the engine on {host.name} did not say what is in {path}")
 
 
 def remove(host: Host, binary: str, path: str, experiment: str) -> None:
-    """Remove the folder of an experiment and all that is in it.
+    """Remove the folder of an experiment with its contents.
 
-    Raises EngineError where it is not the experiment's, or a program in it still runs.
+    Raises EngineError if it is not the experiment's, or a program in it is still running.
     """
-    _told(host, [binary, "data", "remove", "--", path, experiment])
+    _run_data_command(host, [binary, "data", "remove", "--", path, experiment])
 
 
-def _told(host: Host, argv: list[str]) -> list[Event]:
-    done = host.run(argv, timeout_s=_LONG_S)
-    events = [understand(line) for line in done.stdout.splitlines()]
-    if done.exit_code != 0:
-        raise EngineError("engine-died", f"{argv[0]} data ended with code {done.exit_code}: {done.stderr.strip()}")
+def _run_data_command(host: Host, argv: list[str]) -> list[Event]:
+    """Events of a data command of the engine. Raises EngineError."""
+    result = host.run(argv, timeout_s=_LONG_S)
+    events = [understand(line) for line in result.stdout.splitlines()]
+    if result.exit_code != 0:
+        raise EngineError("engine-died", f"{argv[0]} data ended with code {result.exit_code}: {result.stderr.strip()}")
     return events

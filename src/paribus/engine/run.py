@@ -91,8 +91,8 @@ class Engine:
         Raises Unreachable.
         """
         self._expected_end = time.monotonic() + settle_s + measure_s
-        asked = {"window": window, "settle_s": settle_s, "measure_s": measure_s}
-        self._ask(json.dumps({"measure": asked}))
+        window_request = {"window": window, "settle_s": settle_s, "measure_s": measure_s}
+        self._ask(json.dumps({"measure": window_request}))
 
     def _ask(self, line: str) -> None:
         """Write a line to it. Where it has ended, its events tell why: by what it said, or by its exit code."""
@@ -157,13 +157,13 @@ class Sampler:
         """Ask who used the machine since the last time. Raises HostError when the sampler is gone."""
         self._process.send(json.dumps({"census": label}))
 
-    def own(self, pids: Sequence[int]) -> None:
-        """From now on these processes and their descendants are ours. Raises HostError when the sampler is gone."""
+    def set_own_processes(self, pids: Sequence[int]) -> None:
+        """Count these processes and their descendants as the experiment's. Raises HostError if the sampler is gone."""
         self._own = list(pids)
-        self.own_too([])
+        self.add_own_processes([])
 
-    def own_too(self, pids: Sequence[int]) -> None:
-        """As `own`, beside those, up to the next time that somebody says what is ours."""
+    def add_own_processes(self, pids: Sequence[int]) -> None:
+        """Count these too, until the next call of either method. Raises HostError if the sampler is gone."""
         self._process.send(json.dumps({"own": [*self._own, *pids]}))
 
     def count(self, server: Counting | None) -> None:

@@ -45,8 +45,9 @@ def _stored_calibrations(store: Store, plan: Plan, fingerprint: Mapping[str, str
 def plan_for_machine(store: Store | None, plan: Plan, fingerprint: Mapping[str, str]) -> tuple[Plan, dict[str, float]]:
     """The plan with its machine-dependent values, and the standard deviation of a pair by workload.
 
-    These values are the usual margin at that noise, noise by load level where it differs, the time to apply each
-    factor, and the settle time or the runs that measure it. Without a store nothing is known. Raises StoreError.
+    These values are the usual margin at that noise, and the noise by load level where it differs. They are also the time
+    to apply each factor, and the settle time or the runs that measure it. Without a store nothing is known. Raises
+    StoreError.
     """
     pair_sds = known_pair_sds(store, plan, fingerprint) if store else {}
     recent = _recent_experiments(store, fingerprint) if store else []

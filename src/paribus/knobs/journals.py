@@ -57,14 +57,14 @@ def raise_problems(problems: Sequence[str]) -> None:
 class OpenJournal:
     """A journal that was not closed.
 
-    `owned`: the experiment that wrote it still runs. `kept`: its changes were left in force on purpose. `trouble`: why
-    its owner may not restore it.
+    `owned`: the experiment that wrote it still runs. `is_permanent`: its changes were left in force on purpose.
+    `trouble`: reason why its owner may not restore it.
     """
 
     experiment: str
     path: str
     owned: bool
-    kept: bool
+    is_permanent: bool
     time: str
     trouble: str
     changes: tuple[dict[str, Any], ...]
@@ -72,7 +72,7 @@ class OpenJournal:
     @property
     def is_cut_off(self) -> bool:
         """Whether a crash has left it open, so that nothing may be changed before it is undone."""
-        return not self.owned and not self.kept
+        return not self.owned and not self.is_permanent
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +149,8 @@ def open_journals(host: Host, engine: str) -> list[OpenJournal]:
 
 def to_undo(journals: Sequence[OpenJournal]) -> list[OpenJournal]:
     """The open journals that `undo` would restore now."""
-    only_kept = all(journal.kept for journal in journals)
-    return [journal for journal in journals if not journal.owned and journal.kept == only_kept]
+    only_permanent = all(journal.is_permanent for journal in journals)
+    return [journal for journal in journals if not journal.owned and journal.is_permanent == only_permanent]
 
 
 def at_boot(host: Host, engine: str, action: str) -> list[str]:

@@ -192,13 +192,15 @@ class Lab:
         Raises:
             UsageError: No file has anything to import, or the arguments contradict each other.
         """
-        from paribus.lab.importing import import_files, import_request, refuse_nothing
+        from paribus.lab.importing import import_files, import_request, refuse_empty_import
 
         rules_path = None if rules is None else Path(rules)
         names = [str(path) for path in paths]
-        request = import_request(names, factor, level, rules_path, name=name, baseline=baseline, form=file_format)
+        request = import_request(
+            names, factor, level, rules_path, name=name, baseline=baseline, file_format=file_format
+        )
         document = import_files(request, self._location, into=into, dry_run=dry_run)
-        refuse_nothing(document)
+        refuse_empty_import(document)
         return document
 
     def export(

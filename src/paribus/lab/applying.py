@@ -1,4 +1,4 @@
-"""Settings that an experiment recommends for its machine: present and wanted value, commands, and refusals."""
+"""Application of recommended settings to their machine: the steps, the differences and the refusals."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -12,14 +12,14 @@ from paribus.knobs.persistent_apply import AppliedForGood
 from paribus.knobs.recipe import DANGERS
 from paribus.lab.inspection import Report, discard, fingerprint, site_of_plan
 from paribus.lab.reporting import refuse_set, report_view
-from paribus.lab.running_server import Asked, leave_all, variables_of
+from paribus.lab.running_server import ServerQuery, apply_all_for_good, server_variables
 from paribus.lab.stores import open_experiment, read
 from paribus.model import Experiment, Knob, Plan, Settings, Target, Value
 from paribus.plan.comparisons import candidates, screened
 from paribus.report.view.view_models import Advice
 from paribus.trial.target_session import Site
 
-__all__ = ["DANGERS", "ApplyDocument", "Step", "apply", "document", "done", "refuse"]
+__all__ = ["DANGERS", "ApplyDocument", "Step", "apply", "document", "refuse", "with_applied_changes"]
 
 _OWN_GOVERNOR = (
     "cpu.governor"  # the fingerprint has the governor; where it is a factor it is no sign of another machine
@@ -84,8 +84,8 @@ class ApplyDocument(_Document):
 
     @property
     def to_set(self) -> dict[str, Value]:
-        """The settings that are to be made and are not in force."""
-        return {one.knob: one.wanted for one in self.steps if not one.by_hand and one.now != one.wanted}
+        """Settings of the machine or server whose current value differs from the recommended one."""
+        return {step.knob: step.wanted for step in self.steps if not step.by_hand and step.now != step.wanted}
 
 
 def apply(
@@ -101,10 +101,10 @@ def apply(
     on_applied: Callable[[ApplyDocument, Target], None] = lambda _document, _target: None,
     report: Report = discard,
 ) -> ApplyDocument | None:
-    """Set on its machine what an experiment recommends, and leave it set; None where `confirm` refused.
+    """Apply the settings that an experiment recommends to its machine; None if `confirm` refused.
 
-    Calls `on_plan` before anything is set, `confirm` where there is something to set, and `on_applied` after it was.
-    Raises UsageError, Inapplicable for another machine (unless `anyway`), and HostError where a value is refused.
+    Calls `on_plan` before any change, `confirm` if there is something to set, and `on_applied` after the change. Raises
+    UsageError, Inapplicable for another machine (unless `anyway`), and HostError if a value is refused.
     """
     opened, recorded = open_experiment(store, experiment)
     refuse_set(recorded, "sets nothing here", "try it on this machine first: paribus check PLAN")
@@ -119,39 +119,50 @@ def apply(
         if recommended.to_set and not dry_run:
             if not confirm(recommended):
                 return None
-            left = leave_all(plan, connected, recorded.id, recommended.to_set, stop_requested)
-            recommended = done(recommended, left)
+            result = apply_all_for_good(plan, connected, recorded.id, recommended.to_set, stop_requested)
+            recommended = with_applied_changes(recommended, result)
             on_applied(recommended, plan.target)
     return recommended
 
 
-def document(plan: Plan, found: Experiment, advice: Mapping[str, Advice], site: Site, factor: str) -> ApplyDocument:
-    """What is to be set, of one factor or of all; nothing is changed.
+def document(
+    plan: Plan, experiment: Experiment, advice: Mapping[str, Advice], site: Site, factor: str
+) -> ApplyDocument:
+    """The steps for one factor, or for all if `factor` is empty; changes nothing.
 
-    Raises UsageError for a factor that is none, or where two want different values of one knob.
+    Raises UsageError for an unknown factor, or if two factors require different values of one knob.
     """
     if factor and factor not in advice:
-        raise UsageError(f"{found.id} has no factor {factor}", f"it has: {', '.join(advice) or 'none'}")
-    chosen = [one for one in advice.values() if not factor or one.factor == factor]
-    wanted = {one.factor: _arm(plan, one) for one in chosen if one.kind == "set"}
-    _refuse_contradiction(wanted)
-    root = site.host.run(["id", "-u"]).stdout.strip() == "0"
-    with variables_of(plan, site) as asked:
-        steps = [_step(plan, site, name, key, arm, root, asked) for name, arm in wanted.items() for key in arm]
+        raise UsageError(f"{experiment.id} has no factor {factor}", f"it has: {', '.join(advice) or 'none'}")
+    chosen = [advised for advised in advice.values() if not factor or advised.factor == factor]
+    settings_by_factor = {
+        advised.factor: _recommended_settings(plan, advised) for advised in chosen if advised.kind == "set"
+    }
+    _refuse_contradiction(settings_by_factor)
+    is_root = site.host.run(["id", "-u"]).stdout.strip() == "0"
+    with server_variables(plan, site) as query_variable:
+        steps = [
+            _step(plan, site, name, key, arm, is_root, query_variable)
+            for name, arm in settings_by_factor.items()
+            for key in arm
+        ]
     return ApplyDocument(
-        experiment=found.id,
+        experiment=experiment.id,
         target=plan.target.address,
-        differences=_differences(plan, found, site),
-        advice=[Advised(factor=one.factor, kind=one.kind, text=one.text) for one in chosen],
+        differences=_differences(plan, experiment, site),
+        advice=[Advised(factor=advised.factor, kind=advised.kind, text=advised.text) for advised in chosen],
         steps=list({step.knob: step for step in steps}.values()),
-        notes=[*_untried(plan, list(wanted)), *_otherwise(plan, site, {step.knob for step in steps}, root)],
+        notes=[
+            *_untested_combination_notes(plan, list(settings_by_factor)),
+            *_held_setting_notes(plan, site, {step.knob for step in steps}, is_root),
+        ],
         made=[],
         journal="",
     )
 
 
-def _arm(plan: Plan, advised: Advice) -> Settings:
-    """The settings of what is advised."""
+def _recommended_settings(plan: Plan, advised: Advice) -> Settings:
+    """Settings of the recommended arm, by knob. Raises Inapplicable if the plan has no such arm."""
     for comparison in candidates(plan):
         for arm in comparison.arms:
             if (comparison.factor, arm.label) == (advised.factor, advised.arm):
@@ -159,48 +170,53 @@ def _arm(plan: Plan, advised: Advice) -> Settings:
     raise Inapplicable(f"the plan does not say what {advised.factor} = {advised.arm} is")
 
 
-def _refuse_contradiction(wanted: Mapping[str, Settings]) -> None:
-    said: dict[str, tuple[str, Value]] = {}
-    for factor, arm in wanted.items():
+def _refuse_contradiction(settings_by_factor: Mapping[str, Settings]) -> None:
+    factor_and_value: dict[str, tuple[str, Value]] = {}
+    for factor, arm in settings_by_factor.items():
         for key, value in arm.items():
-            other, known = said.setdefault(key, (factor, value))
-            if known != value:
-                raise UsageError(f"{other} wants {key} = {known}, {factor} wants {value}", "choose one with --factor")
+            earlier_factor, earlier_value = factor_and_value.setdefault(key, (factor, value))
+            if earlier_value != value:
+                raise UsageError(
+                    f"{earlier_factor} wants {key} = {earlier_value}, {factor} wants {value}",
+                    "choose one with --factor",
+                )
 
 
-def _step(plan: Plan, site: Site, factor: str, key: str, arm: Settings, root: bool, asked: Asked | None) -> Step:
+def _step(
+    plan: Plan, site: Site, factor: str, key: str, arm: Settings, is_root: bool, query_variable: ServerQuery | None
+) -> Step:
     value = arm[key]
-    placed = next((knob for knob in plan.knobs if knob.name == key), None)
-    if placed is None:
-        words = f"{key} = {value}  # a property of the load: your program must work so"
-        return _by_hand(factor, key, value, words, "", "")
-    if knob_kinds.get(placed.kind).holder == "server" and asked is not None:
-        now, refused = asked(placed.name.partition(".")[2], value)
+    plan_knob = next((knob for knob in plan.knobs if knob.name == key), None)
+    if plan_knob is None:
+        remark = f"{key} = {value}  # a property of the load: your program must work so"
+        return _by_hand(factor, key, value, remark, "", "")
+    if knob_kinds.get(plan_knob.kind).holder == "server" and query_variable is not None:
+        now, refused = query_variable(plan_knob.name.partition(".")[2], value)
         return Step(
             factor=factor,
             knob=key,
             now=now,
             wanted=value,
-            set=recipe.set_command(placed, value),
-            check=recipe.check_command(placed),
-            persist=recipe.persist_command(placed, value),
+            set=recipe.set_command(plan_knob, value),
+            check=recipe.check_command(plan_knob),
+            persist=recipe.persist_command(plan_knob, value),
             by_hand=False,
-            danger=placed.danger,
+            danger=plan_knob.danger,
             refused=refused,
         )
-    if not _is_of_the_machine(placed):
-        commands = recipe.set_command(placed, value), recipe.check_command(placed)
-        if knob_kinds.get(placed.kind).holder == "group":  # the group of the experiment is gone with it
-            commands = recipe.persist_command(placed, value), ""
-        return _by_hand(factor, key, value, *commands, recipe.persist_command(placed, value))
-    here = offer(site.host, site.catalogue, key, plan.target.location, root=root)
-    knob = here.knob if here.current is not None else placed
-    comes_with_another = here.current is None and knob.exists_under in arm
-    refused = "" if comes_with_another else "; ".join(filter(None, (here.refused, here.todo)))
+    if not _is_of_the_machine(plan_knob):
+        commands = recipe.set_command(plan_knob, value), recipe.check_command(plan_knob)
+        if knob_kinds.get(plan_knob.kind).holder == "group":  # the group of the experiment is gone with it
+            commands = recipe.persist_command(plan_knob, value), ""
+        return _by_hand(factor, key, value, *commands, recipe.persist_command(plan_knob, value))
+    offered = offer(site.host, site.catalogue, key, plan.target.location, root=is_root)
+    knob = offered.knob if offered.current is not None else plan_knob
+    comes_with_another = offered.current is None and knob.exists_under in arm
+    refused = "" if comes_with_another else "; ".join(filter(None, (offered.refused, offered.todo)))
     return Step(
         factor=factor,
         knob=key,
-        now=here.current,
+        now=offered.current,
         wanted=value,
         set=recipe.set_command(knob, value),
         check=recipe.check_command(knob),
@@ -227,23 +243,23 @@ def _by_hand(factor: str, key: str, value: Value, how: str, check: str, persist:
 
 
 def _is_of_the_machine(knob: Knob) -> bool:
-    """Whether it lies in the machine itself, not in a process, a server or a group that were the experiment's own."""
+    """Whether the knob belongs to the machine, not to a process, server or group of the experiment."""
     return knob_kinds.get(knob.kind).holder == "machine"
 
 
-def _differences(plan: Plan, found: Experiment, site: Site) -> list[Difference]:
-    """By what this is another machine than the one that was measured."""
+def _differences(plan: Plan, experiment: Experiment, site: Site) -> list[Difference]:
+    """Fingerprint entries in which this machine differs from the measured one."""
     now = fingerprint(site, plan.target.path, plan.target.device)
-    ours = {"governor"} if _OWN_GOVERNOR in plan.baseline else set()
+    ignored_names = {"governor"} if _OWN_GOVERNOR in plan.baseline else set()
     return [
-        Difference(name=name, measured=found.fingerprint.get(name, "nothing"), found=now.get(name, "nothing"))
-        for name in dict.fromkeys([*found.fingerprint, *now])
-        if found.fingerprint.get(name) != now.get(name) and name not in ours
+        Difference(name=name, measured=experiment.fingerprint.get(name, "nothing"), found=now.get(name, "nothing"))
+        for name in dict.fromkeys([*experiment.fingerprint, *now])
+        if experiment.fingerprint.get(name) != now.get(name) and name not in ignored_names
     ]
 
 
-def _untried(plan: Plan, factors: list[str]) -> list[str]:
-    """That settings were not tried together, where that is so."""
+def _untested_combination_notes(plan: Plan, factors: list[str]) -> list[str]:
+    """A note if the factors were not measured together."""
     together = {factor.key for workload in plan.workloads for factor in screened(plan, workload)}
     alone = [factor for factor in factors if factor not in together]
     if len(factors) < 2 or not alone:
@@ -251,35 +267,42 @@ def _untried(plan: Plan, factors: list[str]) -> list[str]:
     return [f"{', '.join(factors)} were not measured together: each was compared with the baseline alone"]
 
 
-def _otherwise(plan: Plan, site: Site, own: set[str], root: bool) -> Iterator[str]:
-    """What else the experiment had set, and is something else now."""
+def _held_setting_notes(plan: Plan, site: Site, applied_knobs: set[str], is_root: bool) -> Iterator[str]:
+    """Notes on settings that the experiment held and whose current value differs."""
     for knob in plan.knobs:
-        if knob.name in own or knob.name not in plan.baseline or not _is_of_the_machine(knob):
+        if knob.name in applied_knobs or knob.name not in plan.baseline or not _is_of_the_machine(knob):
             continue
-        now = offer(site.host, site.catalogue, knob.name, plan.target.location, root=root).current
+        now = offer(site.host, site.catalogue, knob.name, plan.target.location, root=is_root).current
         if now != plan.baseline[knob.name]:
             here = "which cannot be read here" if now is None else f"which is {now} here now"
             yield f"measured with {knob.name} = {plan.baseline[knob.name]}, {here}"
 
 
-def done(found: ApplyDocument, left: AppliedForGood) -> ApplyDocument:
-    """With what was set and moved."""
+def with_applied_changes(recommended: ApplyDocument, result: AppliedForGood) -> ApplyDocument:
+    """The document with the settings that were changed, and the journal."""
     made = [
-        Made(knob=one.knob, before=one.before, wanted=one.wanted, now=one.observed)
-        for one in left.changes
-        if one.before != one.observed
+        Made(knob=change.knob, before=change.before, wanted=change.wanted, now=change.observed)
+        for change in result.changes
+        if change.before != change.observed
     ]
-    return found.model_copy(update={"made": made, "journal": left.journal})
+    return recommended.model_copy(update={"made": made, "journal": result.journal})
 
 
-def refuse(found: ApplyDocument, factor: str, *, anyway: bool) -> None:
-    """Raise Inapplicable where nothing may be set by what was found, HostError where it cannot be."""
-    if found.differences and not anyway:
-        told = "".join(f"\n  {one.name}: measured {one.measured}, here {one.found}" for one in found.differences)
-        raise Inapplicable(f"this is not the machine that was measured:{told}", "set it all the same with --anyway")
-    for one in found.advice:
-        if factor and one.kind in ("choose", "wait"):
-            raise Inapplicable(f"{one.factor}: {one.text}", f"see: paribus report {found.experiment}")
-    wrong = [f"{one.knob}: {one.refused}" for one in found.steps if one.refused and one.now != one.wanted]
-    if wrong:
-        raise HostError("cannot be set here: " + "\n  ".join(wrong))
+def refuse(recommended: ApplyDocument, factor: str, *, anyway: bool) -> None:
+    """Raise Inapplicable if the recommendation is not for this machine, HostError if a setting is refused here."""
+    if recommended.differences and not anyway:
+        differences = "".join(
+            f"\n  {difference.name}: measured {difference.measured}, here {difference.found}"
+            for difference in recommended.differences
+        )
+        raise Inapplicable(
+            f"this is not the machine that was measured:{differences}", "set it all the same with --anyway"
+        )
+    for advised in recommended.advice:
+        if factor and advised.kind in ("choose", "wait"):
+            raise Inapplicable(f"{advised.factor}: {advised.text}", f"see: paribus report {recommended.experiment}")
+    refusals = [
+        f"{step.knob}: {step.refused}" for step in recommended.steps if step.refused and step.now != step.wanted
+    ]
+    if refusals:
+        raise HostError("cannot be set here: " + "\n  ".join(refusals))

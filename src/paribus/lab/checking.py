@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from paribus.errors import HostError
 from paribus.knobs import discovery, recipe
 from paribus.lab.inspection import Report, checked, discard, site_of
-from paribus.lab.prior_runs import informed
+from paribus.lab.prior_runs import with_prior_runs
 from paribus.lab.server_data import OnServer, ServerData, on_server, server_data
 from paribus.model import Facts, Plan, Purpose, Trial, Value
 from paribus.plan import data, precondition
@@ -141,10 +141,10 @@ def check_plan(
 
 
 def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDocument:
-    """Everything a plan would do. Raises PlanError where the budget is too small."""
-    plan, noise = informed(plan, facts, store)
-    wanted = extent(plan, noise)
-    planned = schedule(plan, "", wanted.rounds, wanted.noise_rounds)
+    """Preview of a plan. Raises PlanError if the budget is too small."""
+    plan, noise = with_prior_runs(plan, facts, store)
+    planned_extent = extent(plan, noise)
+    planned = schedule(plan, "", planned_extent.rounds, planned_extent.noise_rounds)
     trials = tuple(trial for trial in planned if trial.purpose is not Purpose.PRECONDITION)
     return CheckDocument(
         plan=plan.name,
@@ -152,59 +152,66 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         path=plan.target.path,
         device=plan.target.device,
         notes=list(plan.notes),
-        rounds=wanted.rounds,
+        rounds=planned_extent.rounds,
         settle_runs=plan.protocol.settle_runs,
-        noise_rounds=wanted.noise_rounds,
+        noise_rounds=planned_extent.noise_rounds,
         trials=len(trials),
-        duration_s=duration_s(plan, wanted),
+        duration_s=duration_s(plan, planned_extent),
         data_bytes=sum(data.size_bytes(plan).values()),
-        made_bytes={where or facts.path: size for where, size in data.creation_bytes(plan, trials).items()},
+        made_bytes={device or facts.path: size for device, size in data.creation_bytes(plan, trials).items()},
         server_data=server_data(plan, facts, trials),
         on_server=on_server(plan),
         preconditioning=[
             Preconditioning(
-                workload=one.workload,
-                place=one.device or facts.path,
-                fills=one.fills,
-                least_bytes=one.least_bytes,
-                most_s=one.most_s,
+                workload=cost.workload,
+                place=cost.device or facts.path,
+                fills=cost.fills,
+                least_bytes=cost.least_bytes,
+                most_s=cost.most_s,
             )
-            for one in precondition.costs(plan, planned)
+            for cost in precondition.costs(plan, planned)
         ],
         in_page_cache=_in_page_cache(plan, facts),
         memory_bytes=facts.memory_bytes,
-        in_flight=sorted({key for one in comparisons(plan) if is_in_flight(one, plan) for key in one.tested}),
-        screens=_screens(plan, wanted),
+        in_flight=sorted(
+            {key for comparison in comparisons(plan) if is_in_flight(comparison, plan) for key in comparison.tested}
+        ),
+        screens=_screens(plan, planned_extent),
         split_plots=[
-            SplitPlot(workload=one.workload.name, factor=one.factor, apply_s=one.apply_s, trials=one.sub_trials)
-            for one in comparisons(plan)
-            if one.sub_trials > 1
+            SplitPlot(
+                workload=comparison.workload.name,
+                factor=comparison.factor,
+                apply_s=comparison.apply_s,
+                trials=comparison.sub_trials,
+            )
+            for comparison in comparisons(plan)
+            if comparison.sub_trials > 1
         ],
         commands=list(_commands(plan, facts)),
         tools=_tools(plan),
         also_moved=_also_moved(plan, site),
-        reach=_reach(plan, noise, wanted.rounds),
+        reach=_reach(plan, noise, planned_extent.rounds),
         blocks=_blocks(trials),
     )
 
 
 def _in_page_cache(plan: Plan, facts: Facts) -> list[str]:
-    """The workloads whose data the page cache will hold, so that reading it asks no disk."""
+    """Workloads whose data fits in the page cache, so that reads do not reach the disk."""
     return [
         name
         for name, sets in data.data_sets(plan).items()
-        if any(one.cached and one.size_bytes < facts.memory_bytes for one in sets)
+        if any(data_set.cached and data_set.size_bytes < facts.memory_bytes for data_set in sets)
     ]
 
 
 def _commands(plan: Plan, facts: Facts) -> Iterator[Command]:
-    """Every setting of the machine that some trial makes, once, factor by factor."""
-    wanted: list[tuple[str, str, Value]] = [(key, str(value), value) for key, value in plan.hold.items()]
+    """Every machine setting that a trial applies, once, in the order of the factors."""
+    settings: list[tuple[str, str, Value]] = [(key, str(value), value) for key, value in plan.hold.items()]
     for factor in plan.factors:
-        wanted += [(factor.key, label, level) for level, label in zip(factor.levels, factor.labels, strict=True)]
+        settings += [(factor.key, label, level) for level, label in zip(factor.levels, factor.labels, strict=True)]
     for combination in plan.combinations:
-        wanted += [(key, str(value), value) for key, value in combination.settings.items()]
-    for key, label, value in dict.fromkeys(wanted):
+        settings += [(key, str(value), value) for key, value in combination.settings.items()]
+    for key, label, value in dict.fromkeys(settings):
         offer = facts.offers.get(key)
         if offer is not None and offer.current is not None:
             yield Command(
@@ -215,24 +222,24 @@ def _commands(plan: Plan, facts: Facts) -> Iterator[Command]:
 
 
 def _tools(plan: Plan) -> list[ToolRun]:
-    """The commands of each workload's tool, in the order in which they are run."""
-    found = []
+    """The commands of each workload's tool, in execution order."""
+    tool_runs = []
     for workload in plan.workloads:
         if tool := tool_of(workload):
             parameters = parameters_of(workload, plan.baseline)
             directory = f"{data_folder(plan.target.path, 'EXPERIMENT')}/{workload.plan_name}"
             level, protocol = workload.levels[0], plan.protocol
-            order = request_of(workload, directory, level, protocol.settle_s, protocol.trial_s)
-            argvs = [tool.preparing(parameters, order), *(run.argv for run in tool.runs(parameters, order))]
-            argvs.append(tool.cleaning(parameters, order))
-            found.append(ToolRun(workload=workload.name, commands=[shlex.join(argv) for argv in argvs if argv]))
-    return found
+            request = request_of(workload, directory, level, protocol.settle_s, protocol.trial_s)
+            argvs = [tool.prepare_command(parameters, request), *(run.argv for run in tool.runs(parameters, request))]
+            argvs.append(tool.cleanup_command(parameters, request))
+            tool_runs.append(ToolRun(workload=workload.name, commands=[shlex.join(argv) for argv in argvs if argv]))
+    return tool_runs
 
 
 def _also_moved(plan: Plan, site: Site) -> list[str]:
-    """What the kernel moves by itself when these settings are made; journalled and put back too."""
+    """Settings that the kernel resets when the planned ones are applied; they are journalled and restored too."""
     location = plan.target.location
-    found: dict[str, None] = {}
+    moved_settings: dict[str, None] = {}
     for comparison in candidates(plan):
         for key in comparison.arms[0].settings:
             knob = site.catalogue.find(key)
@@ -240,41 +247,41 @@ def _also_moved(plan: Plan, site: Site) -> list[str]:
                 for member in discovery.members(site.host, site.catalogue, pattern, location):
                     with contextlib.suppress(HostError):  # not there under the scheduler in force, so not moved
                         reading = discovery.read(site.host, discovery.place(site.host, member, location))
-                        found[f"{member.name} = {reading.value}"] = None
-    return list(found)
+                        moved_settings[f"{member.name} = {reading.value}"] = None
+    return list(moved_settings)
 
 
 def _reach(plan: Plan, noise: dict[str, float], rounds: int) -> list[Reach]:
-    found = {}
-    for one in comparisons(plan):
-        name, sd = one.workload.name, noise.get(one.workload.name)
+    reach_by_workload = {}
+    for comparison in comparisons(plan):
+        name, sd = comparison.workload.name, noise.get(comparison.workload.name)
         takes_s = time_for(plan, noise, name)
         if sd is None or takes_s is None:
             continue
-        pairs = rounds * one.blocks_per_round
-        found[name] = Reach(
+        pairs = rounds * comparison.blocks_per_round
+        reach_by_workload[name] = Reach(
             workload=name,
             pair_sd=sd,
             effect=smallest_effect(sd, pairs),
-            margin=plan.protocol.margins[one.workload.response],
+            margin=plan.protocol.margins[comparison.workload.response],
             margin_reached=smallest_margin(sd, pairs),
             margin_takes_s=takes_s,
         )
-    return list(found.values())
+    return list(reach_by_workload.values())
 
 
-def _screens(plan: Plan, wanted: Extent) -> list[Screen]:
-    left_s = max(plan.protocol.budget_s - duration_s(plan, wanted), 0.0)
+def _screens(plan: Plan, planned_extent: Extent) -> list[Screen]:
+    left_s = max(plan.protocol.budget_s - duration_s(plan, planned_extent), 0.0)
     return [
         Screen(
-            workload=one.workload.name,
-            factors=list(one.tested),
-            pairs=wanted.rounds * one.blocks_per_round,
+            workload=comparison.workload.name,
+            factors=list(comparison.tested),
+            pairs=planned_extent.rounds * comparison.blocks_per_round,
             confirming_s=confirming_s(plan),
             left_s=left_s,
         )
-        for one in comparisons(plan)
-        if one.screened
+        for comparison in comparisons(plan)
+        if comparison.screened
     ]
 
 

@@ -74,7 +74,7 @@ def clean(
     with site(target, become=become, report=report) as connected:
         folder_path = probe(connected.host, connected.engine, path).directory.path
         remaining = leftovers(connected, folder_path, store)
-        removed = chosen(remaining, names, unneeded=unneeded)
+        removed = select_leftovers(remaining, names, unneeded=unneeded)
         remove(connected, folder_path, removed)
     return CleanDocument(
         path=folder_path,
@@ -83,66 +83,69 @@ def clean(
 
 
 def leftovers(site: Site, path: str, store: str | None) -> list[Leftover]:
-    """What is there, and whether it is needed. Raises EngineError, StoreError and what a journal raises."""
+    """The data folders below a path, with the state of each. Raises EngineError, StoreError and JournalProblem."""
     journals = inspect(site.host, site.engine).journals
-    owned = {one.experiment for one in journals if one.owned}
-    cut_off = {one.experiment for one in journals if one.is_cut_off}
+    owned = {journal.experiment for journal in journals if journal.owned}
+    cut_off = {journal.experiment for journal in journals if journal.is_cut_off}
     states = _states(store)
-    return [_leftover(one, _state(one, owned, cut_off, states)) for one in folder.folders(site.host, site.engine, path)]
+    return [
+        _leftover(data_folder, _state(data_folder, owned, cut_off, states))
+        for data_folder in folder.folders(site.host, site.engine, path)
+    ]
 
 
 def _states(store: str | None) -> dict[str, ExperimentState]:
-    """The state of each experiment of the store; without one there is none."""
+    """State of each experiment in the store, by id; empty if the default store does not exist."""
     url = store_url(store)
     file = file_of(url)
     if file is not None and not file.exists() and not store:
         return {}
-    return {one.id: one.state for one in read.experiments(open_engine(url, create=False))}
+    return {experiment.id: experiment.state for experiment in read.experiments(open_engine(url, create=False))}
 
 
 def _state(
-    one: DataFolder, owned: Collection[str], cut_off: Collection[str], states: dict[str, ExperimentState]
+    data_folder: DataFolder, owned: Collection[str], cut_off: Collection[str], states: dict[str, ExperimentState]
 ) -> LeftoverState:
-    if one.manifest is None:
+    if data_folder.manifest is None:
         return LeftoverState.FOREIGN
-    name = one.manifest.experiment
-    if one.in_use or name in owned:
+    name = data_folder.manifest.experiment
+    if data_folder.in_use or name in owned:
         return LeftoverState.RUNNING
     if name in cut_off:
         return LeftoverState.NOT_RESTORED
     if name not in states:  # where another user runs it, neither journal nor store are seen here
-        ours = one.manifest.about.get("controller", "") == folder.controller()
-        return LeftoverState.UNKNOWN if ours else LeftoverState.OTHERS
+        is_own = data_folder.manifest.about.get("controller", "") == folder.controller()
+        return LeftoverState.UNKNOWN if is_own else LeftoverState.OTHERS
     return LeftoverState.DONE if states[name] is ExperimentState.DONE else LeftoverState.RESUMABLE
 
 
-def _leftover(one: DataFolder, state: LeftoverState) -> Leftover:
-    manifest = one.manifest
+def _leftover(data_folder: DataFolder, state: LeftoverState) -> Leftover:
+    manifest = data_folder.manifest
     about = manifest.about if manifest else {}
     return Leftover(
-        path=one.path,
+        path=data_folder.path,
         experiment=manifest.experiment if manifest else "",
         plan=about.get("plan", ""),
         controller=about.get("controller", ""),
         made=manifest.made_unix_s if manifest else None,
-        size_bytes=one.size_bytes,
+        size_bytes=data_folder.size_bytes,
         state=state,
         removed=False,
     )
 
 
-def chosen(found: Sequence[Leftover], names: Sequence[str], *, unneeded: bool) -> list[Leftover]:
-    """Those of these names, or with `unneeded` all that nothing needs any more.
+def select_leftovers(remaining: Sequence[Leftover], names: Sequence[str], *, unneeded: bool) -> list[Leftover]:
+    """The data of the named experiments, or with `unneeded` all data that no experiment needs.
 
-    Raises UsageError where a name is not there, or its data must stay.
+    Raises UsageError if a named experiment has no data here, or if its data must stay.
     """
     if unneeded:
-        return [one for one in found if one.state in _NOT_NEEDED]
-    by_name = {one.experiment: one for one in found if one.experiment}
+        return [leftover for leftover in remaining if leftover.state in _NOT_NEEDED]
+    by_name = {leftover.experiment: leftover for leftover in remaining if leftover.experiment}
     for name in names:
         if name not in by_name:
-            there = ", ".join(by_name) or "none"
-            raise UsageError(f"there is no data of experiment {name!r} here", f"there is: {there}")
+            present = ", ".join(by_name) or "none"
+            raise UsageError(f"there is no data of experiment {name!r} here", f"there is: {present}")
         if by_name[name].state not in REMOVABLE:
             todo = "restore the machine first: paribus undo"
             running = by_name[name].state is LeftoverState.RUNNING
@@ -153,7 +156,7 @@ def chosen(found: Sequence[Leftover], names: Sequence[str], *, unneeded: bool) -
     return [by_name[name] for name in dict.fromkeys(names)]
 
 
-def remove(site: Site, path: str, found: Sequence[Leftover]) -> None:
+def remove(site: Site, path: str, removed: Sequence[Leftover]) -> None:
     """Remove the folders. Raises EngineError."""
-    for one in found:
-        folder.remove(site.host, site.engine, path, one.experiment)
+    for leftover in removed:
+        folder.remove(site.host, site.engine, path, leftover.experiment)

@@ -40,43 +40,47 @@ def examine(target: str, path: str, *, become: bool = False, report: Report = di
 
 
 def document(site: Site, path: str) -> DoctorDocument:
-    """Look at a machine for a few seconds; nothing is changed. Raises EngineError and HostError."""
-    seen = probe(site.host, site.engine, path)
-    busy, stolen, busiest = _busy(site)
-    look = fitness.IdleSample(busy, stolen, busiest, seen.directory.free_bytes, seen.directory.total_bytes)
-    found = [*_own_conditions(site), *fitness.conditions(site.host, look)]
+    """Observe a machine for a few seconds; changes nothing. Raises EngineError and HostError."""
+    probed = probe(site.host, site.engine, path)
+    busy_share, stolen_share, busiest_processes = _processor_load(site)
+    idle_sample = fitness.IdleSample(
+        busy_share, stolen_share, busiest_processes, probed.directory.free_bytes, probed.directory.total_bytes
+    )
+    conditions = [*_own_conditions(site), *fitness.conditions(site.host, idle_sample)]
     for name, refused, fix in (
-        ("io_uring", seen.io_uring, 'use engine = "sync"'),
-        ("O_DIRECT", seen.direct, "name a path on a disk"),
-        ("path", seen.directory.writable, "name a path that this user may write to"),
+        ("io_uring", probed.io_uring, 'use engine = "sync"'),
+        ("O_DIRECT", probed.direct, "name a path on a disk"),
+        ("path", probed.directory.writable, "name a path that this user may write to"),
     ):
         unfit = Fitness.UNFIT if name == "path" else Fitness.NOTE
-        found.append(Condition(name, unfit, refused, fix) if refused else Condition(name, Fitness.FIT, "works"))
-    if seen.uid != 0:
+        conditions.append(Condition(name, unfit, refused, fix) if refused else Condition(name, Fitness.FIT, "works"))
+    if probed.uid != 0:
         fix = "run as root, or with become = true, to try knobs of the kernel"
-        found.append(Condition("privilege", Fitness.NOTE, "this user may not set kernel knobs", fix))
+        conditions.append(Condition("privilege", Fitness.NOTE, "this user may not set kernel knobs", fix))
     return DoctorDocument(
         target=site.host.name,
-        host=seen.hostname,
-        kernel=seen.kernel,
-        path=seen.directory.path,
-        fit=all(one.fitness is not Fitness.UNFIT for one in found),
-        conditions=found,
+        host=probed.hostname,
+        kernel=probed.kernel,
+        path=probed.directory.path,
+        fit=all(condition.fitness is not Fitness.UNFIT for condition in conditions),
+        conditions=conditions,
     )
 
 
 def _own_conditions(site: Site) -> list[Condition]:
-    """What an earlier experiment has left."""
-    left = [one for one in open_journals(site.host, site.engine) if one.is_cut_off]
+    """Whether an earlier experiment was cut off and left settings changed."""
+    cut_off = [journal for journal in open_journals(site.host, site.engine) if journal.is_cut_off]
     fix = "restore the machine: paribus undo"
     return [
-        Condition("settings", Fitness.UNFIT, f"experiment {one.experiment} was cut off and left settings changed", fix)
-        for one in left
+        Condition(
+            "settings", Fitness.UNFIT, f"experiment {journal.experiment} was cut off and left settings changed", fix
+        )
+        for journal in cut_off
     ] or [Condition("settings", Fitness.FIT, "no experiment has left anything changed")]
 
 
-def _busy(site: Site) -> tuple[float, float, tuple[tuple[str, float], ...]]:
-    """Over a short look: the shares of all processors that are busy and stolen, and of whom. Raises EngineError."""
+def _processor_load(site: Site) -> tuple[float, float, tuple[tuple[str, float], ...]]:
+    """Busy and stolen shares of all processors, and the busy share of each command. Raises EngineError."""
     sampler = Sampler(site.host, site.engine, [], _LOOK_S)
     try:
         sampler.ask_census("open")
@@ -95,6 +99,6 @@ def _busy(site: Site) -> tuple[float, float, tuple[tuple[str, float], ...]]:
     finally:
         sampler.close()
     seconds = (census.duration_s or _LOOK_S) * sample.cores
-    others = [one for one in census.processes if Path(one.command).name not in _OWN]
-    busiest = tuple((one.command, one.cpu_s / seconds) for one in others)
+    others = [process for process in census.processes if Path(process.command).name not in _OWN]
+    busiest = tuple((process.command, process.cpu_s / seconds) for process in others)
     return sample.cpu.user + sample.cpu.system, sample.cpu.steal, busiest

@@ -1,4 +1,4 @@
-"""Export of an experiment as tables, whose rows are read from the store when they are written."""
+"""Export of an experiment as tables."""
 
 import functools
 from collections.abc import Callable, Iterable
@@ -35,25 +35,36 @@ class ExportDocument(BaseModel):
 
 
 def export(
-    store: Store, experiment: Experiment, form: FileFormat, tables: list[ExportTable], where: Path, *, force: bool
+    store: Store,
+    experiment: Experiment,
+    file_format: FileFormat,
+    tables: list[ExportTable],
+    folder_path: Path,
+    *,
+    force: bool,
 ) -> ExportDocument:
     """Write the tables of an experiment into a folder. Raises UsageError and StoreError.
 
-    Of an experiment that goes on, what is judged is read first, so that each of its trials is in the other tables.
+    The judged tables are read first. If the experiment is running, the other tables then contain every judged trial.
     """
-    own = experiment.id
+    experiment_id = experiment.id
     judged = functools.cache(lambda: reporting.report_document(store, experiment))
     sources: dict[str, Callable[[], Iterable[Row]]] = {
         "effects": lambda: rows.effect_rows(judged()),
         "cells": lambda: rows.cell_rows(judged()),
         "points": lambda: rows.point_rows(judged()),
-        "trials": lambda: rows.trial_rows(read.trials(store, own)),
-        "measurements": lambda: rows.measurement_rows(own, read.each_measurement(store, own)),
-        "series": lambda: rows.series_rows(own, read.each_measurement(store, own, only_time_series=True)),
-        "looks": lambda: rows.look_rows(own, read.looks(store, own)),
-        "changes": lambda: rows.change_rows(own, read.changes(store, own)),
+        "trials": lambda: rows.trial_rows(read.trials(store, experiment_id)),
+        "measurements": lambda: rows.measurement_rows(experiment_id, read.each_measurement(store, experiment_id)),
+        "series": lambda: rows.series_rows(
+            experiment_id, read.each_measurement(store, experiment_id, only_time_series=True)
+        ),
+        "looks": lambda: rows.look_rows(experiment_id, read.looks(store, experiment_id)),
+        "changes": lambda: rows.change_rows(experiment_id, read.changes(store, experiment_id)),
     }
     ordered = sorted(tables, key=lambda table: list(sources).index(table.name))
-    written = folder.write(where, form, ordered, lambda table: sources[table.name](), force=force)
-    files = [ExportedFile(table=one.table, path=str(one.path), rows=one.rows) for one in written]
-    return ExportDocument(experiment=experiment.id, format=form, files=files)
+    written = folder.write(folder_path, file_format, ordered, lambda table: sources[table.name](), force=force)
+    files = [
+        ExportedFile(table=written_table.table, path=str(written_table.path), rows=written_table.rows)
+        for written_table in written
+    ]
+    return ExportDocument(experiment=experiment.id, format=file_format, files=files)

@@ -1,4 +1,4 @@
-"""From the store to what a report says of a set: its judgement, what does not fit, claims, and sources."""
+"""Report contents of imported sets: judgement, inconsistencies, claims and sources."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,69 +26,73 @@ LASTING = (
 )
 
 
-def judgement(store: Store, experiment: Experiment, found: ExperimentEvidence) -> Judgement:
-    """What the trials of a set show, and what they do not."""
-    plan, own = found.plan, experiment.id
-    judged = sorted({response for workload in plan.workloads for response in workload.responses})
+def judgement(store: Store, experiment: Experiment, evidence: ExperimentEvidence) -> Judgement:
+    """Judge an imported set."""
+    plan, experiment_id = evidence.plan, experiment.id
+    responses = sorted({response for workload in plan.workloads for response in workload.responses})
     return judge_set(
-        found.trials,
-        found.summaries,
+        evidence.trials,
+        evidence.summaries,
         plan.workloads,
         plan.protocol,
         plan.factors,
         courses={
-            response: read.series(store, own, response, unrepeated(found.trials, response, found.summaries))
-            for response in judged
+            response: read.series(
+                store, experiment_id, response, unrepeated(evidence.trials, response, evidence.summaries)
+            )
+            for response in responses
         },
-        options={trial: origin.said["options"] for trial, origin in sources.origins(store, own).items()},
+        options={trial: origin.said["options"] for trial, origin in sources.origins(store, experiment_id).items()},
     )
 
 
-def numbers(store: Store, experiment: Experiment, wrong: Sequence[Breach]) -> ImportedSet:
-    """A set as claims are tested by."""
-    own = experiment.id
-    paths = {source.number: source.path for source in sources.sources(store, own)}
+def imported_set(store: Store, experiment: Experiment, breaches: Sequence[Breach]) -> ImportedSet:
+    """The figures of a set in the form that claims are tested against."""
+    experiment_id = experiment.id
+    paths = {source.number: source.path for source in sources.sources(store, experiment_id)}
     return ImportedSet(
-        plan=read.plan(store, own),
-        trials=read.trials(store, own),
-        summaries=read.summaries(store, own),
-        paths={trial: paths[origin.source] for trial, origin in sources.origins(store, own).items()},
-        doubtful=frozenset(order for one in wrong if one.grave for order in one.cells),
-        limited=frozenset(order for one in wrong if one.law == CEILING for order in one.cells),
+        plan=read.plan(store, experiment_id),
+        trials=read.trials(store, experiment_id),
+        summaries=read.summaries(store, experiment_id),
+        paths={trial: paths[origin.source] for trial, origin in sources.origins(store, experiment_id).items()},
+        doubtful=frozenset(order for breach in breaches if breach.grave for order in breach.cells),
+        limited=frozenset(order for breach in breaches if breach.law == CEILING for order in breach.cells),
     )
 
 
 def claims_of(experiment: Experiment, path: Path | None) -> list[Claim]:
-    """The claims of a file, which are set beside a set's numbers alone. Raises UsageError and PlanError."""
+    """Read the claims of a file, which must be about an imported set. Raises UsageError and PlanError."""
     if path is None:
         return []
     if experiment.state is not ExperimentState.IMPORTED:
-        said = f"{experiment.id} ({experiment.name}) was measured by Paribus, and judged already"
-        raise UsageError(said, "--claims is for a set that was imported")
+        message = f"{experiment.id} ({experiment.name}) was measured by Paribus, and judged already"
+        raise UsageError(message, "--claims is for a set that was imported")
     return read_claims(path)
 
 
-def claimed(store: Store, experiment: Experiment, claims: Sequence[Claim], wrong: Sequence[Breach]) -> list[Tested]:
-    """The claims beside the set's numbers, of which some may not fit each other."""
-    return judge_claims(claims, [numbers(store, experiment, wrong)]) if claims else []
+def judged_claims(
+    store: Store, experiment: Experiment, claims: Sequence[Claim], breaches: Sequence[Breach]
+) -> list[Tested]:
+    """Test the claims against the figures of the set; `breaches` mark doubtful figures."""
+    return judge_claims(claims, [imported_set(store, experiment, breaches)]) if claims else []
 
 
 def breaches(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> list[Breach]:
-    """What the set and its author state that cannot be; the cells are orders of trials."""
-    trials, own = read.trials(store, experiment.id), experiment.id
-    paths = {source.number: source.path for source in sources.sources(store, own)}
-    origins = sources.origins(store, own)
+    """Impossible or contradictory figures in the set and in its author's claims; the cells are orders of trials."""
+    trials, experiment_id = read.trials(store, experiment.id), experiment.id
+    paths = {source.number: source.path for source in sources.sources(store, experiment_id)}
+    origins = sources.origins(store, experiment_id)
     published = [order for order, origin in origins.items() if is_published(origin)]
-    courses = {metric: read.series(store, own, metric, published) for metric in SAMPLED}
-    return inconsistencies(trials, origins, paths, courses, claims)
+    series = {metric: read.series(store, experiment_id, metric, published) for metric in SAMPLED}
+    return inconsistencies(trials, origins, paths, series, claims)
 
 
-def records(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> dict[str, Any]:
+def report_fields(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> dict[str, Any]:
     """The fields of a ReportInput that only imported sets have."""
-    wrong = breaches(store, experiment, claims)
+    set_breaches = breaches(store, experiment, claims)
     return {
-        "breaches": wrong,
+        "breaches": set_breaches,
         "sources": sources.sources(store, experiment.id),
         "origins": sources.origins(store, experiment.id),
-        "claims": claimed(store, experiment, claims, wrong),
+        "claims": judged_claims(store, experiment, claims, set_breaches),
     }

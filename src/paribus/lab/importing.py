@@ -20,7 +20,7 @@ from paribus.model import Experiment
 from paribus.parsers.formats import FORMATS
 from paribus.registry import nearest
 
-__all__ = ["FORMATS", "CellDocument", "FileDocument", "ImportDocument", "ImportTally", "import_files", "import_request"]
+__all__ = ["FORMATS", "FileDocument", "ImportDocument", "ImportTally", "ImportedCell", "import_files", "import_request"]
 
 RunKey = tuple[tuple[tuple[str, str], ...], str, int | None]
 """Labels, workload and load of a run."""
@@ -55,8 +55,11 @@ class FileDocument(_Document):
     remarks: list[str]
 
 
-class CellDocument(_Document):
+class ImportedCell(_Document):
     """Runs of one arm under one workload."""
+
+    __qualname__ = "CellDocument"  # the name of this definition in schema/import.json
+    model_config = ConfigDict(title="CellDocument")
 
     labels: dict[str, str]
     workload: str
@@ -75,23 +78,32 @@ class ImportDocument(_Document):
     )
     kept: int = Field(description="files that were new")
     files: list[FileDocument]
-    cells: list[CellDocument] = Field(description="what these files brought")
+    cells: list[ImportedCell] = Field(description="what these files brought")
 
 
 def import_request(
-    names: Sequence[str], factor: str, level: str, map_file: Path | None, *, name: str, baseline: str, form: str
+    names: Sequence[str],
+    factor: str,
+    level: str,
+    rules_file: Path | None,
+    *,
+    name: str,
+    baseline: str,
+    file_format: str,
 ) -> pipeline.ImportRequest:
-    """What the command line asks for. Raises UsageError, and PlanError for the rules."""
+    """The import that the options describe. Raises UsageError, and PlanError for the rules."""
     if bool(factor) != bool(level):
         raise UsageError("--factor and --level belong together", "write for example --factor scheduler --level noop")
-    if form and form not in FORMATS:
-        raise UsageError(f"there is no format {form!r}", nearest(form, FORMATS) or f"known: {', '.join(FORMATS)}")
-    rules = read_rules(map_file) if map_file else Rules()
-    given = ((factor.strip(), level.strip()),) if factor else ()
+    if file_format and file_format not in FORMATS:
+        raise UsageError(
+            f"there is no format {file_format!r}", nearest(file_format, FORMATS) or f"known: {', '.join(FORMATS)}"
+        )
+    rules = read_rules(rules_file) if rules_file else Rules()
+    labels = ((factor.strip(), level.strip()),) if factor else ()
     files = listed(names)
     return pipeline.ImportRequest(
         items=exports_first(files),
-        reader=ImportReader(tuple(rules.rule), given, form),
+        reader=ImportReader(tuple(rules.rule), labels, file_format),
         name=name or rules.name or factor or _called(names),
         order=rules.levels,
         baseline=baseline,
@@ -99,11 +111,11 @@ def import_request(
 
 
 def _called(names: Sequence[str]) -> str:
-    """What one file or folder is called, else the folder that several are in."""
-    first = Path(names[0]).absolute()
+    """Default name of a set: that of the only file or folder, else of the folder that holds all of them."""
+    first_path = Path(names[0]).absolute()
     if len(names) == 1 or len({Path(name).absolute().parent for name in names}) > 1:
-        return first.name.split(".")[0] or str(first)
-    return first.parent.name or str(first.parent)
+        return first_path.name.split(".")[0] or str(first_path)
+    return first_path.parent.name or str(first_path.parent)
 
 
 class ImportTally:
@@ -156,34 +168,34 @@ def import_files(
 
 
 def _file(outcome: pipeline.ImportOutcome) -> FileDocument:
-    taken = outcome.file
-    refused = taken.refused
-    if not refused and not taken.runs and not outcome.duplicate_path:
-        refused = "" if taken.skipped else _no_run(taken)
+    read_file = outcome.file
+    refused = read_file.refused
+    if not refused and not read_file.runs and not outcome.duplicate_path:
+        refused = "" if read_file.skipped else _no_run(read_file)
     return FileDocument(
-        path=taken.source.path,
-        walked=taken.source.walked,
-        sha256=taken.sha256,
-        format=taken.format,
-        runs=len(taken.runs),
-        skipped=taken.skipped,
+        path=read_file.source.path,
+        walked=read_file.source.walked,
+        sha256=read_file.sha256,
+        format=read_file.format,
+        runs=len(read_file.runs),
+        skipped=read_file.skipped,
         kept=outcome.stored,
         same_as=outcome.duplicate_path,
         same_labels=outcome.labels if outcome.duplicate_path else "",
         refused=refused,
-        cut_off=[run.missing for run in taken.runs if run.missing],
-        not_understood=[LineDocument(line=number, text=line) for number, line in taken.not_understood],
-        remarks=list(taken.remarks),
+        cut_off=[run.missing for run in read_file.runs if run.missing],
+        not_understood=[LineDocument(line=number, text=line) for number, line in read_file.not_understood],
+        remarks=list(read_file.remarks),
     )
 
 
-def _no_run(taken: ReadFile) -> str:
-    """Why a file that is in a known format brought nothing."""
-    words = f"looks like {taken.format}, but has no run that can be read"
-    if not taken.not_understood:
-        return "; ".join([words, *taken.remarks[:1]])
-    number, line = taken.not_understood[0]
-    return f"{words}; what is not understood begins with line {number}: {line.strip()[:80]}"
+def _no_run(read_file: ReadFile) -> str:
+    """Reason why no run was read from a file of a known format."""
+    message = f"looks like {read_file.format}, but has no run that can be read"
+    if not read_file.not_understood:
+        return "; ".join([message, *read_file.remarks[:1]])
+    number, line = read_file.not_understood[0]
+    return f"{message}; what is not understood begins with line {number}: {line.strip()[:80]}"
 
 
 def _run_keys(outcome: pipeline.ImportOutcome) -> Iterator[RunKey]:
@@ -191,26 +203,30 @@ def _run_keys(outcome: pipeline.ImportOutcome) -> Iterator[RunKey]:
         yield tuple(run.placement.labels.items()), run.placement.workload, run.placement.load
 
 
-def document(found: SetContents, kept: Experiment | None, tally: ImportTally) -> ImportDocument:
-    """What the import amounted to."""
+def document(contents: SetContents, experiment: Experiment | None, tally: ImportTally) -> ImportDocument:
+    """Result of an import."""
     cells = []
     for labels, workload in dict.fromkeys((labels, workload) for labels, workload, _ in tally.runs):
-        mine = {load: n for (own, under, load), n in tally.runs.items() if (own, under) == (labels, workload)}
-        loads = sorted(mine, key=lambda load: -1 if load is None else load)
-        cells.append(CellDocument(labels=dict(labels), workload=workload, loads=loads, runs=sum(mine.values())))
+        runs_by_load = {
+            load: n
+            for (run_labels, run_workload, load), n in tally.runs.items()
+            if (run_labels, run_workload) == (labels, workload)
+        }
+        loads = sorted(runs_by_load, key=lambda load: -1 if load is None else load)
+        cells.append(ImportedCell(labels=dict(labels), workload=workload, loads=loads, runs=sum(runs_by_load.values())))
     return ImportDocument(
-        experiment=kept.id if kept else None,
-        name=found.name,
-        factors={factor: levels for factor, levels in found.levels.items() if factor != NO_FACTOR},
+        experiment=experiment.id if experiment else None,
+        name=contents.name,
+        factors={factor: levels for factor, levels in contents.levels.items() if factor != NO_FACTOR},
         kept=tally.kept,
         files=tally.files,
         cells=cells,
     )
 
 
-def refuse_nothing(found: ImportDocument) -> None:
-    """Raise UsageError where no file had anything to import, and none was there already."""
-    if not found.kept and not any(one.same_as for one in found.files):
+def refuse_empty_import(document: ImportDocument) -> None:
+    """Raise UsageError if no file had anything to import, and none had been imported before."""
+    if not document.kept and not any(file.same_as for file in document.files):
         raise UsageError(
             "no run was found in what was named", f"name logs or tables; --format is one of {', '.join(FORMATS)}"
         )

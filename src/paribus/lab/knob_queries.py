@@ -32,14 +32,14 @@ VARIABLE_FAMILIES = {
 
 
 def is_variable(name: str) -> bool:
-    """Whether a server is to be asked for it."""
+    """Whether the knob is a variable that only a server can describe."""
     return name.partition(".")[0] in KINDS
 
 
 def look_up(name: str, kind: str, path: str) -> Knob:
-    """The variable as a server of that kind, started below `path` for this and removed, describes it.
+    """The variable as a private server of this kind describes it; the server runs below `path` and is removed.
 
-    Raises UsageError for a name that it does not have, DatabaseError where there is no such server.
+    Raises UsageError for an unknown variable, DatabaseError if there is no such server.
     """
     family, _, variable = name.partition(".")
     kind = kind or KINDS[family]

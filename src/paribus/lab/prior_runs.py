@@ -1,11 +1,14 @@
-"""What earlier experiments on a machine tell about a plan for it."""
+"""Results of earlier experiments on a machine, for planning a new one."""
 
 from paribus.errors import StoreError
 from paribus.model import Facts, Plan
 
 
-def informed(plan: Plan, facts: Facts, url: str | None) -> tuple[Plan, dict[str, float]]:
-    """The plan with what depends on the machine, and the noise of a pair by workload; as it is in a new store."""
+def with_prior_runs(plan: Plan, facts: Facts, url: str | None) -> tuple[Plan, dict[str, float]]:
+    """The plan adapted to the machine, and the standard deviation of a pair by workload.
+
+    Without a store, the plan is unchanged and the deviations are empty.
+    """
     from paribus.experiment import noise
     from paribus.store.open import open_engine, store_url
 

@@ -1,4 +1,4 @@
-"""From the store to something read: the report of an experiment in its forms."""
+"""Reports of experiments in all forms, read from the store."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -10,7 +10,8 @@ from paribus import workloads as _workloads  # noqa: F401  registers every kind,
 from paribus.analysis.diagnostics.preconditioning import preconditioned, preconditioning
 from paribus.analysis.paired.judge import Judgement
 from paribus.errors import ParibusError, StoreError, UsageError
-from paribus.experiment.evidence import ExperimentEvidence, analyse, evidence
+from paribus.experiment.evidence import ExperimentEvidence, analyse
+from paribus.experiment.evidence import evidence as read_evidence
 from paribus.experiment.time_series import Series, response_series
 from paribus.files import write_whole
 from paribus.findings import Preconditioned
@@ -30,126 +31,130 @@ _MOST_BREACHES = 20
 
 
 def _recipes(plan: Plan) -> dict[str, Recipe]:
-    """For each level of a knob, the commands that set and show it, and what makes it last."""
-    placed = {knob.name: knob for knob in plan.knobs}
-    found = {}
+    """Commands that set, check and persist each level of a knob, by `factor=level`."""
+    knobs = {knob.name: knob for knob in plan.knobs}
+    recipes = {}
     for comparison in candidates(plan):
         for arm in comparison.arms:
-            known = [
-                (placed[key], arm.settings[key]) for key in comparison.tested if key in placed and key in arm.settings
+            settings = [
+                (knobs[key], arm.settings[key]) for key in comparison.tested if key in knobs and key in arm.settings
             ]
-            if known:
-                found[f"{comparison.factor}={arm.label}"] = Recipe(
-                    set=" && ".join(recipe.set_command(*one) for one in known),
-                    check=" && ".join(recipe.check_command(knob) for knob, _ in known),
-                    last="\n".join(recipe.persist_command(*one) for one in known),
+            if settings:
+                recipes[f"{comparison.factor}={arm.label}"] = Recipe(
+                    set=" && ".join(recipe.set_command(*setting) for setting in settings),
+                    check=" && ".join(recipe.check_command(knob) for knob, _ in settings),
+                    last="\n".join(recipe.persist_command(*setting) for setting in settings),
                 )
-    return found
+    return recipes
 
 
-def judged(
+def read_and_judge(
     store: Store, experiment: Experiment, reading: series_worker.Points | None = None
 ) -> tuple[ExperimentEvidence, Judgement]:
-    """What the store holds of an experiment, and what that shows. Raises StoreError."""
-    found = evidence(store, experiment.id)
+    """Evidence of an experiment and its judgement. Raises StoreError."""
+    evidence = read_evidence(store, experiment.id)
     if experiment.state is ExperimentState.IMPORTED:
-        return found, imported_reporting.judgement(store, experiment, found)
-    seen = reading.of(response_series, found.plan, found.trials) if reading else None
-    return found, analyse(found, experiment, store, finished=experiment.state is ExperimentState.DONE, series=seen)
+        return evidence, imported_reporting.judgement(store, experiment, evidence)
+    series = reading.of(response_series, evidence.plan, evidence.trials) if reading else None
+    return evidence, analyse(
+        evidence, experiment, store, finished=experiment.state is ExperimentState.DONE, series=series
+    )
 
 
-def _judged_by(experiment: Experiment) -> "tuple[series_worker.Part[Series], ...]":
-    """What of its points is read ahead to judge it; a set reads its own."""
+def _parts_to_judge(experiment: Experiment) -> "tuple[series_worker.Part[Series], ...]":
+    """Time series to read ahead for the judgement; none for an imported set, which reads its own."""
     return () if experiment.state is ExperimentState.IMPORTED else (response_series,)
 
 
-def _preconditioned(store: Store, experiment: Experiment, found: ExperimentEvidence) -> tuple[Preconditioned, ...]:
-    """What preconditioning came to, with its course."""
-    orders = [trial.order for trial in preconditioning(found.trials, found.summaries)]
+def _preconditioned(store: Store, experiment: Experiment, evidence: ExperimentEvidence) -> tuple[Preconditioned, ...]:
+    """Results of preconditioning, with the throughput over time."""
+    orders = [trial.order for trial in preconditioning(evidence.trials, evidence.summaries)]
     response_series = read.series(store, experiment.id, "throughput_per_s", orders) if orders else {}
-    return preconditioned(found.trials, found.summaries, response_series, found.plan.workloads)
+    return preconditioned(evidence.trials, evidence.summaries, response_series, evidence.plan.workloads)
 
 
-def _notes(experiment: Experiment, found: Judgement) -> tuple[str, ...]:
-    """What a reader must know, with what could not be judged, and what breaks a law of arithmetic or physics."""
+def _notes(experiment: Experiment, judgement: Judgement) -> tuple[str, ...]:
+    """Notes for the reader: those of the experiment, unjudged responses, and broken laws of arithmetic or physics."""
     lasting = map(gettext, imported_reporting.LASTING if experiment.state is ExperimentState.IMPORTED else ())
-    unlawful = [breach.words for breach in found.breaches[:_MOST_BREACHES]]
-    if more := len(found.breaches) - len(unlawful):
-        unlawful.append(gettext("and {n:,} more figures of trials that break a law", n=more))
-    return (*experiment.notes, *lasting, *found.unjudged, *unlawful)
+    breach_texts = [breach.words for breach in judgement.breaches[:_MOST_BREACHES]]
+    if unlisted := len(judgement.breaches) - len(breach_texts):
+        breach_texts.append(gettext("and {n:,} more figures of trials that break a law", n=unlisted))
+    return (*experiment.notes, *lasting, *judgement.unjudged, *breach_texts)
 
 
 def report_view(store: Store, experiment: Experiment, claims: Sequence[Claim] = ()) -> ReportView:
-    """What every written form of the report shows; `claims` are set beside the numbers of a set."""
+    """View model of the written reports; `claims` are tested against an imported set."""
     imported = experiment.state is ExperimentState.IMPORTED
-    with series_worker.Points(store, experiment, *_judged_by(experiment), series_worker.drawn) as reading:
-        kept, found = judged(store, experiment, reading)
-        drawn = reading.of(series_worker.drawn, kept.plan, kept.trials)
+    with series_worker.Points(
+        store, experiment, *_parts_to_judge(experiment), series_worker.read_drawn_data
+    ) as reading:
+        evidence, judgement = read_and_judge(store, experiment, reading)
+        drawn_data = reading.of(series_worker.read_drawn_data, evidence.plan, evidence.trials)
     return view(
         dataclasses.replace(
-            _report_input(store, experiment, kept, found, claims),
-            drifts=found.drifts,
-            refused=found.refused,
-            distributions=drawn.distributions,
-            time_series=drawn.series,
-            question=kept.plan.question,
-            recipes={} if imported else _recipes(kept.plan),
+            _report_input(store, experiment, evidence, judgement, claims),
+            drifts=judgement.drifts,
+            refused=judgement.refused,
+            distributions=drawn_data.distributions,
+            time_series=drawn_data.series,
+            question=evidence.plan.question,
+            recipes={} if imported else _recipes(evidence.plan),
         )
     )
 
 
 def _report_input(
-    store: Store, experiment: Experiment, kept: ExperimentEvidence, found: Judgement, claims: Sequence[Claim]
+    store: Store, experiment: Experiment, evidence: ExperimentEvidence, judgement: Judgement, claims: Sequence[Claim]
 ) -> ReportInput:
-    """The input that the written forms and the document have in common."""
+    """The input that the written forms and the document share."""
     imported = experiment.state is ExperimentState.IMPORTED
     return ReportInput(
-        experiment=dataclasses.replace(experiment, notes=_notes(experiment, found)),
-        trials=kept.trials,
-        summaries=kept.summaries,
-        effects=found.effects,
-        cells=found.cells,
-        matrices=found.matrices,
-        preconditioned=_preconditioned(store, experiment, kept),
-        contrasts=found.contrasts,
-        scalings=found.scalings,
-        bounds=found.bounds,
-        constancy=found.constancy,
-        planned_s=None if imported else _planned_s(kept),
-        **imported_reporting.records(store, experiment, claims) if imported else {},
+        experiment=dataclasses.replace(experiment, notes=_notes(experiment, judgement)),
+        trials=evidence.trials,
+        summaries=evidence.summaries,
+        effects=judgement.effects,
+        cells=judgement.cells,
+        matrices=judgement.matrices,
+        preconditioned=_preconditioned(store, experiment, evidence),
+        contrasts=judgement.contrasts,
+        scalings=judgement.scalings,
+        bounds=judgement.bounds,
+        constancy=judgement.constancy,
+        planned_s=None if imported else _planned_s(evidence),
+        **imported_reporting.report_fields(store, experiment, claims) if imported else {},
     )
 
 
-def _planned_s(kept: ExperimentEvidence) -> float:
-    """Seconds of all trials that were planned, each counted once."""
-    return cost_s(kept.plan, [t for t in kept.trials if t.state is not TrialState.SUPERSEDED])
+def _planned_s(evidence: ExperimentEvidence) -> float:
+    """Duration of all planned trials, in seconds, each counted once."""
+    return cost_s(evidence.plan, [trial for trial in evidence.trials if trial.state is not TrialState.SUPERSEDED])
 
 
 def report_document(store: Store, experiment: Experiment, claims: Sequence[Claim] = ()) -> ReportDocument:
-    """The report as one document for programs; `claims` are set beside the numbers of a set."""
-    with series_worker.Points(store, experiment, *_judged_by(experiment)) as reading:
-        kept, found = judged(store, experiment, reading)
-    report_input = _report_input(store, experiment, kept, found, claims)
-    notes = (*report_input.experiment.notes, *server_notes(kept.trials, kept.summaries))
+    """The report as one machine-readable document; `claims` are tested against an imported set."""
+    with series_worker.Points(store, experiment, *_parts_to_judge(experiment)) as reading:
+        evidence, judgement = read_and_judge(store, experiment, reading)
+    report_input = _report_input(store, experiment, evidence, judgement, claims)
+    notes = (*report_input.experiment.notes, *server_notes(evidence.trials, evidence.summaries))
     return document(dataclasses.replace(report_input, experiment=dataclasses.replace(experiment, notes=notes)))
 
 
 def refuse_set(experiment: Experiment, why: str, todo: str = "") -> None:
-    """Raise UsageError for what others measured, where that makes no sense."""
+    """Raise UsageError for an imported set, which does not support the operation."""
     if experiment.state is ExperimentState.IMPORTED:
-        said = f"{experiment.id} ({experiment.name}) is what others measured, and {why}"
-        raise UsageError(said, todo or f"see it with: paribus report {experiment.id}")
+        message = f"{experiment.id} ({experiment.name}) is what others measured, and {why}"
+        raise UsageError(message, todo or f"see it with: paribus report {experiment.id}")
 
 
-def write_html(seen: ReportView, path: Path) -> Path:
+def write_html(report: ReportView, path: Path) -> Path:
     """Write the self-contained report. Raises StoreError where the file cannot be written."""
     from paribus.report.render import html
 
-    return write_page(html.render(seen), path)
+    return write_page(html.render(report), path)
 
 
 def write_page(page: str, path: Path) -> Path:
-    """Write a page to a file; where that is. Raises StoreError where it cannot be written."""
+    """Write a page to a file and return its absolute path. Raises StoreError."""
     try:
         write_whole(path, page)
     except OSError as error:
@@ -157,7 +162,7 @@ def write_page(page: str, path: Path) -> Path:
     return path.absolute()
 
 
-def exit_code(found: Judgement) -> int:
-    """0, or 3 where something could not be judged for want of valid pairs, or a series of a matrix has no point."""
-    empty = any(not series.points for matrix in found.matrices for series in matrix.series)
-    return ParibusError.exit_code if found.unjudged or empty else 0
+def exit_code(judgement: Judgement) -> int:
+    """0, or 3 if a response has too few valid pairs to be judged, or a series of a matrix has no point."""
+    empty = any(not series.points for matrix in judgement.matrices for series in matrix.series)
+    return ParibusError.exit_code if judgement.unjudged or empty else 0

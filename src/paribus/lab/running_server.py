@@ -1,4 +1,4 @@
-"""Variables of a server that others use, as `paribus apply` finds them and leaves them set."""
+"""Variables of a server that others use: queries and permanent changes for `paribus apply`."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,20 +11,20 @@ from paribus.trial.database_session import server_text
 from paribus.trial.running_server_variables import set_for_good
 from paribus.trial.target_session import Site
 
-Asked = Callable[[str, Value], tuple[Value | None, str]]
+ServerQuery = Callable[[str, Value], tuple[Value | None, str]]
 """Of a variable and a value: the value now (that one, where it is the same), and why it cannot be set."""
 
 
 @contextmanager
-def variables_of(plan: Plan, site: Site) -> Iterator[Asked | None]:
-    """What asks the running server of a plan; None where it has none."""
+def server_variables(plan: Plan, site: Site) -> Iterator[ServerQuery | None]:
+    """A query function for the running server of a plan; None if it has none."""
     database = plan.database
     if database is None or database.running is None:
         yield None
         return
     live = LiveServer(site.host, site.engine, database.kind, database.running)
 
-    def asked(name: str, wanted: Value) -> tuple[Value | None, str]:
+    def query(name: str, value: Value) -> tuple[Value | None, str]:
         try:
             variable = live.variables()[name]
             now, refused = live.read(name), live.may_not_set(variable)
@@ -32,35 +32,37 @@ def variables_of(plan: Plan, site: Site) -> Iterator[Asked | None]:
             return None, f"{live.server.address} has no variable {name} any more"
         except ParibusError as error:
             return None, "; ".join(filter(None, (error.message, error.todo)))
-        return (wanted if variable.is_same(server_text(wanted), now) else now), refused
+        return (value if variable.is_same(server_text(value), now) else now), refused
 
     try:
-        yield asked
+        yield query
     finally:
         live.close()
 
 
-def leave_all(plan: Plan, site: Site, experiment: str, wanted: Settings, stopped: Callable[[], bool]) -> AppliedForGood:
-    """Set what is the machine's and what is the server's under one journal, and leave all so. Raises as `leave`."""
-    database, place = plan.database, (site.host, site.engine, site.catalogue, plan.target.location, experiment)
+def apply_all_for_good(
+    plan: Plan, site: Site, experiment: str, settings: Settings, stopped: Callable[[], bool]
+) -> AppliedForGood:
+    """Set machine knobs and server variables under one journal, permanently. Raises as `apply_for_good`."""
+    database, location = plan.database, (site.host, site.engine, site.catalogue, plan.target.location, experiment)
     if database is None or database.running is None:
-        return apply_for_good(*place, wanted, stopped)
-    theirs = {
+        return apply_for_good(*location, settings, stopped)
+    server_settings = {
         name: value
-        for (owner, _, name), value in ((key.partition("."), value) for key, value in wanted.items())
+        for (owner, _, name), value in ((key.partition("."), value) for key, value in settings.items())
         if owner == database.family
     }
-    ours = {key: value for key, value in wanted.items() if key.partition(".")[0] != database.family}
-    if not theirs:
-        return apply_for_good(*place, ours, stopped)
+    machine_settings = {key: value for key, value in settings.items() if key.partition(".")[0] != database.family}
+    if not server_settings:
+        return apply_for_good(*location, machine_settings, stopped)
     live = LiveServer(site.host, site.engine, database.kind, database.running)
     try:
         return apply_for_good(
-            *place,
-            ours,
+            *location,
+            machine_settings,
             stopped,
             [live.server.address],
-            lambda journal: set_for_good(live, journal, database.family, theirs),
+            lambda journal: set_for_good(live, journal, database.family, server_settings),
         )
     finally:
         live.close()

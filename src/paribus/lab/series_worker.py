@@ -1,7 +1,7 @@
-"""What a report needs of points and histograms: the courses that are judged, and what is drawn of trials.
+"""Time series and histograms for judging and drawing.
 
-Of many trials a process aside reads them, while we read the summaries and judge. Where it fails, we read them
-ourselves, and see why.
+For experiments with many trials, a worker process reads them while this process reads the summaries. If the worker
+fails, this process reads them itself, and meets the same error.
 """
 
 import functools
@@ -26,23 +26,23 @@ from paribus.worker_process import WorkerFailed, WorkerProcess, serve, share
 
 _MANY = 4000  # trials; with fewer we are done before the process has started
 
-Read = TypeVar("Read")
-Part = Callable[[Store, str, Plan, Sequence[Trial]], Read]
+PartResult = TypeVar("PartResult")
+Part = Callable[[Store, str, Plan, Sequence[Trial]], PartResult]
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """Distributions of response times, and by metric and trial the course over time, thinned."""
+class DrawnData:
+    """Distributions of response times, and thinned time series by metric and trial."""
 
     distributions: tuple[Distribution, ...]
     series: Series
 
 
-def drawn(store: Store, experiment: str, _: Plan, trials: Sequence[Trial]) -> Drawn:
-    """What is drawn of trials. Raises StoreError."""
+def read_drawn_data(store: Store, experiment: str, _: Plan, trials: Sequence[Trial]) -> DrawnData:
+    """Read the distributions and time series that a report draws. Raises StoreError."""
     orders = done_orders(trials)
     chosen = curves.choose(orders)
-    return Drawn(
+    return DrawnData(
         distributions(trials, read.histograms(store, experiment, "response_mean_s", orders)),
         {
             metric: {
@@ -55,10 +55,10 @@ def drawn(store: Store, experiment: str, _: Plan, trials: Sequence[Trial]) -> Dr
 
 
 class Points:
-    """Parts of an experiment's points, on their way while this is entered."""
+    """Parts of an experiment's points, read by a worker process while the context is open."""
 
     def __init__(self, store: Store, experiment: Experiment, *parts: Part[object]) -> None:
-        """`parts` in the order in which they will be wanted. Raises StoreError."""
+        """Start reading `parts` in the order in which they will be requested. Raises StoreError."""
         self._store, self._experiment = store, experiment.id
         self._coming: dict[Part[object], Future[object]] = {}
         self._leaving = ExitStack()
@@ -69,14 +69,14 @@ class Points:
                 reader = WorkerProcess(__name__)
                 self._leaving.callback(reader.end)
                 url = store.url.render_as_string(hide_password=False)
-                asked = [(part, url, experiment.id) for part in parts]
-                self._coming = dict(zip(parts, share([reader], asked), strict=True))
+                requests = [(part, url, experiment.id) for part in parts]
+                self._coming = dict(zip(parts, share([reader], requests), strict=True))
 
-    def of(self, part: Part[Read], plan: Plan, trials: Sequence[Trial]) -> Read:
-        """One of the parts, or any. Raises StoreError."""
+    def of(self, part: Part[PartResult], plan: Plan, trials: Sequence[Trial]) -> PartResult:
+        """The result of a part; computed here if no worker reads it. Raises StoreError."""
         if part in self._coming:
             with suppress(WorkerFailed):
-                return cast("Read", self._coming.pop(part).result())
+                return cast("PartResult", self._coming.pop(part).result())
         return part(self._store, self._experiment, plan, trials)
 
     def __enter__(self) -> Self:
@@ -88,12 +88,12 @@ class Points:
 
 def _serve() -> None:
     @functools.cache
-    def known(url: str, experiment: str) -> tuple[Store, str, Plan, Sequence[Trial]]:
+    def opened(url: str, experiment: str) -> tuple[Store, str, Plan, Sequence[Trial]]:
         store = open_for_reading(url)
         return store, experiment, read.plan(store, experiment), read.trials(store, experiment)
 
     with suppress(StoreError):  # who asked finds it too, and says so
-        serve(lambda asked: asked[0](*known(*asked[1:])))
+        serve(lambda request: request[0](*opened(*request[1:])))
 
 
 if __name__ == "__main__":

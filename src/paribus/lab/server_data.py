@@ -35,24 +35,24 @@ class OnServer(_Document):
 
 
 def server_data(plan: Plan, facts: Facts, trials: Sequence[Trial]) -> ServerData | None:
-    """For these trials of a plan; None where no workload is on a private server."""
+    """Space and copies for these trials of a plan; None if no workload uses a private server."""
     server = facts.database or DatabaseFacts()
-    found = copies(plan, server, trials)
-    if found is None:
+    data_copies = copies(plan, server, trials)
+    if data_copies is None:
         return None
     return ServerData(
-        servers=found.servers,
-        data_bytes=found.data_bytes,
-        copy_bytes=found.copy_bytes,
-        copies=found.times,
-        copy_s=found.each_s(server),
+        servers=data_copies.servers,
+        data_bytes=data_copies.data_bytes,
+        copy_bytes=data_copies.copy_bytes,
+        copies=data_copies.times,
+        copy_s=data_copies.each_s(server),
         filesystem=facts.filesystem,
         reflink=server.reflink,
     )
 
 
 def on_server(plan: Plan) -> OnServer | None:
-    """What a running server will hold at once."""
+    """The data that a running server will hold; None without such data."""
     server = plan.database.running if plan.database else None
     size_bytes = plan_data.size_bytes(plan).get(server.address) if server else None
     if server is None or size_bytes is None:

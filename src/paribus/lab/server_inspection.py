@@ -169,13 +169,13 @@ def _wrong(live: LiveServer) -> list[tuple[str, str]]:
 
 def _notes(live: LiveServer, host: Host) -> list[StoredMessage]:
     """Notes on a running server for the report."""
-    place = live.server.address
+    address = live.server.address
     shared = N_("{server} is in use by others: their work adds to the noise and to the server's counters")
-    notes = [stored_message(shared, server=place)]
+    notes = [stored_message(shared, server=address)]
     if live.process() is None:
         message = N_(
             "no process of {server} was found on {host}: if the server runs there, it counts as other"
             " load; if not, the monitored machine is not the server's"
         )
-        notes.append(stored_message(message, server=place, host=host.name))
+        notes.append(stored_message(message, server=address, host=host.name))
     return notes + live.notes()

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from paribus.errors import UsageError
 from paribus.experiment.simulation import simulate
 from paribus.lab.inspection import Report, checked, discard, site_of
-from paribus.lab.prior_runs import informed
+from paribus.lab.prior_runs import with_prior_runs
 from paribus.model import Facts, Plan, Verdict
 from paribus.plan.budget import extent
 from paribus.plan.parse import parse, read_file
@@ -63,18 +63,18 @@ class SimulatedEffect:
 
 
 def simulated_effect(effect: str, noise: str | None) -> SimulatedEffect:
-    """What the options ask for. Raises UsageError."""
+    """The effect and noise of the options. Raises UsageError."""
     try:
         sign = -1 if effect.strip().startswith(("-", "−")) else 1
         ratio = 1 + sign * parse_share(effect.strip().lstrip("+-−"))
-        known = None if noise is None else parse_share(noise)
+        noise_share = None if noise is None else parse_share(noise)
     except ValueError as error:
         raise UsageError(str(error), "write for example --effect -3% --noise 2%") from error
-    if ratio <= 0 or (known is not None and not 0 < known < 1):
+    if ratio <= 0 or (noise_share is not None and not 0 < noise_share < 1):
         raise UsageError(
             "an effect is above -100 %, a noise between 0 and 100 %", "for example --effect -3% --noise 2%"
         )
-    return SimulatedEffect(math.log(ratio), known)
+    return SimulatedEffect(math.log(ratio), noise_share)
 
 
 def simulate_plan(
@@ -98,45 +98,45 @@ def simulate_plan(
 def document(
     plan: Plan,
     facts: Facts,
-    wanted: SimulatedEffect,
+    true_effect: SimulatedEffect,
     times: int,
     seed: int,
     store: str | None,
     advance: Callable[[], object] = lambda: None,
 ) -> SimulateDocument:
     """Simulate, and call `advance` after each experiment. Raises PlanError where the budget is too small."""
-    plan, seen = informed(plan, facts, store)
-    known = {} if wanted.noise is not None else seen
-    if known:
-        noise = Noise(between_sd=statistics.median(known.values()) / math.sqrt(2), within_sd=0.0)
+    plan, measured_pair_sds = with_prior_runs(plan, facts, store)
+    known_pair_sds = {} if true_effect.noise is not None else measured_pair_sds
+    if known_pair_sds:
+        noise = Noise(between_sd=statistics.median(known_pair_sds.values()) / math.sqrt(2), within_sd=0.0)
     else:
-        noise = Noise(between_sd=wanted.noise or _USUAL_NOISE, trial_s=plan.protocol.trial_s)
-    pair_sds = known or {workload.name: noise.pair_sd for workload in plan.workloads}
+        noise = Noise(between_sd=true_effect.noise or _USUAL_NOISE, trial_s=plan.protocol.trial_s)
+    pair_sds = known_pair_sds or {workload.name: noise.pair_sd for workload in plan.workloads}
     plan = with_usual_margin(plan, pair_sds.values())
     rounds = extent(plan, pair_sds).rounds
-    found = simulate(plan, rounds, noise, wanted.effect, times, seed, lambda _made: advance())
+    result = simulate(plan, rounds, noise, true_effect.effect, times, seed, lambda _count: advance())
     return SimulateDocument(
         plan=plan.name,
         times=times,
         seed=seed,
-        effect=math.expm1(wanted.effect),
+        effect=math.expm1(true_effect.effect),
         noise=noise.between_sd,
-        noise_is_known=bool(known),
+        noise_is_known=bool(known_pair_sds),
         rounds=rounds,
-        duration_s=found.duration_s,
-        planned_s=found.planned_s,
-        claims=found.claims,
+        duration_s=result.duration_s,
+        planned_s=result.planned_s,
+        claims=result.claims,
         arms=[
             SimulatedArm(
-                factor=one.factor,
-                arm=one.arm,
-                workload=one.workload,
-                response=one.response,
-                verdicts=dict(one.verdicts),
-                covered=one.covered,
-                pairs=one.pairs,
-                planned_pairs=one.planned,
+                factor=outcome.factor,
+                arm=outcome.arm,
+                workload=outcome.workload,
+                response=outcome.response,
+                verdicts=dict(outcome.verdicts),
+                covered=outcome.covered,
+                pairs=outcome.pairs,
+                planned_pairs=outcome.planned,
             )
-            for one in found.outcomes
+            for outcome in result.outcomes
         ],
     )

@@ -67,29 +67,29 @@ class StatusDocument(_Document):
 def document(
     store: str | None, target: str = LOCAL, *, become: bool = False, report: Report = discard
 ) -> StatusDocument:
-    """Look at the store and at the journals of a machine.
+    """Read the store and the journals of a machine.
 
-    Raises NotInspected where the journals cannot be read, StoreError for a damaged store.
+    Raises NotInspected if the journals cannot be read, StoreError for a damaged store.
     """
     url = store_url(store)
     file = file_of(url)
     with inspected_site(target, become=become, report=report) as here:
-        found = inspect(here.host, here.engine)
-    journals = found.journals
+        inspection = inspect(here.host, here.engine)
+    journals = inspection.journals
     owned = {journal.experiment for journal in journals if journal.owned}
     experiments = []
     if store or file is None or file.exists():  # before the first experiment there is no store, and no fault in that
         opened = open_engine(url, create=False)
-        for one in read.experiments(opened):
-            lost = one.state is ExperimentState.RUNNING and one.id not in owned
-            cut_off = lost and read.plan(opened, one.id).target.address == target
-            experiments.append(_status(one, read.trials(opened, one.id), cut_off=cut_off))
+        for experiment in read.experiments(opened):
+            ownerless = experiment.state is ExperimentState.RUNNING and experiment.id not in owned
+            cut_off = ownerless and read.plan(opened, experiment.id).target.address == target
+            experiments.append(_status(experiment, read.trials(opened, experiment.id), cut_off=cut_off))
     changes = [
         OpenChange(
             experiment=journal.experiment,
             journal=journal.path,
             running=journal.owned,
-            applied=journal.kept,
+            applied=journal.is_permanent,
             expired=change["expired"],
             knob=change["knob"],
             before=change["before"],
@@ -100,17 +100,17 @@ def document(
     ]
     return StatusDocument(
         store=str(file or url),
-        journals=found.folder,
-        other_journals=found.other_folder,
+        journals=inspection.folder,
+        other_journals=inspection.other_folder,
         experiments=experiments,
         open_changes=changes,
-        problems=list(found.problems),
+        problems=list(inspection.problems),
     )
 
 
 def _status(experiment: Experiment, trials: list[Trial], *, cut_off: bool) -> ExperimentStatus:
     counted = [trial for trial in trials if trial.state not in (TrialState.SUPERSEDED, TrialState.SPARED)]
-    active = [t for t in counted if t.state in (TrialState.APPLYING, TrialState.SETTLING)]
+    active = [trial for trial in counted if trial.state in (TrialState.APPLYING, TrialState.SETTLING)]
     return ExperimentStatus(
         id=experiment.id,
         name=experiment.name,

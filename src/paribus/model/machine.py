@@ -173,13 +173,12 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseFacts:
-    """What a server says of itself: its `name` and version, every variable as a row, why it cannot be had.
+    """Facts of a database server: its `name` and version, every variable as a row, and why it is unavailable.
 
-    `built_in` are variables that data is made with, `explained` says of names that a plan has what became of them.
-    `empty_bytes` is its data before anybody's is in it, `copy_bytes_per_s` how fast a small file was copied where it
-    will lie, and `reflink` that the file system shares the blocks of a copy.
-    Of a `running` one, `wrong` is what forbids to work on it, each with what would be right, `notes` what a reader
-    must know.
+    `built_in` are the variables that its data is created with. `explained` gives the present meaning of renamed or
+    removed variables that a plan names. `empty_bytes` is the size of a new data directory. `copy_bytes_per_s` is the
+    speed of a copy in the data folder. `reflink` is true if that file system shares the blocks of a copy.
+    Of a `running` server, `wrong` lists what forbids work on it, each with a correction; `notes` are for the report.
     """
 
     name: str = ""

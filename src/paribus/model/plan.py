@@ -12,10 +12,10 @@ from paribus.units import LoadLevel, LoadUnit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Precondition:
-    """Before its first trial, data is overwritten in order, then at random until that is steady.
+    """Overwriting of data before its first trial: sequentially, then at random until the rate is steady.
 
-    Steady is: over the last `window` rounds the writes per second spread by at most `most_spread` of their average,
-    and the line through them rises or falls by at most `most_drift` of it.
+    Steady rates of the last `window` rounds spread by at most `most_spread` of their mean. The line through them
+    rises or falls by at most `most_drift` of the mean.
     """
 
     fills: int

@@ -191,7 +191,7 @@ def _effect_row(effect: EffectBetween) -> EffectRow:
         first=f"{first.effect} {first.interval}",
         second=f"{second.effect} {second.interval}",
         difference=_change(effect.difference, effect.margin, ""),
-        said=agreement,
+        conclusion=agreement,
     )
 
 

@@ -86,8 +86,8 @@ def time_constant(log_series: Array, step_s: float) -> tuple[float, float]:
 def settle_s(tau_s: float, depth: float, trial_s: float, margin: float) -> float:
     """Return the settle time after which settling moves a trial's mean by at most a tenth of the margin.
 
-    The mean of `depth * exp(-t / tau)` over a trial that begins after the settle time is at most `depth * tau / trial`
-    times `exp(-settle / tau)` (judging procedure, "Phases", settle calibration).
+    Settling follows `depth * exp(-t / tau)`. Its mean over a trial after the settle time is at most
+    `depth * tau / trial * exp(-settle / tau)` (judging procedure, "Phases", settle calibration).
 
     Args:
         tau_s: Time constant in seconds.

@@ -152,7 +152,7 @@ class Bench:
     def _database_session(self) -> DatabaseSession | None:
         """The servers that workloads use, private or in use by others; None where there are none."""
         site, database, folder = self._site, self._plan.database, self._data_folder
-        on_server_processes, on_counting = self._sampler.own, self._sampler.count
+        on_server_processes, on_counting = self._sampler.set_own_processes, self._sampler.count
         if database is None or not database.is_server:
             return None
         if database.running is None:

@@ -69,7 +69,7 @@ class Confinement:
         tool = tool_of(workload)
         assert tool is not None
         try:
-            written = list(tool.written(parameters_of(workload, settings), order, self._host.read))
+            written = list(tool.written_paths(parameters_of(workload, settings), order, self._host.read))
             devices = list(dict.fromkeys([*self._devices_of(written), *_device_words(argv)]))
         except PathRefused as error:
             raise HostError(str(error), error.todo) from error

@@ -82,7 +82,7 @@ class PreconditionLoad:
 
     def _fill(self) -> None:
         """Overwrite all of the data in order, as often as the plan says."""
-        job, pass_bytes = precondition.in_order(self._job)
+        job, pass_bytes = precondition.sequential_job(self._job)
         total = self._options.fills * pass_bytes
         done = 0
         for interval in self._load(job):
@@ -98,7 +98,7 @@ class PreconditionLoad:
         options = self._options
         writes_per_s: list[float] = []
         last: Steadiness | None = None
-        for interval in self._load(precondition.at_random(self._job, self._level.n, options.round_s)):
+        for interval in self._load(precondition.random_job(self._job, self._level.n, options.round_s)):
             if len(writes_per_s) == options.most_rounds or (last and last.steady):
                 continue  # the engine is about to end
             writes_per_s.append(interval.writes / interval.duration_s)

@@ -45,5 +45,5 @@ def _check(confinement: Confinement, workload: Workload, settings: Settings, dir
     assert tool is not None
     parameters = parameters_of(workload, settings)
     order = request_of(workload, directory, workload.levels[0], _SOME_TIME_S, _SOME_TIME_S)
-    for argv in [tool.preparing(parameters, order), *(run.argv for run in tool.runs(parameters, order))]:
+    for argv in [tool.prepare_command(parameters, order), *(run.argv for run in tool.runs(parameters, order))]:
         confinement.check(workload, settings, order, argv)

@@ -17,7 +17,7 @@ from paribus.trial import machine
 from paribus.trial.monitor import LoadMonitor
 from paribus.trial.tool_session import ToolProcess, Tools
 from paribus.trial.validity import LoadWork, load_errors
-from paribus.workloads.tools import RunRequest, ToolKind, ToolRun, measurements
+from paribus.workloads.tools import RunRequest, ToolExecution, ToolKind, measurements
 
 _GLANCE_S = 0.05
 _MONITORED_SHARE = 0.95  # of the window
@@ -78,9 +78,9 @@ class ToolLoad:
             reasons.append(stored_message(text, workload=self._workload.name, took=took_s, told=requested_s))
         yield machine.LoadEnded(tuple(reasons))
 
-    def _start(self, run: ToolRun) -> ToolProcess:
+    def _start(self, run: ToolExecution) -> ToolProcess:
         self._process = self._tools.start(self._workload, self._settings, run.argv, self._conditions)
-        self._monitor.sampler.own_too([self._process.pid])
+        self._monitor.sampler.add_own_processes([self._process.pid])
         return self._process
 
     def _until(self, process: ToolProcess, deadline: float, *, to_its_end: bool = True) -> None:
@@ -95,7 +95,7 @@ class ToolLoad:
         elif to_its_end:
             raise EngineError("no-data", f"{self._workload.name} did not end within {_LATE_S:g} s after its time")
 
-    def _conclude(self, process: ToolProcess, run: ToolRun) -> list[StoredMessage]:
+    def _conclude(self, process: ToolProcess, run: ToolExecution) -> list[StoredMessage]:
         """Store the measurements; the reasons not to use them. Raises EngineError where a response is missing."""
         name = self._workload.name
         parameters = parameters_of(self._workload, self._settings)

@@ -64,7 +64,7 @@ class Tools:
             self.remove(kind, workload, settings)
         self._run_checked(["mkdir", "--parents", "--", self.directory(workload, settings)])
         order = request_of(workload, self.directory(workload, settings))
-        self._carry_out(workload, settings, kind.preparing(parameters_of(workload, settings), order))
+        self._carry_out(workload, settings, kind.prepare_command(parameters_of(workload, settings), order))
 
     def remove(self, kind: ToolKind, workload: Workload, settings: Settings) -> None:
         """Remove the tool's folder and its data elsewhere; nothing where the folder was not made."""
@@ -74,7 +74,7 @@ class Tools:
         order = request_of(workload, self.directory(workload, settings))
         try:
             self._carry_out(
-                workload, settings, kind.cleaning(parameters_of(workload, settings), order), until_done=True
+                workload, settings, kind.cleanup_command(parameters_of(workload, settings), order), until_done=True
             )
         finally:
             self._run_checked(["rm", "--recursive", "--force", "--one-file-system", "--", tool_folder])

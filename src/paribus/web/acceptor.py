@@ -59,7 +59,7 @@ class Acceptor:
                 return
 
     def _take(self, accepted: socket.socket) -> bool:
-        """Open a connection, unless it is gone, or another user floods the server with them; whether it was opened."""
+        """Open a connection and return True; False if it is closed, or its peer opens too many."""
         loop = asyncio.get_running_loop()
         try:
             accepted.setblocking(False)
@@ -84,7 +84,7 @@ class Acceptor:
             accepted.close()
 
     def _wait(self, error: OSError) -> None:
-        """Make room, and go on a little later: the kernel keeps who waits."""
+        """Drop a connection to free a file descriptor, and pause: the kernel queues new connections."""
         self._notices.count(Event.NOT_ACCEPTED, f"{error.strerror}; raise the limit with ulimit -n")
         pause_s = _PAUSE_S
         if self._table.drop_oldest():

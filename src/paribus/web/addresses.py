@@ -4,5 +4,5 @@ import ipaddress
 
 
 def is_loopback(address: str) -> bool:
-    """Whether an IP address is reached from this machine alone. Raises ValueError where it is none."""
+    """Whether an IP address is reachable from this machine only. Raises ValueError for other text."""
     return ipaddress.ip_address(address).is_loopback

@@ -37,7 +37,7 @@ class Connection(H11Protocol):
         self._moved = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to count its time."""
+        """Start its timers."""
         super().connection_made(transport)
         self._moved = self.loop.time()
         self._due = self._moved + REQUEST_S
@@ -46,14 +46,14 @@ class Connection(H11Protocol):
             self._notices.count(Event.DROPPED, times=dropped)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget it."""
+        """Remove it from the table."""
         self._table.remove(self)
         self._due = None
         super().connection_lost(exc)
         self.app_state = {}
 
     def data_received(self, data: bytes) -> None:
-        """Hand on what came in pieces, so that no header longer than two of them is ever taken as a whole."""
+        """Process the data in pieces, so that no header exceeds twice the limit."""
         self._first = (self._first + data[:_FIRST_BYTES])[:_FIRST_BYTES]
         for start in range(0, len(data), HEADER_BYTES):
             if self.transport.is_closing():
@@ -61,7 +61,7 @@ class Connection(H11Protocol):
             super().data_received(data[start : start + HEADER_BYTES])
 
     def handle_events(self) -> None:
-        """Take what requests there are; a request that is not whole has a time to become so."""
+        """Process complete requests; start the timer of an incomplete one."""
         super().handle_events()
         if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._due = None
@@ -69,7 +69,7 @@ class Connection(H11Protocol):
             self._due = self.loop.time() + REQUEST_S
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse a malformed request. Where an answer was being made or sent, it is given up."""
+        """Refuse a malformed request; cancel an answer in progress."""
         self._notices.count(Event.MALFORMED, self._quoted())
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
@@ -80,14 +80,14 @@ class Connection(H11Protocol):
             self.drop()
 
     def shutdown(self) -> None:
-        """End it with the server, in whatever state it is."""
+        """Close it with the server, in any state."""
         try:
             super().shutdown()
         except h11.LocalProtocolError:
             self.drop()
 
     def drop(self) -> None:
-        """Close it, without sending what is left."""
+        """Close it and discard unsent data."""
         with contextlib.suppress(OSError):  # it is closed
             self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
         self.transport.abort()
@@ -113,7 +113,7 @@ class Connection(H11Protocol):
         return admitted
 
     def _quoted(self) -> str:
-        """Who sent what: the beginning of the first line up to a query, which may hold the token."""
+        """Address, user and request line of the peer; the query, which may hold the token, is cut off."""
         user = "" if self._peer.user is None else f", user {self._peer.user}"
         line = self._first.split(b"\n")[0].split(b"?")[0].rstrip(b"\r")
         return f"{self._peer.address}{user}: {line.decode('latin-1')}"

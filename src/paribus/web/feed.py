@@ -1,4 +1,4 @@
-"""The parts of one page as events, made once for all streams that show it in one language."""
+"""Events with the changed parts of a page, rendered once for all streams in a language."""
 
 import asyncio
 import json
@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Hashable
 
 
 class Feed:
-    """The versions of a page. A stream that has the last but one gets what changed, any other the whole."""
+    """Versions of a page. A stream one version behind receives the changes, any other the whole page."""
 
     def __init__(self, stamp: Callable[[], Hashable], make: Callable[[], Awaitable[dict[str, str]]]) -> None:
         self._stamp = stamp
@@ -19,9 +19,9 @@ class Feed:
         self._change = ""
 
     async def since(self, version: int) -> tuple[int, str]:
-        """The version now, and the event that leads there from this version (0: nothing); empty if it is the same.
+        """The current version, and the event that updates this version (0: nothing) to it; empty if they are equal.
 
-        Raises what making the page raises.
+        Raises what rendering the page raises.
         """
         async with self._lock:
             stamp = self._stamp()

@@ -1,4 +1,4 @@
-"""The looks at one comparison as a picture: its interval after each, from the first above to the last below."""
+"""Chart of the looks at one comparison: its interval at each look, from the first (top) to the last."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,8 +15,8 @@ _USUAL_MARGIN = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One look: its number and pairs, the effect in words, and where its marks are in the picture."""
+class FunnelPoint:
+    """A look: its number and pairs, the effect as text, and the positions of its marks in the chart."""
 
     number: int
     pairs: int
@@ -33,7 +33,7 @@ class Step:
 class Funnel:
     """All looks at one arm under one workload by one response.
 
-    `verdict` is empty while it goes on; `decided` is `better`, `worse` or empty in every language.
+    `verdict` is empty while the comparison is undecided; `decided` is `better`, `worse` or empty in every language.
     """
 
     title: str
@@ -45,21 +45,21 @@ class Funnel:
     margin_low: float
     margin_high: float
     limit: str
-    steps: tuple[Step, ...]
+    steps: tuple[FunnelPoint, ...]
 
     @property
-    def last(self) -> Step:
+    def last(self) -> FunnelPoint:
         """The newest look."""
         return self.steps[-1]
 
     @property
     def height(self) -> float:
-        """Of the picture."""
+        """Height of the chart."""
         return ROW * (len(self.steps) + 1)
 
     @property
     def label(self) -> str:
-        """The picture in words."""
+        """Text alternative of the chart."""
         first, last = self.steps[0], self.steps[-1]
         if first is last:
             return gettext("interval at the first look {interval} %", interval=first.interval)
@@ -73,37 +73,44 @@ class Funnel:
 
 
 def funnels(looks: Sequence[Look], margins: Mapping[str, float]) -> tuple[Funnel, ...]:
-    """A funnel for each comparison that was looked at, in the order of the first looks; margins are log ratios."""
-    found: dict[tuple[str, str, str, str, Purpose], list[Look]] = {}
+    """A chart for each comparison with looks, in the order of the first looks; `margins` are log ratios."""
+    looks_by_comparison: dict[tuple[str, str, str, str, Purpose], list[Look]] = {}
     for look in looks:
-        found.setdefault((look.factor, look.arm, look.workload, look.response, look.purpose), []).append(look)
-    return tuple(_funnel(sorted(mine, key=lambda k: k.number), margins) for mine in found.values())
+        looks_by_comparison.setdefault((look.factor, look.arm, look.workload, look.response, look.purpose), []).append(
+            look
+        )
+    return tuple(
+        _funnel(sorted(comparison_looks, key=lambda look: look.number), margins)
+        for comparison_looks in looks_by_comparison.values()
+    )
 
 
 def _funnel(looks: Sequence[Look], margins: Mapping[str, float]) -> Funnel:
     last = looks[-1]
-    known = RESPONSES.get(last.response)
-    margin = margins.get(last.response, known.margin if known else _USUAL_MARGIN)
+    response = RESPONSES.get(last.response)
+    margin = margins.get(last.response, response.margin if response else _USUAL_MARGIN)
     low, high = numbers.percent_of(-margin), numbers.percent_of(margin)
     bounds = [abs(numbers.percent_of(value)) for look in looks for value in (look.low, look.high)]
     widest = max([2 * high, *(bound for bound in bounds if math.isfinite(bound))])
     limit = min(widest * 1.06, _MOST_MARGINS * high)
 
-    def place(percent: float) -> float:
+    def x_of(percent: float) -> float:
         return round((min(max(percent, -limit), limit) / limit + 1) * WIDTH / 2, 1)
 
-    def step(row: int, look: Look) -> Step:
-        under, over, middle = (numbers.percent_of(value) for value in (look.low, look.high, look.estimate))
+    def point(row: int, look: Look) -> FunnelPoint:
+        low_percent, high_percent, estimate_percent = (
+            numbers.percent_of(value) for value in (look.low, look.high, look.estimate)
+        )
         text = numbers.effect(look.estimate, look.low, look.high)
-        return Step(
+        return FunnelPoint(
             number=look.number,
             pairs=look.pairs,
             effect=text.estimate,
             interval=text.interval,
-            low=place(under),
-            high=place(over),
-            estimate=min(max(place(middle), _ARROW), WIDTH - _ARROW),  # beside the arrow of what lies beyond
-            beyond=(under < -limit, over > limit),
+            low=x_of(low_percent),
+            high=x_of(high_percent),
+            estimate=min(max(x_of(estimate_percent), _ARROW), WIDTH - _ARROW),  # beside the arrow of what lies beyond
+            beyond=(low_percent < -limit, high_percent > limit),
             y=ROW * (row + 1),
         )
 
@@ -116,8 +123,8 @@ def _funnel(looks: Sequence[Look], margins: Mapping[str, float]) -> Funnel:
         verdict=gettext(verdicts.WORDS[verdict]) if verdict else "",
         decided=str(verdict) if verdict in (Verdict.BETTER, Verdict.WORSE) else "",
         margin=numbers.margin(margin),
-        margin_low=place(low),
-        margin_high=place(high),
+        margin_low=x_of(low),
+        margin_high=x_of(high),
         limit=f"{limit:.2g}",
-        steps=tuple(step(row, look) for row, look in enumerate(looks)),
+        steps=tuple(point(row, look) for row, look in enumerate(looks)),
     )

@@ -1,7 +1,7 @@
-"""Who may see a page: whoever has the token, under a name of this machine, and reads only.
+"""Access control of the pages: the token, the host name and read-only methods.
 
-A token comes once in a URL and then as a cookie that no script and no other site can use. A name in the Host header
-that is not this machine's is that of a page elsewhere whose owner has its name point here (DNS rebinding).
+The token arrives once in a URL, then as a cookie that no script and no other site can use. A foreign name in the Host
+header belongs to a page whose owner points that name here (DNS rebinding).
 """
 
 import secrets
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POLICY = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-_SENT_WITH_ALL = {
+_SECURITY_HEADERS = {
     "content-security-policy": POLICY,
     "cache-control": "no-store",
     "referrer-policy": "no-referrer",
@@ -41,9 +41,9 @@ def make_token() -> str:
 
 
 class Hosts:
-    """The names under which the pages may be asked for: of a loopback address only this machine's own.
+    """Host names accepted in requests; for a loopback address only names of this machine.
 
-    Of another address every IP address too, since a name is what rebinding needs; ports differ where one is forwarded.
+    For other addresses every IP address too, since rebinding needs a name; ports differ under forwarding.
     """
 
     def __init__(self, address: str, named: Collection[str] = ()) -> None:
@@ -55,7 +55,7 @@ class Hosts:
         )
 
     def allow(self, header: str) -> bool:
-        """Whether this Host header is of this machine."""
+        """Whether this Host header belongs to this machine."""
         try:
             parts = urlsplit(f"//{header}")
             host = parts.hostname or ""
@@ -70,7 +70,7 @@ class Hosts:
 
 
 class Guard:
-    """Refuses every request that is not from who started the server, and tells browsers to be strict."""
+    """Refuses requests without the token, and adds security headers to every answer."""
 
     def __init__(self, app: "ASGIApp", token: str, hosts: Hosts, cookie: str) -> None:
         self._app = app
@@ -79,12 +79,12 @@ class Guard:
         self._cookie = cookie
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """Let a request through, or answer it."""
+        """Pass a request on, or answer it."""
 
         async def send_strictly(message: "Message") -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in _SENT_WITH_ALL.items():
+                for name, value in _SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)
 
@@ -96,10 +96,10 @@ class Guard:
         headers = Headers(scope=scope)
         if not self._hosts.allow(headers.get("host", "")):
             return PlainTextResponse(gettext("This host name does not belong to this machine.") + "\n", 403, _CLOSE)
-        known = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")
-        if not (self._is_token(known) or self._is_token(_token_in(scope))):
-            said = gettext("Open the URL that paribus serve printed when it was started.")
-            return PlainTextResponse(f"{said}\n", 403, _CLOSE)
+        cookie = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")
+        if not (self._is_token(cookie) or self._is_token(_token_in(scope))):
+            message = gettext("Open the URL that paribus serve printed when it was started.")
+            return PlainTextResponse(f"{message}\n", 403, _CLOSE)
         if not scope.get("state", {}).get(ADMIT, lambda: True)():
             return PlainTextResponse(gettext("Too many pages are open: close some.") + "\n", 503, _CLOSE)
         if "transfer-encoding" in headers or headers.get("content-length", "0") != "0":
@@ -111,9 +111,9 @@ class Guard:
         return None
 
     def _entrance(self, scope: MutableMapping[str, Any]) -> Response | None:
-        """For a URL with the token a page that goes on without it.
+        """For a URL with the token, a page that sets the cookie and continues without the token.
 
-        No redirect: a browser that came from elsewhere would not send a strict cookie along with it.
+        It is no redirect: coming from another site, a browser would not send a strict cookie with it.
         """
         if not self._is_token(_token_in(scope)):
             return None
@@ -122,8 +122,8 @@ class Guard:
         answer.set_cookie(self._cookie, self._token.decode(), httponly=True, samesite="strict")
         return answer
 
-    def _is_token(self, given: str) -> bool:
-        return secrets.compare_digest(given.encode(), self._token)
+    def _is_token(self, candidate: str) -> bool:
+        return secrets.compare_digest(candidate.encode(), self._token)
 
 
 def _token_in(scope: MutableMapping[str, Any]) -> str:

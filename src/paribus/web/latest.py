@@ -1,4 +1,4 @@
-"""The trials that ended last: what each measured, why it must not be used, and what the machine did meanwhile."""
+"""The trials that ended last: their results, why some are invalid, and the machine's telemetry."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Summaries = Mapping[int, Mapping[str, Measurement]]
 _TRIALS = 12
 _WITH_TELEMETRY = 3
 
-_OF_THE_MACHINE = (
+_MACHINE_METRICS = (
     DisplayedMetric("cpu_user_share", N_("processors, user"), MetricKind.SHARE),
     DisplayedMetric("cpu_system_share", N_("processors, system"), MetricKind.SHARE),
     DisplayedMetric("cpu_iowait_share", N_("processors, iowait"), MetricKind.SHARE),
@@ -38,8 +38,8 @@ _OF_THE_MACHINE = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MadeTrial:
-    """One trial that is over; `reasons` say why it must not be used."""
+class EndedTrial:
+    """A trial that has ended; `reasons` state why it is invalid."""
 
     order: int
     what: str
@@ -54,26 +54,26 @@ class MadeTrial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Telemetry:
-    """The machine during some trials: a row for each metric with its mean and its highest in each of them."""
+    """Machine metrics during some trials: a row for each metric with its mean and maximum in each trial."""
 
     trials: tuple[int, ...]
     rows: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 
 
 def latest(trials: Sequence[Trial]) -> list[Trial]:
-    """The trials that ended last, the newest first; superseded ones show what happened too."""
+    """The trials that ended last, the newest first, superseded ones included."""
     ended = [trial for trial in trials if trial.ended is not None]
     return sorted(ended, key=lambda trial: trial.ended or 0.0, reverse=True)[:_TRIALS]
 
 
-def made_trials(trials: Sequence[Trial], summaries: Summaries) -> tuple[MadeTrial, ...]:
-    """What became of them, in words."""
-    return tuple(_made(trial, summaries.get(trial.order, {})) for trial in latest(trials))
+def ended_trials(trials: Sequence[Trial], summaries: Summaries) -> tuple[EndedTrial, ...]:
+    """Rows for the trials that ended last."""
+    return tuple(_ended_trial(trial, summaries.get(trial.order, {})) for trial in latest(trials))
 
 
-def _made(trial: Trial, measured: Mapping[str, Measurement]) -> MadeTrial:
+def _ended_trial(trial: Trial, measured: Mapping[str, Measurement]) -> EndedTrial:
     throughput, p95 = measured.get("throughput_per_s"), measured.get("response_p95_s")
-    return MadeTrial(
+    return EndedTrial(
         order=trial.order,
         what=translate_stored(trial.subject),
         workload=trial.workload,
@@ -87,18 +87,20 @@ def _made(trial: Trial, measured: Mapping[str, Measurement]) -> MadeTrial:
 
 
 def telemetry(trials: Sequence[Trial], summaries: Summaries) -> Telemetry:
-    """What the sampler saw during the last trials that were measured."""
-    over = (*OVER, TrialState.SUPERSEDED)
-    measured = [t for t in latest(trials) if t.state in over and summaries.get(t.order)][:_WITH_TELEMETRY]
+    """Machine metrics during the last measured trials."""
+    ended_states = (*OVER, TrialState.SUPERSEDED)
+    measured = [trial for trial in latest(trials) if trial.state in ended_states and summaries.get(trial.order)][
+        :_WITH_TELEMETRY
+    ]
     rows = []
-    for metric in _OF_THE_MACHINE:
-        found = [summaries[trial.order].get(metric.name) for trial in measured]
-        known = [one for one in found if one is not None]
-        if known:
-            scale = numbers.scale(metric.kind, (one.mean for one in known))
-            unit = scale.unit if known[0].unit != "B" else scale.unit.removesuffix("/s")  # an amount, not a rate
+    for metric in _MACHINE_METRICS:
+        measurements = [summaries[trial.order].get(metric.name) for trial in measured]
+        available = [measurement for measurement in measurements if measurement is not None]
+        if available:
+            scale = numbers.scale(metric.kind, (measurement.mean for measurement in available))
+            unit = scale.unit if available[0].unit != "B" else scale.unit.removesuffix("/s")  # an amount, not a rate
             title = gettext(", ").join(filter(None, [gettext(metric.title), unit]))
-            rows.append((title, tuple(_cell(one, scale.factor) for one in found)))
+            rows.append((title, tuple(_cell(measurement, scale.factor) for measurement in measurements)))
     return Telemetry(trials=tuple(trial.order for trial in measured), rows=tuple(rows))
 
 
@@ -106,5 +108,5 @@ def _cell(measured: Measurement | None, factor: float) -> tuple[str, str]:
     if measured is None:
         return numbers.DASH, ""
     mean, high = measured.mean * factor, measured.high * factor
-    shown, highest = (numbers.number(value, numbers.decimals(value, None)) for value in (mean, high))
-    return shown, gettext("up to {highest}", highest=highest) if highest != shown else ""
+    mean_text, high_text = (numbers.number(value, numbers.decimals(value, None)) for value in (mean, high))
+    return mean_text, gettext("up to {highest}", highest=high_text) if high_text != mean_text else ""

@@ -56,7 +56,7 @@ class ConnectionTable:
         self._peers: dict[Droppable, Hashable] = {}
 
     def add(self, connection: Droppable, peer: Hashable) -> int:
-        """Add a connection that has not shown the token; the number of connections dropped for it."""
+        """Add a connection that has not shown the token; return the number of connections dropped for it."""
         self._peers[connection] = peer
         same_peer = self._strangers.setdefault(peer, {})
         same_peer[connection] = None
@@ -67,7 +67,7 @@ class ConnectionTable:
         return int(too_many and self.drop_oldest())
 
     def admit(self, connection: Droppable) -> bool:
-        """Count a connection among those with the token; False where as many are open as may be."""
+        """Count a connection as one with the token; False if the limit of those is reached."""
         if connection not in self._peers:  # it is admitted, or closed
             return True
         if len(self._admitted) >= self.limits.admitted:
@@ -82,14 +82,14 @@ class ConnectionTable:
         self._forget_stranger(connection)
 
     def drop_oldest(self) -> bool:
-        """Drop the oldest stranger of the peer that has the most; False where there is none."""
+        """Drop the oldest stranger of the peer that has the most; False if there is none."""
         if not self._strangers:
             return False
         self._drop(max(self._strangers.values(), key=len))
         return True
 
     def check(self, now: float) -> None:
-        """Close what is late."""
+        """Close late connections."""
         for connection in [*self._admitted, *self._peers]:
             connection.check(now)
 

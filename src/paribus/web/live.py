@@ -1,7 +1,7 @@
-"""What the page of an experiment on its way shows: frozen, worded and rounded.
+"""Contents of the page of a running experiment, as text and rounded numbers.
 
-In: the records of an experiment as the store has them now. Out: Live. Called by the archive; no statistics are computed
-here, the intervals are those of the looks that were taken.
+Input: the current records of an experiment. Output: `Live`. The archive calls it. It computes no statistics: the
+intervals are those of the looks.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from paribus.report.view.terms import word
 from paribus.units import show_duration
 from paribus.web import pace
 from paribus.web.funnel import Funnel, funnels
-from paribus.web.latest import MadeTrial, Telemetry, latest, made_trials, telemetry
+from paribus.web.latest import EndedTrial, Telemetry, ended_trials, latest, telemetry
 
 _DOING = {
     TrialState.APPLYING: N_("the settings are being applied and read back"),
@@ -34,7 +34,7 @@ _STEP = 10  # a screen reader is told of every so many percent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Current:
-    """The trial at hand."""
+    """The current trial."""
 
     order: int
     what: str
@@ -47,9 +47,9 @@ class Current:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
-    """Everything the page shows.
+    """Contents of the page.
 
-    `state` is the word that the store has, `announced` what a screen reader says when it changes, `silent` a warning.
+    `state` is the state as stored, `announced` the text for screen readers on a change, `silent` a warning.
     """
 
     id: str
@@ -67,18 +67,18 @@ class Live:
     current: Current | None
     confidence: str
     funnels: tuple[Funnel, ...]
-    made: tuple[MadeTrial, ...]
+    made: tuple[EndedTrial, ...]
     telemetry: Telemetry
     notes: tuple[str, ...]
 
     @property
     def percent(self) -> int:
-        """How much is made, rounded down, so that 100 is all."""
+        """Share of ended trials in percent, rounded down, so that 100 means all."""
         return int(self.pace.share * 100)
 
 
 def shown_orders(trials: Sequence[Trial]) -> list[int]:
-    """The trials whose measurements the page shows."""
+    """Orders of the trials whose measurements the page shows."""
     return [trial.order for trial in latest(trials)]
 
 
@@ -90,10 +90,10 @@ def live(
     looks: Sequence[Look],
     now: float,
 ) -> Live:
-    """Word, round and order what the page shows at `now`, seconds since the epoch."""
+    """Contents of the page at `now`, seconds since the epoch."""
     running = experiment.state is ExperimentState.RUNNING
-    at_pace = pace.pace(trials)
-    seen = funnels(looks, plan.protocol.margins)
+    progress = pace.pace(trials)
+    comparison_funnels = funnels(looks, plan.protocol.margins)
     return Live(
         id=experiment.id,
         title=experiment.name,
@@ -102,15 +102,15 @@ def live(
         running=running,
         over=experiment.ended is not None,
         when=evidence.clock(experiment.started),
-        pace=at_pace,
-        counts=_counts(at_pace),
-        time=_time(experiment, at_pace, now),
-        silent=silence(experiment, pace.sign(trials), plan.protocol.trial_s, now),
-        announced=_announced(experiment, at_pace, seen),
+        pace=progress,
+        counts=_counts(progress),
+        time=_time(experiment, progress, now),
+        silent=silence(experiment, pace.last_activity(trials), plan.protocol.trial_s, now),
+        announced=_announced(experiment, progress, comparison_funnels),
         current=_current(trials) if running else None,
         confidence=f"{plan.protocol.confidence * 100:.3g} %",
-        funnels=seen,
-        made=made_trials(trials, summaries),
+        funnels=comparison_funnels,
+        made=ended_trials(trials, summaries),
         telemetry=telemetry(trials, summaries),
         notes=tuple(map(translate_stored, experiment.notes)),
     )
@@ -121,44 +121,46 @@ def clock(seconds: float) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%H:%M:%S} UTC"
 
 
-def _counts(seen: pace.Pace) -> str:
-    words = [gettext("{made} of {counted} trials done", made=seen.made, counted=seen.counted)]
-    if seen.unusable:
-        words.append(gettext("{n} of them invalid or failed", n=seen.unusable))
-    if seen.spared:
-        words.append(gettext("{n} not needed, because their comparisons are decided", n=seen.spared))
-    return gettext(", ").join(words)
+def _counts(progress: pace.Pace) -> str:
+    parts = [gettext("{made} of {counted} trials done", made=progress.made, counted=progress.counted)]
+    if progress.unusable:
+        parts.append(gettext("{n} of them invalid or failed", n=progress.unusable))
+    if progress.spared:
+        parts.append(gettext("{n} not needed, because their comparisons are decided", n=progress.spared))
+    return gettext(", ").join(parts)
 
 
-def _time(experiment: Experiment, seen: pace.Pace, now: float) -> str:
+def _time(experiment: Experiment, progress: pace.Pace, now: float) -> str:
     if experiment.ended is not None and experiment.state is not ExperimentState.RUNNING:
         return gettext("took {duration}", duration=show_duration(max(0.0, experiment.ended - experiment.started)))
     if experiment.state is not ExperimentState.RUNNING:
         return gettext("not started")
     since = show_duration(max(0.0, now - experiment.started))
-    if seen.left_s is None:
+    if progress.left_s is None:
         return gettext("{duration} since the start; the time left is known after the first trials", duration=since)
-    said = N_("{duration} since the start; about {left} left if every trial is needed")
-    return gettext(said, duration=since, left=show_duration(seen.left_s))
+    message = N_("{duration} since the start; about {left} left if every trial is needed")
+    return gettext(message, duration=since, left=show_duration(progress.left_s))
 
 
-def silence(experiment: Experiment, sign: tuple[float, float], trial_s: float, now: float) -> str:
-    """What is said of one that runs and is silent; `sign` is that of its trials."""
-    last = max(experiment.started, sign[0])
-    if experiment.state is not ExperimentState.RUNNING or not pace.may_be_cut_off(last, sign[1], trial_s, now):
+def silence(experiment: Experiment, activity: tuple[float, float], trial_s: float, now: float) -> str:
+    """Warning for a running experiment that has written nothing for too long; `activity` is `pace.last_activity`."""
+    last_event_s = max(experiment.started, activity[0])
+    if experiment.state is not ExperimentState.RUNNING or not pace.may_be_cut_off(
+        last_event_s, activity[1], trial_s, now
+    ):
         return ""
-    said = N_(
+    message = N_(
         "Nothing was written since {last}: the experiment is creating data, or it was cut off. Run: paribus status"
     )
-    return gettext(said, last=evidence.clock(last))
+    return gettext(message, last=evidence.clock(last_event_s))
 
 
-def _announced(experiment: Experiment, seen: pace.Pace, decided: Sequence[Funnel]) -> str:
-    found = [f"{one.title} {one.verdict}" for one in decided if one.verdict]
-    words = gettext("The experiment is {state}", state=word(experiment.state))
+def _announced(experiment: Experiment, progress: pace.Pace, decided: Sequence[Funnel]) -> str:
+    verdicts = [f"{comparison.title} {comparison.verdict}" for comparison in decided if comparison.verdict]
+    text = gettext("The experiment is {state}", state=word(experiment.state))
     if experiment.state is ExperimentState.RUNNING:
-        words = gettext("{share} of the trials are done", share=f"{int(seen.share * 100) // _STEP * _STEP} %")
-    return gettext("; ").join([words, *found])
+        text = gettext("{share} of the trials are done", share=f"{int(progress.share * 100) // _STEP * _STEP} %")
+    return gettext("; ").join([text, *verdicts])
 
 
 def _current(trials: Sequence[Trial]) -> Current | None:

@@ -1,4 +1,4 @@
-"""Pages from templates, and their parts: what a page shows within a block named `part_…` can be sent alone."""
+"""Pages from templates, and their parts: a block named `part_…` can be sent alone."""
 
 import functools
 import html
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_OF_REPORTS = Path(charts.__file__).parent / "templates"
+_REPORT_TEMPLATES = Path(charts.__file__).parent / "templates"
 _PART = "part_"
 
 
@@ -38,29 +38,29 @@ def _environment() -> "Environment":
     return environment
 
 
-def page(template: str, **shown: object) -> str:
+def page(template: str, **variables: object) -> str:
     """A whole page."""
-    return _environment().get_template(template).render(**shown)
+    return _environment().get_template(template).render(**variables)
 
 
-def parts(template: str, **shown: object) -> dict[str, str]:
-    """What of a page changes as time goes on, by the id of the element that holds it."""
-    of = _environment().get_template(template)
-    context = of.new_context(shown)
+def parts(template: str, **variables: object) -> dict[str, str]:
+    """The parts of a page that change over time, by the id of the element that holds each."""
+    loaded = _environment().get_template(template)
+    context = loaded.new_context(variables)
     return {
         name.removeprefix(_PART): "".join(block(context)).strip()
-        for name, block in of.blocks.items()
+        for name, block in loaded.blocks.items()
         if name.startswith(_PART)
     }
 
 
 @functools.cache
 def style() -> str:
-    """The style sheet: that of reports in their colours, and what is only here."""
+    """The style sheet: that of the reports, their colours, and rules for live pages."""
     light, dark = (
         "".join(f"--{name}: {value}; " for name, value in palette.items()) for palette in (charts.LIGHT, charts.DARK)
     )
-    sheets = [path.read_text(encoding="utf-8") for path in (_OF_REPORTS / "report.css", _TEMPLATES / "live.css")]
+    sheets = [path.read_text(encoding="utf-8") for path in (_REPORT_TEMPLATES / "report.css", _TEMPLATES / "live.css")]
     colours = f":root {{ color-scheme: light dark; {light}}}\n"
     colours += f"@media (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}\n"
     return colours + "\n".join(sheets)
@@ -68,12 +68,12 @@ def style() -> str:
 
 @functools.cache
 def script() -> str:
-    """The script that keeps a page up to date."""
+    """The script that updates a page."""
     return (_TEMPLATES / "live.js").read_text(encoding="utf-8")
 
 
 def policy_of(report_page: str) -> str:
-    """The content security policy that a report carries within, to be sent with it; it may also stand in no frame."""
-    found = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', report_page)
-    assert found, "a report has a policy"
-    return f"{html.unescape(found[1])}; frame-ancestors 'none'"
+    """The content security policy inside a report, to be sent as a header; it also forbids frames."""
+    match = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', report_page)
+    assert match, "a report has a policy"
+    return f"{html.unescape(match[1])}; frame-ancestors 'none'"

@@ -1,7 +1,7 @@
 """Notices of `serve` on standard error: events are counted and reported in one line every ten seconds.
 
-No request waits for a reader of standard error: a thread of its own writes, and where that thread is stuck, or standard
-error is closed, the counters alone grow.
+Requests never wait for standard error. A separate thread writes; if it is blocked or standard error is closed, only the
+counters grow.
 """
 
 import contextlib
@@ -15,14 +15,14 @@ from collections import Counter
 from enum import StrEnum
 
 _EVERY_S = 10.0
-_GATHER_S = 0.5
+_COLLECT_S = 0.5
 _START_S = 1.0  # that a line said at the start may take before it is given up
 _QUOTED = 60
 _LINE_BYTES = 2048
 
 
 class Event(StrEnum):
-    """What is counted, in the words of the report."""
+    """Counted events, as named in the report."""
 
     MALFORMED = "malformed requests"
     LATE = "requests not complete in time"
@@ -39,7 +39,7 @@ class Notices:
     def __init__(self, every_s: float = _EVERY_S) -> None:
         self._every_s = every_s
         self._lock = threading.Lock()
-        self._some = threading.Event()
+        self._pending = threading.Event()
         self._counts: Counter[Event] = Counter()
         self._details: dict[Event, str] = {}
         self._is_over = False
@@ -50,23 +50,23 @@ class Notices:
         threading.Thread(target=self._report, name="notices", daemon=True).start()
 
     def count(self, event: Event, detail: str = "", times: int = 1) -> None:
-        """Count an event; of the details the latest is reported."""
+        """Count an event; the report quotes the latest detail."""
         with self._lock:
             if self._is_over:
                 return
             self._counts[event] += times
             self._details[event] = detail
-        self._some.set()
+        self._pending.set()
 
     def stop(self) -> None:
-        """Report what was counted since the last report, and count no more."""
+        """Report what was counted since the last report, and stop counting."""
         with self._lock:
             self._is_over = True
-        if self._some.is_set():
+        if self._pending.is_set():
             self.say(self.summary())
 
     def say(self, line: str) -> None:
-        """Write a line now; give up after a second where nobody reads it."""
+        """Write a line now; give up after one second if standard error blocks."""
         writer = threading.Thread(target=self._write, args=(line,), daemon=True)
         writer.start()
         writer.join(_START_S)
@@ -76,7 +76,7 @@ class Notices:
         with self._lock:
             counts, details = self._counts, self._details
             self._counts, self._details = Counter(), {}
-            self._some.clear()
+            self._pending.clear()
         parts = [
             f"{event}: {counts[event]:,}" + (f" (last: {printable(details[event])})" if details[event] else "")
             for event in Event
@@ -86,9 +86,9 @@ class Notices:
 
     def _report(self) -> None:
         while True:
-            self._some.wait()
-            time.sleep(_GATHER_S)
-            if self._some.is_set():  # else the end of the server has reported it
+            self._pending.wait()
+            time.sleep(_COLLECT_S)
+            if self._pending.is_set():  # else the end of the server has reported it
                 self._write(self.summary())
             time.sleep(self._every_s)
 
@@ -99,7 +99,7 @@ class Notices:
 
 
 class NoticeHandler(logging.Handler):
-    """Log records of libraries as internal errors: the message and where it arose, no traceback."""
+    """Counts log records of libraries as internal errors: the message and its origin, without a traceback."""
 
     def __init__(self, notices: Notices) -> None:
         super().__init__(logging.WARNING)
@@ -115,8 +115,8 @@ class NoticeHandler(logging.Handler):
 def describe(error: BaseException) -> str:
     """An exception in one line: its type, its message, and the last line of the program that raised it."""
     frames = traceback.extract_tb(error.__traceback__, limit=-1)
-    place = f" at {os.path.basename(frames[0].filename)}:{frames[0].lineno}" if frames else ""  # noqa: PTH119
-    return f"{type(error).__name__}{place}: {error}"
+    location = f" at {os.path.basename(frames[0].filename)}:{frames[0].lineno}" if frames else ""  # noqa: PTH119
+    return f"{type(error).__name__}{location}: {error}"
 
 
 def printable(text: str | bytes) -> str:
@@ -127,7 +127,7 @@ def printable(text: str | bytes) -> str:
 
 
 def _standard_error() -> int | None:
-    """The file descriptor of standard error; None where it was closed, since another file may have its number."""
+    """The file descriptor of standard error; None if it was closed, since another file may have its number."""
     try:
         return sys.stderr.fileno()
     except (AttributeError, OSError, ValueError):

@@ -1,4 +1,4 @@
-"""How far an experiment is, and how long the rest may take, from its trials alone."""
+"""Progress of an experiment and its estimated remaining time, from its trials."""
 
 import statistics
 from collections.abc import Sequence
@@ -10,13 +10,13 @@ from paribus.model import Purpose, Trial, TrialState
 OVER = (TrialState.DONE, TrialState.INVALID, TrialState.FAILED)
 UNDERWAY = (TrialState.APPLYING, TrialState.SETTLING, TrialState.MEASURING)
 _NOT_COUNTED = (TrialState.SUPERSEDED, TrialState.SPARED)
-_ITS_OWN_LENGTH = (Purpose.PRECONDITION, Purpose.CALIBRATE)  # they say nothing of the trials to come
+_OTHER_LENGTH = (Purpose.PRECONDITION, Purpose.CALIBRATE)  # they say nothing of the trials to come
 _RECENT = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """Trials made and counted, of these invalid or failed, those spared, and the seconds left, None: not yet known."""
+    """Numbers of ended, counted, unusable and spared trials, and the remaining seconds (None: not yet known)."""
 
     made: int
     counted: int
@@ -26,12 +26,12 @@ class Pace:
 
     @property
     def share(self) -> float:
-        """How much of it is made, from 0 to 1."""
+        """Share of ended trials, from 0 to 1."""
         return self.made / self.counted if self.counted else 0.0
 
 
 def pace(trials: Sequence[Trial]) -> Pace:
-    """Count the trials; the rest is as long as the latest were, with the usual time between them."""
+    """Count the trials; remaining ones are assumed to be as long as the latest, with the median pause between them."""
     counted = [trial for trial in trials if trial.state not in _NOT_COUNTED]
     made = [trial for trial in counted if trial.state in OVER]
     return Pace(
@@ -46,21 +46,25 @@ def pace(trials: Sequence[Trial]) -> Pace:
 def _left_s(trials: Sequence[Trial], to_do: int) -> float | None:
     if to_do == 0:
         return 0.0
-    spans = sorted((t.started, t.ended) for t in trials if t.purpose not in _ITS_OWN_LENGTH and t.started and t.ended)
+    spans = sorted(
+        (trial.started, trial.ended)
+        for trial in trials
+        if trial.purpose not in _OTHER_LENGTH and trial.started and trial.ended
+    )
     latest = spans[-_RECENT:]
     if not latest:
         return None
     length = statistics.fmean(ended - started for started, ended in latest)
-    between = [max(0.0, after[0] - before[1]) for before, after in pairwise(latest)]
+    between = [max(0.0, following[0] - preceding[1]) for preceding, following in pairwise(latest)]
     return to_do * (length + (statistics.median(between) if between else 0.0))  # an interruption is not usual
 
 
-def sign(trials: Sequence[Trial]) -> tuple[float, float]:
-    """When trials last told of themselves, seconds since the epoch, and how long one took at most."""
-    told = (moment for trial in trials for moment in (trial.started, trial.applied, trial.ended) if moment)
-    return max(told, default=0.0), max((trial.took_s for trial in trials), default=0.0)
+def last_activity(trials: Sequence[Trial]) -> tuple[float, float]:
+    """Time of the last event of any trial, seconds since the epoch, and the longest duration of a trial, in seconds."""
+    moments = (moment for trial in trials for moment in (trial.started, trial.applied, trial.ended) if moment)
+    return max(moments, default=0.0), max((trial.took_s for trial in trials), default=0.0)
 
 
-def may_be_cut_off(last: float, longest_s: float, trial_s: float, now: float) -> bool:
-    """Whether a running experiment that was last heard of then is silent for longer than its trials give reason for."""
-    return now - last > 120 + 3 * max(longest_s, trial_s)
+def may_be_cut_off(last_event_s: float, longest_s: float, trial_s: float, now: float) -> bool:
+    """Whether a running experiment has been silent for longer than its trials explain."""
+    return now - last_event_s > 120 + 3 * max(longest_s, trial_s)

@@ -21,27 +21,27 @@ _ALL_STATES = 0xFFFFFFFF
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """An address, and the user of this machine who connected from it; None: another machine, or not known."""
+    """An address, and the user of this machine who connected from it; None: another machine, or unknown."""
 
     address: str
     user: int | None
 
     @property
     def is_other(self) -> bool:
-        """Whether it is certainly not the user whom the server belongs to."""
+        """Whether the peer is certainly not the owner of the server."""
         return self.user != os.geteuid() if self.user is not None else not is_loopback(self.address)
 
 
 def peer_of(connection: socket.socket) -> Peer:
-    """The peer of a connection. Raises OSError where it is gone."""
+    """The peer of a connection. Raises OSError if it is closed."""
     address, port = connection.getpeername()[:2]
     user = _user(connection.family, (address, port), connection.getsockname()[:2]) if is_loopback(address) else None
     return Peer(address, user)
 
 
-def _user(family: int, theirs: tuple[str, int], ours: tuple[str, int]) -> int | None:
-    """Who owns the socket at the first address that is connected to the second; None where the kernel does not say."""
-    ends = [(struct.pack("!H", port), socket.inet_pton(family, address)) for address, port in (theirs, ours)]
+def _user(family: int, peer_end: tuple[str, int], own_end: tuple[str, int]) -> int | None:
+    """Owner of the socket at `peer_end` that is connected to `own_end`; None if the kernel does not report it."""
+    ends = [(struct.pack("!H", port), socket.inet_pton(family, address)) for address, port in (peer_end, own_end)]
     (their_port, their_address), (our_port, our_address) = ends
     question = _QUESTION.pack(
         family, socket.IPPROTO_TCP, 0, _ALL_STATES, their_port, our_port, their_address, our_address, 0, _ANY_COOKIE
@@ -62,15 +62,15 @@ def _user(family: int, theirs: tuple[str, int], ours: tuple[str, int]) -> int | 
 class Arrivals:
     """New connections of each peer in the current second."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
         self._second = 0
         self._counts: Counter[Peer] = Counter()
 
     def are_too_many(self, peer: Peer, now: float) -> bool:
-        """Count one more; whether they are more than a peer may make in a second."""
+        """Count a connection; return whether the peer has exceeded its limit for this second."""
         if int(now) != self._second:
             self._second = int(now)
             self._counts.clear()
         self._counts[peer] += 1
-        return self._counts[peer] > self._most
+        return self._counts[peer] > self._limit

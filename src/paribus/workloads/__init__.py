@@ -1,4 +1,4 @@
-"""Workloads: what load a plan can ask for, as jobs for the engine or runs of a tool. Each file registers its kinds."""
+"""Workload kinds: jobs for the engine, or runs of a tool. Each module registers its kinds."""
 
 from paribus.workloads import command, fileio, fio, iomatrix, oltp, sqlmix, sysbench
 

@@ -1,4 +1,4 @@
-"""Where the value of a statement's parameter comes from: a generator in a plan, and in the engine's words."""
+"""Generators of statement parameters: their form in a plan, and in an engine job."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
@@ -23,13 +23,13 @@ _MOST_NUMBERS = 2**53
 _INT64 = 2**63
 
 
-def _both(length: Any) -> Any:
-    """One length, or the least and the most."""
+def _length_pair(length: Any) -> Any:
+    """A single length as a pair of equal minimum and maximum."""
     return [length, length] if isinstance(length, int) and not isinstance(length, bool) else length
 
 
-def _plain(value: Any) -> Any:
-    """Only what every database has."""
+def _portable_value(value: Any) -> Any:
+    """Accept only values that every database supports."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError("a choice is among numbers and texts")
     if isinstance(value, int) and not -_INT64 <= value < _INT64:
@@ -38,12 +38,12 @@ def _plain(value: Any) -> Any:
 
 
 Int64 = Annotated[int, Field(ge=-_INT64, lt=_INT64)]
-Choosable = Annotated[Any, BeforeValidator(_plain), WithJsonSchema({"type": ["number", "integer", "string"]})]
+Choosable = Annotated[Any, BeforeValidator(_portable_value), WithJsonSchema({"type": ["number", "integer", "string"]})]
 Two = Field(min_length=2, max_length=2)
 Lengths = Annotated[
     list[Annotated[int, Field(ge=0, le=_LONGEST_TEXT)]],
     Two,
-    BeforeValidator(_both),
+    BeforeValidator(_length_pair),
     WithJsonSchema({"type": ["integer", "array"], "items": {"type": "integer"}, "examples": [20, [5, 20]]}),
 ]
 _ONE_OF = "int, float, text, digits, choice, sequence, same or null"
@@ -80,20 +80,20 @@ class Argument(SqlmixTable):
 
     @model_validator(mode="after")
     def _one_generator(self) -> Self:
-        given = self._given()
-        if len(given) != 1:
-            raise ValueError(f"{' and '.join(given) or 'nothing'} is given: write one of {_ONE_OF}")
+        generators = self._present_generators()
+        if len(generators) != 1:
+            raise ValueError(f"{' and '.join(generators) or 'nothing'} is given: write one of {_ONE_OF}")
         for name in ("integer", "number", "text"):
             low, high = getattr(self, name) or (0, 0)
             if low > high:
-                raise ValueError(f"{given[0]} from {low} to {high} is no range: the first is the lowest")
+                raise ValueError(f"{generators[0]} from {low} to {high} is no range: the first is the lowest")
         if self.integer and self.integer[1] - self.integer[0] >= _MOST_NUMBERS:
             raise ValueError("int is a range of at most 2^53 numbers")
         if not self.integer and self.model_dump().keys() & {"distribution", "zipf_exponent", "pareto_h"}:
-            raise ValueError(f"{given[0]} has no distribution: it is for int")
+            raise ValueError(f"{generators[0]} has no distribution: it is for int")
         return self
 
-    def _given(self) -> list[str]:
+    def _present_generators(self) -> list[str]:
         generators = [(name, field) for name, field in type(self).model_fields.items() if field.default is None]
         return [field.alias or name for name, field in generators if getattr(self, name) is not None]
 
@@ -101,15 +101,15 @@ class Argument(SqlmixTable):
     def _as_written(self) -> dict[str, Any]:
         fields = type(self).model_fields.items()
         values = ((field.alias or name, getattr(self, name), field.default) for name, field in fields)
-        return {key: value for key, value, usual in values if value != usual}
+        return {key: value for key, value, default in values if value != default}
 
     @property
     def bytes(self) -> int:
-        """What its value takes, about."""
+        """Approximate size of a value, in bytes."""
         return _VALUE_BYTES + (self.text[1] if self.text else 0) + len(self.digits or "")
 
     def draw(self) -> Draw:
-        """In the engine's words."""
+        """The generator in the form of an engine job."""
         if self.integer:
             low, high = self.integer
             return IntDraw(
@@ -130,5 +130,5 @@ class Argument(SqlmixTable):
 
 
 def draws(arguments: Sequence[Argument]) -> list[Draw]:
-    """Those of a statement, in the engine's words."""
+    """The generators of a statement in the form of an engine job."""
     return [argument.draw() for argument in arguments]

@@ -1,4 +1,4 @@
-"""Any program as a load: its argument list with the load level filled in, its figures by regular expressions."""
+"""Any program as a load: its arguments with the load level filled in, its figures by regular expressions."""
 
 from typing import Annotated, Any, Literal
 
@@ -7,15 +7,15 @@ from pydantic import AfterValidator, BaseModel, Field, model_validator
 from paribus.parsers import pattern
 from paribus.parsers.report import ToolReport
 from paribus.registry import Tool, workload_kinds
-from paribus.workloads.tools import Argument, Argv, RunRequest, ToolKindBase, ToolParameters, ToolRun
+from paribus.workloads.tools import Argument, Argv, RunRequest, ToolExecution, ToolKindBase, ToolParameters
 
 _SCALES = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 
 
-def _expression(written: str) -> str:
-    if why := pattern.refusal(written):
-        raise ValueError(why)
-    return written
+def _expression(expression: str) -> str:
+    if reason := pattern.refusal(expression):
+        raise ValueError(reason)
+    return expression
 
 
 def _program(argv: list[str]) -> list[str]:
@@ -50,43 +50,43 @@ class CommandParameters(ToolParameters):
 
     @model_validator(mode="before")
     @classmethod
-    def _level_is_told(cls, given: Any) -> Any:
-        """A load level that the command is not told would be compared with itself."""
-        if not isinstance(given, dict) or not isinstance(given.get("run"), list):
-            return given
-        words = " ".join(str(word) for word in given["run"])
-        if given.get("rate") is not None and "{rate}" not in words:
+    def _level_is_told(cls, table: Any) -> Any:
+        """Refuse a load level that the command is not told: it would be compared with itself."""
+        if not isinstance(table, dict) or not isinstance(table.get("run"), list):
+            return table
+        command_line = " ".join(str(argument) for argument in table["run"])
+        if table.get("rate") is not None and "{rate}" not in command_line:
             raise ValueError("rate is given, and run does not tell it to the command: use {rate}")
-        if given.get("rate") is None and "{rate}" in words:
+        if table.get("rate") is None and "{rate}" in command_line:
             raise ValueError("run uses {rate}: add for example rate = [1000]")
-        if len(given.get("threads") or []) > 1 and "{threads}" not in words:
+        if len(table.get("threads") or []) > 1 and "{threads}" not in command_line:
             raise ValueError("there are several threads, and run does not tell them to the command: use {threads}")
-        if given.get("settle_in_command") and "{settle}" not in words:
+        if table.get("settle_in_command") and "{settle}" not in command_line:
             raise ValueError("settle_in_command is set, and run does not tell it: use {settle}")
-        return given
+        return table
 
 
-def _own(parameters: BaseModel) -> CommandParameters:
-    """The parameters as those of this kind, which they are by the plan's form."""
+def _typed(parameters: BaseModel) -> CommandParameters:
+    """The parameters with their static type; the plan's form guarantees it."""
     assert isinstance(parameters, CommandParameters)
     return parameters
 
 
-def _filled(argv: list[str], order: RunRequest, seconds: float) -> Argv:
-    """The arguments with all that is in braces and known filled in; other braces are the command's own."""
-    words = {
-        "threads": order.threads,
-        "rate": order.rate if order.rate is not None else "",
+def _filled(argv: list[str], request: RunRequest, seconds: float) -> Argv:
+    """The arguments with known names in braces replaced; other braces are kept."""
+    replacements = {
+        "threads": request.threads,
+        "rate": request.rate if request.rate is not None else "",
         "seconds": f"{seconds:g}",
-        "settle": f"{order.settle_s:g}",
-        "directory": order.directory,
+        "settle": f"{request.settle_s:g}",
+        "directory": request.directory,
     }
-    found = []
+    filled = []
     for argument in argv:
-        for name, value in words.items():
+        for name, value in replacements.items():
             argument = argument.replace(f"{{{name}}}", str(value))  # noqa: PLW2901
-        found.append(argument)
-    return found
+        filled.append(argument)
+    return filled
 
 
 class CommandKind(ToolKindBase):
@@ -95,33 +95,40 @@ class CommandKind(ToolKindBase):
     name = "command"
     table: type[BaseModel] = CommandParameters
     parameters: type[BaseModel] = CommandParameters
-    tool: Tool | None = Tool(program=lambda parameters: _own(parameters).run[0])
+    tool: Tool | None = Tool(program=lambda parameters: _typed(parameters).run[0])
 
-    def preparing(self, parameters: BaseModel, order: RunRequest) -> Argv:
-        """As the plan says."""
-        return _filled(_own(parameters).prepare, order, order.measure_s)
+    def prepare_command(self, parameters: BaseModel, request: RunRequest) -> Argv:
+        """The `prepare` command of the plan."""
+        return _filled(_typed(parameters).prepare, request, request.measure_s)
 
-    def cleaning(self, parameters: BaseModel, order: RunRequest) -> Argv:
-        """As the plan says."""
-        return _filled(_own(parameters).cleanup, order, order.measure_s)
+    def cleanup_command(self, parameters: BaseModel, request: RunRequest) -> Argv:
+        """The `cleanup` command of the plan."""
+        return _filled(_typed(parameters).cleanup, request, request.measure_s)
 
-    def runs(self, parameters: BaseModel, order: RunRequest) -> list[ToolRun]:
-        """The command once; before that, where it does not settle itself, once for nothing but settling."""
-        p = _own(parameters)
-        own_settle_s = order.settle_s if p.settle_in_command else 0.0
-        last = ToolRun(argv=_filled(p.run, order, order.measure_s), settle_s=own_settle_s, measure_s=order.measure_s)
-        if p.settle_in_command or not order.settle_s:
-            return [last]
-        return [ToolRun(argv=_filled(p.run, order, order.settle_s), settle_s=order.settle_s, measure_s=0.0), last]
+    def runs(self, parameters: BaseModel, request: RunRequest) -> list[ToolExecution]:
+        """One run; if the command does not settle itself, a run for settling precedes it."""
+        p = _typed(parameters)
+        own_settle_s = request.settle_s if p.settle_in_command else 0.0
+        measured_run = ToolExecution(
+            argv=_filled(p.run, request, request.measure_s), settle_s=own_settle_s, measure_s=request.measure_s
+        )
+        if p.settle_in_command or not request.settle_s:
+            return [measured_run]
+        return [
+            ToolExecution(argv=_filled(p.run, request, request.settle_s), settle_s=request.settle_s, measure_s=0.0),
+            measured_run,
+        ]
 
-    def read(self, parameters: BaseModel, order: RunRequest, text: str) -> ToolReport:  # noqa: ARG002  as of every kind
-        """What the patterns find."""
-        p = _own(parameters)
+    def read(self, parameters: BaseModel, request: RunRequest, text: str) -> ToolReport:  # noqa: ARG002  as of every kind
+        """The figures that the patterns match."""
+        p = _typed(parameters)
         responses = {"p95": p.response_p95, "p99": p.response_p99}
         scale = _SCALES[p.response_unit]
         return ToolReport(
             operations_per_s=pattern.value(p.throughput, text),
-            responses_s={name: pattern.value(one, text) * scale for name, one in responses.items() if one},
+            responses_s={
+                name: pattern.value(expression, text) * scale for name, expression in responses.items() if expression
+            },
         )
 
 

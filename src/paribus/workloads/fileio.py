@@ -1,4 +1,4 @@
-"""File I/O with sysbench's modes: parameters in, the workload's part of an engine job out."""
+"""File I/O with sysbench's modes: from parameters to the workload's part of an engine job."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -9,8 +9,8 @@ from paribus.engine.protocol import Access, FileioJob, Interval, Result
 from paribus.model import Measurement
 from paribus.registry import DataSet, Tool, WorkloadSeries, workload_kinds
 from paribus.workloads.files import LARGEST_BLOCK, FilesParameters, Share, Size, data_of, data_set, method_of, shape_of
-from paribus.workloads.jobs import Ground
-from paribus.workloads.measurements import of_operations
+from paribus.workloads.jobs import DataLocation
+from paribus.workloads.measurements import operation_measurements
 
 _LEAST_VERIFIED = 512  # bytes, of which a checksum and what a block says of itself are some
 
@@ -59,8 +59,8 @@ class FileioParameters(FilesParameters):
         return self
 
 
-def _own(parameters: BaseModel) -> FileioParameters:
-    """The parameters as those of this kind, which they are by the plan's form."""
+def _typed(parameters: BaseModel) -> FileioParameters:
+    """The parameters with their static type; the plan's form guarantees it."""
     assert isinstance(parameters, FileioParameters)
     return parameters
 
@@ -78,21 +78,21 @@ class FileioKind:
     sizes_an_operation = frozenset({"block_size"})
 
     def series(self, table: Any) -> list[WorkloadSeries]:
-        """The one workload of a table."""
+        """The single series of a table."""
         return [WorkloadSeries(name="", parameters=table, threads=tuple(table.threads))]
 
     def data(self, parameters: BaseModel) -> DataSet:
-        """The files; a device is read as it is, unless what is read is to be verified."""
-        p = _own(parameters)
+        """The files; a device is used as it is if it is only read and not verified."""
+        p = _typed(parameters)
         writes = p.mode not in ("seqrd", "rndrd")
         verified = f"-v{p.block_size}" if p.verify else ""
         return data_set(p, shape_of(p) + verified, made=writes or p.verify, written=writes)
 
-    def job(self, parameters: BaseModel, ground: Ground) -> FileioJob:
+    def job(self, parameters: BaseModel, location: DataLocation) -> FileioJob:
         """The workload's part of an engine job; its files are in the directory."""
-        p = _own(parameters)
+        p = _typed(parameters)
         return FileioJob(
-            data=data_of(p, ground.directory, p.block_size if p.verify else None),
+            data=data_of(p, location.directory, p.block_size if p.verify else None),
             io=method_of(p),
             access=Access(
                 mode=p.mode,
@@ -110,8 +110,8 @@ class FileioKind:
         )
 
     def measurements(self, result: Result, intervals: Sequence[Interval]) -> tuple[Measurement, ...]:
-        """What a window measured: its operations."""
-        return of_operations(result, intervals)
+        """Measurements of a window."""
+        return operation_measurements(result, intervals)
 
 
 workload_kinds.register("fileio", FileioKind())

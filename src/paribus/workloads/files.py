@@ -1,6 +1,6 @@
-"""What every workload on files or a device is told: where its data is, what it is like, and how I/O is done.
+"""Parameters of all workloads on files or a device: the data, and the I/O method.
 
-The parameters stand flat in a plan; the engine's job has them in two parts, data and method.
+They are flat in a plan; the engine's job has them in two parts, data and method.
 """
 
 from typing import Annotated, Any, Literal
@@ -52,11 +52,11 @@ class FilesParameters(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _one_device(cls, given: Any) -> Any:
-        """A device is one file; nobody needs to say so."""
-        if isinstance(given, dict) and given.get("device") and "files" not in given:
-            return {**given, "files": 1}
-        return given
+    def _one_device(cls, table: Any) -> Any:
+        """Set `files` to 1 for a device."""
+        if isinstance(table, dict) and table.get("device") and "files" not in table:
+            return {**table, "files": 1}
+        return table
 
     @model_validator(mode="after")
     def _device_is_one_file(self) -> "FilesParameters":
@@ -66,13 +66,13 @@ class FilesParameters(BaseModel):
 
 
 def shape_of(p: FilesParameters) -> str:
-    """What tells data of one shape from data of another, as part of a folder's name."""
+    """Text that identifies the shape of the data, as part of a folder's name."""
     share = f"-c{p.compressible:g}" if p.compressible else ""
     return f"{p.files}x{p.total_size // p.files}{share}"
 
 
 def data_set(p: FilesParameters, shape: str, *, made: bool, written: bool) -> DataSet:
-    """The data in a plan's words. Files must always be made; `made` is what a device needs."""
+    """The data set of a workload. Files are always created; `made` applies to a device only."""
     return DataSet(
         device=p.device,
         shape=shape,
@@ -84,7 +84,7 @@ def data_set(p: FilesParameters, shape: str, *, made: bool, written: bool) -> Da
 
 
 def data_of(p: FilesParameters, directory: str, verified_block_bytes: int | None = None) -> Data:
-    """Where the data is, in the engine's words."""
+    """The data in the form of an engine job."""
     return Data(
         directory=None if p.device else directory,
         device=p.device or None,
@@ -96,5 +96,5 @@ def data_of(p: FilesParameters, directory: str, verified_block_bytes: int | None
 
 
 def method_of(p: FilesParameters) -> Method:
-    """How I/O is done, in the engine's words."""
+    """The I/O method in the form of an engine job."""
     return Method(engine=p.engine, direct=p.direct, sync_writes=p.sync_writes, huge_pages=p.huge_pages)

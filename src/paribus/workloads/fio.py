@@ -1,4 +1,4 @@
-"""The user's own fio as a load: parameters in, its command lines out, its JSON read."""
+"""The user's own fio as a load: from parameters to command lines, and from JSON to figures."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any
@@ -14,14 +14,14 @@ from paribus.workloads.tools import (
     Argv,
     OptionValue,
     RunRequest,
+    ToolExecution,
     ToolKindBase,
     ToolParameters,
-    ToolRun,
     options,
     refuse_options,
 )
 
-_OURS = {
+_RESERVED = {
     "iodepth": "threads",
     "rate_iops": "rate",
     "rate_process": "arrivals",
@@ -31,7 +31,7 @@ _OURS = {
     "output": "Paribus, which reads what fio prints",
     "output-format": "Paribus, which reads JSON",
 }
-_ONE_AT_A_TIME = ("psync", "sync", "pvsync", "pvsync2", "vsync", "mmap")
+_SYNCHRONOUS_ENGINES = ("psync", "sync", "pvsync", "pvsync2", "vsync", "mmap")
 _PROCESSES = {"poisson": "poisson", "constant": "linear"}
 
 
@@ -45,23 +45,23 @@ class FioParameters(ToolParameters):
 
     @model_validator(mode="before")
     @classmethod
-    def _has_a_depth(cls, given: Any) -> Any:
-        if isinstance(given, dict) and isinstance(given.get("options"), dict) and max(given.get("threads") or [1]) > 1:
-            engine = given["options"].get("ioengine", _ONE_AT_A_TIME[0])
-            if engine in _ONE_AT_A_TIME:
+    def _has_a_depth(cls, table: Any) -> Any:
+        if isinstance(table, dict) and isinstance(table.get("options"), dict) and max(table.get("threads") or [1]) > 1:
+            engine = table["options"].get("ioengine", _SYNCHRONOUS_ENGINES[0])
+            if engine in _SYNCHRONOUS_ENGINES:
                 raise ValueError(f"{engine} has one operation outstanding, whatever threads says: set ioengine")
-        return given
+        return table
 
     @model_validator(mode="after")
     def _one_of_both(self) -> "FioParameters":
         if bool(self.job) == bool(self.options):
             raise ValueError('give either job = "/…/a.fio" or options = { rw = "randread", … }')
-        refuse_options(self.options, _OURS)
+        refuse_options(self.options, _RESERVED)
         return self
 
 
-def _own(parameters: BaseModel) -> FioParameters:
-    """The parameters as those of this kind, which they are by the plan's form."""
+def _typed(parameters: BaseModel) -> FioParameters:
+    """The parameters with their static type; the plan's form guarantees it."""
     assert isinstance(parameters, FioParameters)
     return parameters
 
@@ -78,41 +78,51 @@ class FioKind(ToolKindBase):
     parameters: type[BaseModel] = FioParameters
     tool: Tool | None = Tool(program=lambda _parameters: "fio")
 
-    def preparing(self, parameters: BaseModel, order: RunRequest) -> Argv:
-        """Its files are laid out."""
-        return self._call(parameters, order, ["--create_only=1"])
+    def prepare_command(self, parameters: BaseModel, request: RunRequest) -> Argv:
+        """A run that only creates the files."""
+        return self._call(parameters, request, ["--create_only=1"])
 
-    def cleaning(self, parameters: BaseModel, order: RunRequest) -> Argv:  # noqa: ARG002  as of every kind
-        """Nothing: its files are in the directory."""
+    def cleanup_command(self, parameters: BaseModel, request: RunRequest) -> Argv:  # noqa: ARG002  as of every kind
+        """None: all files are in the directory."""
         return []
 
-    def written(self, parameters: BaseModel, order: RunRequest, read: Read) -> Iterable[WrittenPath]:
-        """As its options or its job file say."""
-        p = _own(parameters)
+    def written_paths(self, parameters: BaseModel, request: RunRequest, read: Read) -> Iterable[WrittenPath]:
+        """Paths that the options or the job file name."""
+        p = _typed(parameters)
         if p.job:
-            return fio_paths.of_job_file(p.job, order.directory, read)
-        return fio_paths.of_options(p.options, order.directory)
+            return fio_paths.job_file_paths(p.job, request.directory, read)
+        return fio_paths.option_paths(p.options, request.directory)
 
-    def runs(self, parameters: BaseModel, order: RunRequest) -> list[ToolRun]:
-        """One run; fio itself does not count what it did while it settled."""
-        timed = [f"--runtime={_ms(order.measure_s)}", "--time_based=1", f"--iodepth={order.threads}"]
-        if order.settle_s:
-            timed.append(f"--ramp_time={_ms(order.settle_s)}")
-        if order.rate:
-            timed += [f"--rate_iops={order.rate}", f"--rate_process={_PROCESSES[order.arrivals]}"]
-        told = ["--group_reporting=1", "--unified_rw_reporting=mixed", "--lat_percentiles=1"]
-        argv = self._call(parameters, order, [*timed, *told])
-        return [ToolRun(argv=argv, settle_s=order.settle_s, measure_s=order.measure_s)]
+    def runs(self, parameters: BaseModel, request: RunRequest) -> list[ToolExecution]:
+        """One run; fio itself excludes the ramp time."""
+        timed = [f"--runtime={_ms(request.measure_s)}", "--time_based=1", f"--iodepth={request.threads}"]
+        if request.settle_s:
+            timed.append(f"--ramp_time={_ms(request.settle_s)}")
+        if request.rate:
+            timed += [f"--rate_iops={request.rate}", f"--rate_process={_PROCESSES[request.arrivals]}"]
+        report_options = ["--group_reporting=1", "--unified_rw_reporting=mixed", "--lat_percentiles=1"]
+        argv = self._call(parameters, request, [*timed, *report_options])
+        return [ToolExecution(argv=argv, settle_s=request.settle_s, measure_s=request.measure_s)]
 
-    def read(self, parameters: BaseModel, order: RunRequest, text: str) -> ToolReport:  # noqa: ARG002  as of every kind
-        """All of it."""
+    def read(self, parameters: BaseModel, request: RunRequest, text: str) -> ToolReport:  # noqa: ARG002  as of every kind
+        """The figures of fio's JSON output."""
         return fio_output.parse(text)
 
-    def _call(self, parameters: BaseModel, order: RunRequest, more: Argv) -> Argv:
-        """What stands before a job is for all jobs; --eta would write into what is read."""
-        p = _own(parameters)
-        every = ["fio", "--output-format=json", "--eta=never", f"--directory={order.directory}", *more]
-        return [*every, p.job] if p.job else [*every, "--name=paribus", *options(p.options, ("1", "0"))]
+    def _call(self, parameters: BaseModel, request: RunRequest, extra_options: Argv) -> Argv:
+        """The command line. Options before the job apply to all jobs; --eta would write into the parsed output."""
+        p = _typed(parameters)
+        common_arguments = [
+            "fio",
+            "--output-format=json",
+            "--eta=never",
+            f"--directory={request.directory}",
+            *extra_options,
+        ]
+        return (
+            [*common_arguments, p.job]
+            if p.job
+            else [*common_arguments, "--name=paribus", *options(p.options, ("1", "0"))]
+        )
 
 
 workload_kinds.register("fio", FioKind())

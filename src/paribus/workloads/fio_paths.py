@@ -1,8 +1,8 @@
-"""The paths that fio's options and job files have it write to.
+"""Paths to which fio writes according to its options and job files.
 
-In: options of a plan or the text of a job file. Out: each path with the option that names it, or PathRefused for an
-option of which the paths cannot be known. fio joins `directory` and `filename`, also an absolute one, and adds up the
-`filename` of [global] and of a job. Called by the kind `fio`.
+Input: options of a plan or the text of a job file. Output: each path with the option that names it, or PathRefused for
+an option whose paths cannot be known. fio joins `directory` and `filename`, also an absolute one, and merges the
+`filename` of [global] with that of a job. Called by the kind `fio`.
 """
 
 import itertools
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from paribus.workloads.tool_paths import PathRefused, Read, WrittenPath
 
-Given = list[tuple[str, str]]  # options in order
+Options = list[tuple[str, str]]  # options in order
 
 _COMMANDS = ("exec_prerun", "exec_postrun", "trigger", "trigger_remote", "program", "arguments")
 _UNKNOWN = {
@@ -31,7 +31,7 @@ _BELOW_DIRECTORY = ("filename", "filename_format")
 _OWN_PATH = ("replay_redirect", "opendir", "lockfile", "write_iolog", "aux_path", "bandwidth_log", "inflate_log")
 _LOGS = ("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log")
 _SENSITIVE = (*_COMMANDS, *_UNKNOWN, *_BELOW_DIRECTORY, *_OWN_PATH, *_LOGS, "directory", "ioengine", "mem", "iomem")
-_SLASHES_ARE_NO_PATH = (
+_NO_PATHS_DESPITE_SLASHES = (
     "description", "bssplit", "cmdprio_bssplit", "random_distribution", "percentile_list", "verify_pattern",
     "buffer_pattern",
 )  # fmt: skip
@@ -42,20 +42,20 @@ _LONGEST_LINE_BYTES = 4000
 _MOST_INCLUDES = 16
 
 
-def of_options(given: Mapping[str, object], directory: str) -> Iterator[WrittenPath]:
-    """The paths of options on a command line, where fio understands the start of a name too."""
-    options = [(name.replace("-", "_"), str(value).strip()) for name, value in given.items()]
+def option_paths(command_options: Mapping[str, object], directory: str) -> Iterator[WrittenPath]:
+    """Paths of options on a command line, where fio also accepts abbreviated names."""
+    options = [(name.replace("-", "_"), str(value).strip()) for name, value in command_options.items()]
     for name, value in options:
-        longer = [full for full in _SENSITIVE if full.startswith(name) and full != name]
-        if longer and name not in (*_SENSITIVE, *_FULL_NAMES):
-            raise PathRefused(name, value, f"fio takes it for {longer[0]}", f"write the full name, {longer[0]}")
-    return _of_job("paribus", options, directory)
+        full_names = [full_name for full_name in _SENSITIVE if full_name.startswith(name) and full_name != name]
+        if full_names and name not in (*_SENSITIVE, *_FULL_NAMES):
+            raise PathRefused(name, value, f"fio takes it for {full_names[0]}", f"write the full name, {full_names[0]}")
+    return _job_paths("paribus", options, directory)
 
 
-def of_job_file(path: str, directory: str, read: Read) -> Iterator[WrittenPath]:
-    """The paths of all jobs of a job file and of the files that it includes."""
-    common: Given = []
-    jobs: list[tuple[str, Given]] = []
+def job_file_paths(path: str, directory: str, read: Read) -> Iterator[WrittenPath]:
+    """Paths of all jobs of a job file and of the files that it includes."""
+    common: Options = []
+    jobs: list[tuple[str, Options]] = []
     current = common
     for line in _lines(path, read, 0):
         if line.startswith("["):
@@ -69,11 +69,11 @@ def of_job_file(path: str, directory: str, read: Read) -> Iterator[WrittenPath]:
         name, _, value = line.partition("=")
         current.append((name.strip(), value.strip()))
     for name, options in jobs or [("paribus", common)]:
-        yield from _of_job(name, options, directory)
+        yield from _job_paths(name, options, directory)
 
 
 def _lines(path: str, read: Read, depth: int) -> Iterator[str]:
-    """Those that say something, with those of included files in place."""
+    """Lines with content, with the lines of included files in place."""
     if depth == _MOST_INCLUDES:
         raise PathRefused("include", path, f"files include each other more than {_MOST_INCLUDES} times", "include less")
     for text in read(path).split("\n"):
@@ -81,40 +81,40 @@ def _lines(path: str, read: Read, depth: int) -> Iterator[str]:
             raise PathRefused("job", path, "fio cuts a line that is so long in two", "write shorter lines")
         line = _COMMENT.split(text, maxsplit=1)[0].strip()
         if line.startswith("include"):  # the next character may be any
-            named = line[8:].strip()
-            _refuse_unclear("include", named)
-            yield from _lines(posixpath.join(posixpath.dirname(path), named), read, depth + 1)
+            included_path = line[8:].strip()
+            _refuse_unclear("include", included_path)
+            yield from _lines(posixpath.join(posixpath.dirname(path), included_path), read, depth + 1)
         elif line:
             yield line
 
 
-def _of_job(job: str, options: Sequence[tuple[str, str]], default_directory: str) -> Iterator[WrittenPath]:
+def _job_paths(job: str, options: Sequence[tuple[str, str]], default_directory: str) -> Iterator[WrittenPath]:
     for name, value in options:
         _refuse(name, value)
-    directories = [(n, one) for n, v in options if n == "directory" for one in _parts(n, v)]
+    directories = [(name, part) for name, value in options if name == "directory" for part in _parts(name, value)]
     directories = directories or [("directory", default_directory)]
-    files = [(n, one) for n, v in options if n == "filename" for one in _parts(n, v)]
-    files += [(n, v) for n, v in options if n == "filename_format"]
+    files = [(name, part) for name, value in options if name == "filename" for part in _parts(name, value)]
+    files += [(name, value) for name, value in options if name == "filename_format"]
     files = files or [("name", f"{job}.0.0")]
     for (_, directory), (option, value) in itertools.product(directories, files):
-        named = ("directory", directory) if option == "name" else (option, value)
+        option_and_value = ("directory", directory) if option == "name" else (option, value)
         file = _NAME_VARIABLES.sub("0", value) if option == "filename_format" else value
         _refuse_unclear(option, file)
-        paths = [_from(default_directory, f"{directory}/{file}"), *([file] if file.startswith("/") else [])]
+        paths = [_resolved(default_directory, f"{directory}/{file}"), *([file] if file.startswith("/") else [])]
         if file != value and any(posixpath.normpath(path).startswith("/dev/") for path in paths):
-            raise PathRefused(*named, "each file would be another device", "name the devices with filename")
-        yield from (WrittenPath(*named, path) for path in paths)
+            raise PathRefused(*option_and_value, "each file would be another device", "name the devices with filename")
+        yield from (WrittenPath(*option_and_value, path) for path in paths)
     for name, value in options:
-        if name in _SLASHES_ARE_NO_PATH or name in _BELOW_DIRECTORY or name == "directory":
+        if name in _NO_PATHS_DESPITE_SLASHES or name in _BELOW_DIRECTORY or name == "directory":
             continue
         path = value.partition(":")[2] if name in ("mem", "iomem") else value
         if name in (*_OWN_PATH, *_LOGS) or "/" in path:
             _refuse_unclear(name, path)
-            yield WrittenPath(name, value, _from(default_directory, path))
+            yield WrittenPath(name, value, _resolved(default_directory, path))
 
 
 def _refuse(name: str, value: str) -> None:
-    """Raise PathRefused where nothing tells what the option writes to."""
+    """Raise PathRefused for an option whose paths cannot be known."""
     if name in _COMMANDS:
         raise PathRefused(name, value, "fio would run a command", "take it out; use a workload of kind command")
     if name in _UNKNOWN:
@@ -126,7 +126,7 @@ def _refuse(name: str, value: str) -> None:
 
 
 def _refuse_unclear(name: str, value: str) -> None:
-    """Raise PathRefused for a path of which fio makes another one."""
+    """Raise PathRefused for a path that fio would change."""
     if "$" in value:
         raise PathRefused(name, value, "fio expands the variable itself", "write the path without it")
     if _COMMENT.search(value):
@@ -134,11 +134,11 @@ def _refuse_unclear(name: str, value: str) -> None:
 
 
 def _parts(name: str, value: str) -> list[str]:
-    """The paths of a list, which has a colon between two of them and `\\:` for one that is meant."""
+    """The paths of a list separated by colons; `\\:` is a literal colon."""
     _refuse_unclear(name, value)
     return [part.replace("\\:", ":") for part in re.split(r"(?<!\\):", value)]
 
 
-def _from(directory: str, path: str) -> str:
-    """The path as fio has it, which is started in the directory."""
+def _resolved(directory: str, path: str) -> str:
+    """The path relative to the directory in which fio runs."""
     return posixpath.join(directory, path)

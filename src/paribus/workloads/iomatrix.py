@@ -1,7 +1,7 @@
-"""Oracle Orion's job: small random I/O beside large sequential I/O, at every combination of how much of each.
+"""Small random I/O together with large sequential I/O, at every combination of loads, as Oracle Orion does.
 
-A plan gives the values of three axes: small operations outstanding (its load levels), large operations outstanding,
-and the share of writes. Every pair of the last two is a series, a workload of its own over the load levels.
+A plan gives the values of three axes: small operations outstanding (its load levels), large operations outstanding, and
+the share of writes. Every pair of the last two is a series, a workload of its own over the load levels.
 """
 
 import itertools
@@ -14,8 +14,8 @@ from paribus.engine.protocol import Interval, IomatrixJob, Part, Result
 from paribus.model import Measurement
 from paribus.registry import DataSet, Tool, WorkloadSeries, workload_kinds
 from paribus.workloads.files import LARGEST_BLOCK, FilesParameters, Share, Size, data_of, data_set, method_of, shape_of
-from paribus.workloads.jobs import Ground
-from paribus.workloads.measurements import Metrics, of_operations
+from paribus.workloads.jobs import DataLocation
+from paribus.workloads.measurements import Metrics, operation_measurements
 
 Outstanding = Annotated[int, Field(ge=0, le=1024)]
 
@@ -58,10 +58,10 @@ class IomatrixTable(_Blocks):
 
     @model_validator(mode="before")
     @classmethod
-    def _closed_loop(cls, given: Any) -> Any:
-        if isinstance(given, dict) and given.get("rate") is not None:
+    def _closed_loop(cls, table: Any) -> Any:
+        if isinstance(table, dict) and table.get("rate") is not None:
             raise ValueError("a matrix is over operations outstanding: take rate out")
-        return given
+        return table
 
     @model_validator(mode="after")
     def _something_outstanding(self) -> "IomatrixTable":
@@ -70,8 +70,8 @@ class IomatrixTable(_Blocks):
         return self
 
 
-def _own(parameters: BaseModel) -> IomatrixParameters:
-    """The parameters as those of this kind, which they are by the plan's form."""
+def _typed(parameters: BaseModel) -> IomatrixParameters:
+    """The parameters with their static type; the plan's form guarantees it."""
     assert isinstance(parameters, IomatrixParameters)
     return parameters
 
@@ -89,29 +89,29 @@ class IomatrixKind:
     sizes_an_operation = frozenset({"small_block", "large_block"})
 
     def series(self, table: Any) -> list[WorkloadSeries]:
-        """A series for each write share and number of large operations; where there is no load at all, no point."""
+        """A series for each write share and number of large operations; points without any load are left out."""
         shared = table.model_dump(include=set(_Blocks.model_fields))
         pairs = itertools.product(sorted(set(table.write_share)), sorted(set(table.large)))
-        every = [
+        all_series = [
             WorkloadSeries(
                 name=f"w{share * 100:g}-large{large}",
                 parameters=IomatrixParameters.model_validate({**shared, "write_share": share, "large": large}),
-                threads=tuple(n for n in table.threads if n or large),
+                threads=tuple(outstanding for outstanding in table.threads if outstanding or large),
             )
             for share, large in pairs
         ]
-        return [one for one in every if one.threads]
+        return [series for series in all_series if series.threads]
 
     def data(self, parameters: BaseModel) -> DataSet:
-        """The files, the same for every series; a device is read as it is."""
-        p = _own(parameters)
+        """The files, the same for every series; a device is used as it is."""
+        p = _typed(parameters)
         return data_set(p, shape_of(p), made=p.write_share > 0, written=p.write_share > 0)
 
-    def job(self, parameters: BaseModel, ground: Ground) -> IomatrixJob:
+    def job(self, parameters: BaseModel, location: DataLocation) -> IomatrixJob:
         """The workload's part of an engine job; its files are in the directory."""
-        p = _own(parameters)
+        p = _typed(parameters)
         return IomatrixJob(
-            data=data_of(p, ground.directory),
+            data=data_of(p, location.directory),
             io=method_of(p),
             small_block_size_bytes=p.small_block,
             large_block_size_bytes=p.large_block,
@@ -120,14 +120,14 @@ class IomatrixKind:
         )
 
     def measurements(self, result: Result, intervals: Sequence[Interval]) -> tuple[Measurement, ...]:
-        """What a window measured: all operations, then the small and the large ones apart."""
+        """Measurements of a window: all operations, then small and large ones separately."""
         parts = result.parts or {}
-        apart = [metric for name in ("small", "large") for metric in _of_part(name, parts.get(name))]
-        return of_operations(result, intervals, apart)
+        part_metrics = [metric for name in ("small", "large") for metric in _part_metrics(name, parts.get(name))]
+        return operation_measurements(result, intervals, part_metrics)
 
 
-def _of_part(name: str, part: Part | None) -> Metrics:
-    """The figures of one sort of operations; none where none was outstanding."""
+def _part_metrics(name: str, part: Part | None) -> Metrics:
+    """Metrics of the small or the large operations; empty if none was outstanding."""
     if part is None:
         return []
     times = part.response

@@ -1,7 +1,6 @@
-"""A workload of a plan as a job for the engine, whatever its kind. Called by trials.
+"""Engine jobs of workloads. Called by trials.
 
-What differs from kind to kind is asked from the registered entry: the workload's part of the job, and what its
-results measure.
+The registered kind provides its part of the job, and the measurements of its results.
 """
 
 from collections.abc import Sequence
@@ -26,37 +25,37 @@ from paribus.engine.protocol import (
     SqlMixJob,
 )
 from paribus.model import Measurement, Settings, Workload
-from paribus.registry import OF_THE_DATA, WorkloadKind, data_of, database_settings, parameters_of, workload_kinds
+from paribus.registry import CREATION_SETTINGS, WorkloadKind, data_of, database_settings, parameters_of, workload_kinds
 from paribus.units import LoadLevel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
-    """What a load works on: a `directory` of its own, and for those on a database that."""
+class DataLocation:
+    """Location of a load's data: a `directory` of its own, and for a load on a database that."""
 
     directory: str
     database: Database | None = None
 
 
 class LoadKind(WorkloadKind, Protocol):
-    """What a trial needs of a workload kind, beside what a plan does."""
+    """Contract of a workload kind with trials, in addition to that with plans."""
 
-    def job(self, parameters: BaseModel, ground: Ground) -> FileioJob | IomatrixJob | OltpJob | SqlMixJob:
-        """The workload's part of an engine job; its data is in the ground's directory or database."""
+    def job(self, parameters: BaseModel, location: DataLocation) -> FileioJob | IomatrixJob | OltpJob | SqlMixJob:
+        """The workload's part of an engine job."""
         ...
 
     def measurements(self, result: Result, intervals: Sequence[Interval]) -> tuple[Measurement, ...]:
-        """What a window measured."""
+        """Measurements of a window."""
         ...
 
 
 def kind_of(name: str) -> LoadKind:
-    """The registered kind of that name."""
+    """The registered kind of this name."""
     return cast("LoadKind", workload_kinds.get(name))  # each file here registers one with both halves
 
 
 def _load(workload: Workload, level: LoadLevel | None) -> Load:
-    """The load level as the engine is told it; preparing and removing data has none."""
+    """The load level in the form of an engine job; phases without a level have one operation outstanding."""
     if level is None:
         return Load(outstanding=1)
     if workload.open_loop is None:
@@ -66,11 +65,15 @@ def _load(workload: Workload, level: LoadLevel | None) -> Load:
 
 
 def _database_file(workload: Workload, settings: Settings, directory: str, phase: str) -> SqliteFile | None:
-    """A file of its own for each workload on SQLite, with the pragmas of a trial; it is made with those of the data."""
+    """The SQLite file of a workload, with the pragmas of a trial; it is created with those of the data."""
     if workload.database != "sqlite":
         return None
-    own = database_settings(workload, settings)
-    pragmas = {name: str(own[name]).lower() for name in sorted(own) if phase == "run" or name in OF_THE_DATA}
+    pragma_settings = database_settings(workload, settings)
+    pragmas = {
+        name: str(pragma_settings[name]).lower()
+        for name in sorted(pragma_settings)
+        if phase == "run" or name in CREATION_SETTINGS
+    }
     return SqliteFile(path=f"{directory}/data.db", pragmas=pragmas)
 
 
@@ -87,16 +90,18 @@ def job(
     seed: int = 1,
     server: MysqlServer | PostgresServer | None = None,
 ) -> Job:
-    """The engine's job for one phase; each workload, and each shape of its data, has a folder below `folder`.
+    """The engine's job for one phase; each workload and each shape of its data has a folder below `folder`.
 
-    `server`: of a workload on one.
+    `server` is the server of a workload on one.
     """
     kind, parameters = kind_of(workload.kind), parameters_of(workload, settings)
     directory = str(PurePosixPath(folder) / f"{workload.plan_name}-{data_of(workload, settings).shape}")
-    ground = Ground(directory=directory, database=server or _database_file(workload, settings, directory, phase))
+    location = DataLocation(
+        directory=directory, database=server or _database_file(workload, settings, directory, phase)
+    )
     return Job(
         phase=phase,
-        workload=kind.job(parameters, ground),
+        workload=kind.job(parameters, location),
         load=_load(workload, load),
         cache="cold" if workload.cache == "cold" else "warm",
         settle_s=settle_s,

@@ -1,4 +1,4 @@
-"""What the operations of a window tell, as measurements. Called by the workload kinds."""
+"""Measurements of a window from the engine's result. Called by the workload kinds."""
 
 from collections.abc import Sequence
 
@@ -9,8 +9,8 @@ from paribus.model import Measurement
 Metrics = Sequence[tuple[str, str, float | None]]  # name, unit, value
 
 
-def _of_pacing(pacing: Pacing, duration_s: float) -> Metrics:
-    """What an open loop offered, and what it still owed at the end; what was achieved is the throughput."""
+def _pacing_metrics(pacing: Pacing, duration_s: float) -> Metrics:
+    """Offered rate and backlog of an open loop; the achieved rate is the throughput."""
     return [
         ("offered_per_s", "1/s", pacing.offered / duration_s),
         ("backlog_at_end", "", pacing.backlog_at_end),
@@ -20,8 +20,8 @@ def _of_pacing(pacing: Pacing, duration_s: float) -> Metrics:
     ]
 
 
-def _of_files(result: Result) -> Metrics:
-    """What was moved, and by which operations."""
+def _file_metrics(result: Result) -> Metrics:
+    """Bytes and operations per second."""
     duration = result.duration_s
     return [
         ("bytes_per_s", "B/s", result.bytes_per_s),
@@ -31,32 +31,34 @@ def _of_files(result: Result) -> Metrics:
     ]
 
 
-def of_statements(result: Result) -> Metrics:
-    """The statements that transactions are made of, and what became of these."""
-    done, duration_s = result.statements or Statements(), result.duration_s
-    queries = done.read_queries + done.write_queries + done.other_queries
+def statement_metrics(result: Result) -> Metrics:
+    """Statements per second, and outcomes of transactions."""
+    statements, duration_s = result.statements or Statements(), result.duration_s
+    queries = statements.read_queries + statements.write_queries + statements.other_queries
     return [
         ("queries_per_s", "1/s", queries / duration_s),
-        ("read_queries_per_s", "1/s", done.read_queries / duration_s),
-        ("write_queries_per_s", "1/s", done.write_queries / duration_s),
-        ("rollbacks_per_s", "1/s", done.rollbacks / duration_s),
-        ("conflicts_per_s", "1/s", done.conflicts / duration_s),
-        ("lock_timeouts_per_s", "1/s", done.lock_timeouts / duration_s),
-        ("retries_per_s", "1/s", done.retries / duration_s),
-        ("reconnects", "", done.reconnects),
+        ("read_queries_per_s", "1/s", statements.read_queries / duration_s),
+        ("write_queries_per_s", "1/s", statements.write_queries / duration_s),
+        ("rollbacks_per_s", "1/s", statements.rollbacks / duration_s),
+        ("conflicts_per_s", "1/s", statements.conflicts / duration_s),
+        ("lock_timeouts_per_s", "1/s", statements.lock_timeouts / duration_s),
+        ("retries_per_s", "1/s", statements.retries / duration_s),
+        ("reconnects", "", statements.reconnects),
     ]
 
 
-def of_operations(result: Result, intervals: Sequence[Interval], more: Metrics = ()) -> tuple[Measurement, ...]:
-    """What a window measured: each metric over the whole window, with its course where intervals tell it.
+def operation_measurements(
+    result: Result, intervals: Sequence[Interval], additional: Metrics = ()
+) -> tuple[Measurement, ...]:
+    """Measurements of a window: each metric over the whole window, and over time where intervals have it.
 
-    `more`: what a kind measures beside these.
+    `additional` are metrics that only one kind has.
     """
     duration = result.duration_s
     times = result.response
-    whole: Metrics = [
+    window_metrics: Metrics = [
         ("throughput_per_s", "1/s", result.throughput_per_s),
-        *(() if result.statements else _of_files(result)),
+        *(() if result.statements else _file_metrics(result)),
         ("errors_per_s", "1/s", sum(result.errors.values()) / duration),
         ("response_mean_s", "s", times.mean_s),
         ("response_p50_s", "s", times.p50_s),
@@ -69,25 +71,25 @@ def of_operations(result: Result, intervals: Sequence[Interval], more: Metrics =
         ("service_p99_s", "s", result.service.p99_s),
         ("engine_user_cpu_s", "s", result.cpu.user_s),
         ("engine_system_cpu_s", "s", result.cpu.system_s),
-        *(_of_pacing(result.pacing, duration) if result.pacing else ()),
-        *more,
+        *(_pacing_metrics(result.pacing, duration) if result.pacing else ()),
+        *additional,
     ]
-    courses = {
-        "throughput_per_s": [(i.operations - i.fsyncs) / i.duration_s for i in intervals],
-        "response_p95_s": [i.p95_s for i in intervals if i.p95_s is not None],
+    time_series = {
+        "throughput_per_s": [(interval.operations - interval.fsyncs) / interval.duration_s for interval in intervals],
+        "response_p95_s": [interval.p95_s for interval in intervals if interval.p95_s is not None],
     }
     start, step = (intervals[0].start_s - result.start_s, intervals[0].duration_s) if intervals else (None, None)
-    found = []
-    for metric, unit, value in whole:
+    measurements = []
+    for metric, unit, value in window_metrics:
         if value is None:
             continue
-        points = courses.get(metric) or []
+        points = time_series.get(metric) or []
         summary = (len(points) or 1, min(points, default=value), max(points, default=value), value * duration)
         if metric == "response_mean_s":  # of operations, not of intervals
             summary = (times.count, times.min_s or value, times.max_s or value, times.sum_s)
         elif unit in ("s", ""):
             summary = (*summary[:3], value)  # times and counts of one window do not add up over it
-        found.append(
+        measurements.append(
             Measurement(
                 phase="measure",
                 metric=metric,
@@ -104,4 +106,4 @@ def of_operations(result: Result, intervals: Sequence[Interval], more: Metrics =
                 histogram=histogram.decode(times.histogram) if metric == "response_mean_s" else b"",
             )
         )
-    return tuple(found)
+    return tuple(measurements)

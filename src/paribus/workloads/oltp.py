@@ -1,4 +1,4 @@
-"""sysbench's OLTP workloads on a database: parameters in, the workload's part of an engine job out."""
+"""sysbench's OLTP workloads on a database: from parameters to the workload's part of an engine job."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from paribus.engine.protocol import Interval, OltpJob, Result
 from paribus.model import Measurement
 from paribus.registry import DataSet, Tool, WorkloadSeries, workload_kinds
-from paribus.workloads.jobs import Ground
-from paribus.workloads.measurements import of_operations, of_statements
+from paribus.workloads.jobs import DataLocation
+from paribus.workloads.measurements import operation_measurements, statement_metrics
 
 Mix = Literal[
     "point_select", "read_only", "write_only", "read_write", "insert", "update_index", "update_non_index", "delete"
@@ -17,7 +17,7 @@ Mix = Literal[
 _READING = ("point_select", "read_only")
 _TRANSACTIONS = ("read_only", "write_only", "read_write")
 _ROW_BYTES = 260  # of a row with its part of the indexes, as databases store it
-_OF_A_TRANSACTION = (
+_TRANSACTION_PARAMETERS = (
     "point_selects",
     "simple_ranges",
     "sum_ranges",
@@ -58,13 +58,13 @@ class OltpParameters(BaseModel):
 
     @model_validator(mode="after")
     def _something_to_do(self) -> "OltpParameters":
-        if not any(getattr(self, name) for name in _OF_A_TRANSACTION):
+        if not any(getattr(self, name) for name in _TRANSACTION_PARAMETERS):
             raise ValueError("a transaction without any statement: give one of them a number above 0")
         return self
 
 
-def _own(parameters: BaseModel) -> OltpParameters:
-    """The parameters as those of this kind, which they are by the plan's form."""
+def _typed(parameters: BaseModel) -> OltpParameters:
+    """The parameters with their static type; the plan's form guarantees it."""
     assert isinstance(parameters, OltpParameters)
     return parameters
 
@@ -82,16 +82,16 @@ class OltpKind:
     def __init__(self, mix: Mix) -> None:
         self.name = f"oltp_{mix}"
         self._mix: Mix = mix
-        many = mix in _TRANSACTIONS
-        self.sizes_an_operation = frozenset({*_OF_A_TRANSACTION, "skip_trx"} if many else ())
+        has_transactions = mix in _TRANSACTIONS
+        self.sizes_an_operation = frozenset({*_TRANSACTION_PARAMETERS, "skip_trx"} if has_transactions else ())
 
     def series(self, table: OltpParameters) -> list[WorkloadSeries]:
-        """The one workload of a table."""
+        """The single series of a table."""
         return [WorkloadSeries(name="", parameters=table, threads=tuple(table.threads))]  # type: ignore[attr-defined]
 
     def data(self, parameters: BaseModel) -> DataSet:
         """The tables."""
-        p = _own(parameters)
+        p = _typed(parameters)
         return DataSet(
             device="",
             shape=f"{p.tables}x{p.table_size}{'-secondary' if p.secondary else ''}",
@@ -102,14 +102,14 @@ class OltpKind:
             rows=p.tables * p.table_size,
         )
 
-    def job(self, parameters: BaseModel, ground: Ground) -> OltpJob:
+    def job(self, parameters: BaseModel, location: DataLocation) -> OltpJob:
         """The workload's part of an engine job."""
-        assert ground.database is not None  # a plan without one is refused
-        return OltpJob(database=ground.database, mix=self._mix, **_own(parameters).model_dump(include=_PARAMETERS))
+        assert location.database is not None  # a plan without one is refused
+        return OltpJob(database=location.database, mix=self._mix, **_typed(parameters).model_dump(include=_PARAMETERS))
 
     def measurements(self, result: Result, intervals: Sequence[Interval]) -> tuple[Measurement, ...]:
-        """What a window measured: its transactions, and the statements they are made of."""
-        return of_operations(result, intervals, of_statements(result))
+        """Measurements of a window: transactions and their statements."""
+        return operation_measurements(result, intervals, statement_metrics(result))
 
 
 _PARAMETERS = set(OltpParameters.model_fields)

@@ -1,7 +1,7 @@
-"""Preconditioning as jobs for the engine: a workload's data overwritten in order, then at random.
+"""Engine jobs of preconditioning: the data is overwritten sequentially, then at random.
 
-In: the workload's own job. Out: jobs on the same data by the same I/O, that go on until they are told to finish.
-Called by the trial that preconditions.
+Input: the workload's own job. Output: jobs on the same data by the same I/O method, that run until they are told to
+finish. Called by the trial that preconditions.
 """
 
 from typing import Literal
@@ -10,48 +10,54 @@ from paribus.engine.protocol import Access, FileioJob, IomatrixJob, Job, Load
 
 _LARGE_BLOCK = 2**20
 _LARGE_OUTSTANDING = 4  # keeps a device busy, and its writes in order
-_LOOK_EVERY_S = 0.05  # what is written beyond the last pass is what is written in that time
+_INTERVAL_S = 0.05  # what is written beyond the last pass is what is written in that time
 
 
-def in_order(job: Job) -> tuple[Job, int]:
-    """Overwriting from the first block to the last and again, in large blocks; and the bytes of one pass.
+def sequential_job(job: Job) -> tuple[Job, int]:
+    """A job that overwrites the data sequentially and repeatedly in large blocks; and the bytes of one pass.
 
-    A block is as many of the workload's own as leave a rest of less than a hundredth of a file, or one that none of
-    its operations reaches either; verified blocks stay what they are.
+    A large block is a multiple of the workload's block. The rest of a file is less than a hundredth of it, or no
+    operation of the workload reaches it. Verified blocks keep their size.
     """
-    data, own = _on_files(job).data, _block_bytes(job)
+    data, own_block_bytes = _files_job(job).data, _block_bytes(job)
     file_bytes = data.total_size_bytes // data.files
-    most = 1 if data.verified_block_bytes else max(1, _LARGE_BLOCK // own)
-    small_rest = max(own, file_bytes / 100)
-    block = next(n * own for n in range(most, 0, -1) if n == 1 or file_bytes % (n * own) < small_rest)
-    blocks = data.files * (file_bytes // block)
-    return _overwriting(job, "seqrewr", block, min(_LARGE_OUTSTANDING, blocks), _LOOK_EVERY_S), blocks * block
+    most_merged = 1 if data.verified_block_bytes else max(1, _LARGE_BLOCK // own_block_bytes)
+    allowed_rest = max(own_block_bytes, file_bytes / 100)
+    block_bytes = next(
+        n * own_block_bytes
+        for n in range(most_merged, 0, -1)
+        if n == 1 or file_bytes % (n * own_block_bytes) < allowed_rest
+    )
+    blocks = data.files * (file_bytes // block_bytes)
+    return _overwrite_job(
+        job, "seqrewr", block_bytes, min(_LARGE_OUTSTANDING, blocks), _INTERVAL_S
+    ), blocks * block_bytes
 
 
-def at_random(job: Job, outstanding: int, round_s: float) -> Job:
-    """Overwriting blocks of the workload's own size anywhere, all equally often; an interval is a round."""
-    return _overwriting(job, "rndwr", _block_bytes(job), outstanding, round_s)
+def random_job(job: Job, outstanding: int, round_s: float) -> Job:
+    """A job that overwrites blocks of the workload's own size uniformly at random; an interval is a round."""
+    return _overwrite_job(job, "rndwr", _block_bytes(job), outstanding, round_s)
 
 
 def _block_bytes(job: Job) -> int:
-    """The size of the workload's operations, of the small ones where it has two."""
-    workload = _on_files(job)
+    """Size of the workload's operations, of the small ones if it has two sizes."""
+    workload = _files_job(job)
     return workload.access.block_size_bytes if isinstance(workload, FileioJob) else workload.small_block_size_bytes
 
 
-def _on_files(job: Job) -> FileioJob | IomatrixJob:
-    """Its workload, which a plan only has preconditioned where it is on files or a device."""
+def _files_job(job: Job) -> FileioJob | IomatrixJob:
+    """The workload's part of the job; only workloads on files or a device can be preconditioned."""
     assert isinstance(job.workload, FileioJob | IomatrixJob)
     return job.workload
 
 
-def _overwriting(
+def _overwrite_job(
     job: Job, mode: Literal["seqrewr", "rndwr"], block_bytes: int, outstanding: int, interval_s: float
 ) -> Job:
-    """The job as one that only writes. It never fsyncs, since a flush would wear the device and slow the rounds."""
+    """The job as one that only writes. It never fsyncs, since flushes would wear the device and slow the rounds."""
     access = Access(mode=mode, block_size_bytes=block_bytes, fsync_every=0)
     changes = {
-        "workload": FileioJob(data=_on_files(job).data, io=_on_files(job).io, access=access),
+        "workload": FileioJob(data=_files_job(job).data, io=_files_job(job).io, access=access),
         "load": Load(outstanding=outstanding),
         "cache": "warm",
         "settle_s": 0.0,

@@ -1,4 +1,4 @@
-"""A user's own transactions on a database: a plan's tables in, the workload's part of an engine job out."""
+"""A user's own transactions on a database: from a plan's tables to the workload's part of an engine job."""
 
 import hashlib
 import json
@@ -13,8 +13,8 @@ from paribus.model import Measurement
 from paribus.registry import DataSet, Tool, WorkloadSeries, workload_kinds
 from paribus.workloads.arguments import Argument, SqlmixTable, draws
 from paribus.workloads.files import Share
-from paribus.workloads.jobs import Ground
-from paribus.workloads.measurements import of_operations, of_statements
+from paribus.workloads.jobs import DataLocation
+from paribus.workloads.measurements import operation_measurements, statement_metrics
 
 _ROW_BYTES = 40  # of a row beside its values, as databases store it
 # What has no parameters, or stands before a statement's first word.
@@ -26,13 +26,13 @@ _READING = ("SELECT", "SHOW", "VALUES", "WITH")
 Sql = Annotated[str, StringConstraints(min_length=1, max_length=100_000, pattern=r"^[^\x00]*\S[^\x00]*$")]
 
 
-def _refuse_other_number(sql: str, arguments: Sequence[Argument]) -> None:
+def _refuse_argument_count(sql: str, arguments: Sequence[Argument]) -> None:
     parameters = _QUOTED.sub("", sql).count("?")
     if parameters != len(arguments):
         raise ValueError(f"the statement has {parameters} parameters and {len(arguments)} arguments: {sql[:60]}")
 
 
-def _refuse_later(arguments: Sequence[Argument]) -> None:
+def _refuse_forward_reference(arguments: Sequence[Argument]) -> None:
     for number, argument in enumerate(arguments, start=1):
         if argument.same and argument.same >= number:
             raise ValueError(f"same = {argument.same} in argument {number} is no earlier argument")
@@ -47,8 +47,8 @@ class RowsTable(SqlmixTable):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        _refuse_other_number(self.insert, self.arguments)
-        _refuse_later(self.arguments)
+        _refuse_argument_count(self.insert, self.arguments)
+        _refuse_forward_reference(self.arguments)
         return self
 
 
@@ -61,14 +61,14 @@ class StatementTable(SqlmixTable):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        _refuse_other_number(self.sql, self.arguments)
+        _refuse_argument_count(self.sql, self.arguments)
         return self
 
     @property
     def reads(self) -> bool:
-        """Whether it changes nothing, by its first word."""
-        found = _COMMENTS.match(self.sql)
-        return self.sql[found.end() if found else 0 :].upper().startswith(_READING)
+        """Whether the statement only reads, judging by its first word."""
+        match = _COMMENTS.match(self.sql)
+        return self.sql[match.end() if match else 0 :].upper().startswith(_READING)
 
 
 class TransactionTable(SqlmixTable):
@@ -84,7 +84,7 @@ class TransactionTable(SqlmixTable):
     def _fits(self) -> Self:
         if self.rollback and not self.transaction:
             raise ValueError(f"{self.name}: with transaction = false there is nothing to roll back")
-        _refuse_later([argument for statement in self.statements for argument in statement.arguments])
+        _refuse_forward_reference([argument for statement in self.statements for argument in statement.arguments])
         return self
 
 
@@ -100,14 +100,14 @@ class SqlmixParameters(SqlmixTable):
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
-        names = [one.name for one in self.transactions]
-        if twice := [name for name in names if names.count(name) > 1]:
-            raise ValueError(f"two transactions are named {twice[0]!r}")
+        names = [transaction.name for transaction in self.transactions]
+        if duplicates := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"two transactions are named {duplicates[0]!r}")
         return self
 
 
-def _own(parameters: BaseModel) -> SqlmixParameters:
-    """The parameters as those of this kind, which they are by the plan's form."""
+def _typed(parameters: BaseModel) -> SqlmixParameters:
+    """The parameters with their static type; the plan's form guarantees it."""
     assert isinstance(parameters, SqlmixParameters)
     return parameters
 
@@ -125,50 +125,52 @@ class SqlmixKind:
     tool: Tool | None = None
 
     def series(self, table: Any) -> list[WorkloadSeries]:
-        """The one workload of a table."""
+        """The single series of a table."""
         return [WorkloadSeries(name="", parameters=table, threads=tuple(table.threads))]
 
     def data(self, parameters: BaseModel) -> DataSet:
-        """The tables; what they are made of tells one shape from another."""
-        p = _own(parameters)
-        made_of = json.dumps(p.model_dump(include={"schema_", "rows"}), sort_keys=True)
+        """The tables; their definition identifies the shape."""
+        p = _typed(parameters)
+        data_definition = json.dumps(p.model_dump(include={"schema_", "rows"}), sort_keys=True)
         return DataSet(
             device="",
-            shape=hashlib.sha256(made_of.encode()).hexdigest()[:12],
-            size_bytes=sum(rows.count * (_ROW_BYTES + sum(one.bytes for one in rows.arguments)) for rows in p.rows),
+            shape=hashlib.sha256(data_definition.encode()).hexdigest()[:12],
+            size_bytes=sum(
+                rows.count * (_ROW_BYTES + sum(argument.bytes for argument in rows.arguments)) for rows in p.rows
+            ),
             made=True,
-            written=not all(one.reads for transaction in p.transactions for one in transaction.statements),
+            written=not all(statement.reads for transaction in p.transactions for statement in transaction.statements),
             cached=True,
             rows=sum(rows.count for rows in p.rows),
         )
 
-    def job(self, parameters: BaseModel, ground: Ground) -> SqlMixJob:
+    def job(self, parameters: BaseModel, location: DataLocation) -> SqlMixJob:
         """The workload's part of an engine job."""
-        assert ground.database is not None  # a plan without one is refused
-        p = _own(parameters)
+        assert location.database is not None  # a plan without one is refused
+        p = _typed(parameters)
         return SqlMixJob(
-            database=ground.database,
+            database=location.database,
             schema=p.schema_,
-            rows=[Filling(count=one.count, insert=one.insert, arguments=draws(one.arguments)) for one in p.rows],
+            rows=[Filling(count=rows.count, insert=rows.insert, arguments=draws(rows.arguments)) for rows in p.rows],
             transactions=[
                 MixTransaction(
-                    name=one.name,
-                    weight=one.weight,
-                    rollback=one.rollback,
-                    transaction=one.transaction,
+                    name=transaction.name,
+                    weight=transaction.weight,
+                    rollback=transaction.rollback,
+                    transaction=transaction.transaction,
                     statements=[
-                        MixStatement(sql=each.sql, arguments=draws(each.arguments), repeat=each.repeat)
-                        for each in one.statements
+                        MixStatement(sql=statement.sql, arguments=draws(statement.arguments), repeat=statement.repeat)
+                        for statement in transaction.statements
                     ],
                 )
-                for one in p.transactions
+                for transaction in p.transactions
             ],
             prepared=p.prepared,
         )
 
     def measurements(self, result: Result, intervals: Sequence[Interval]) -> tuple[Measurement, ...]:
-        """What a window measured: its transactions, and the statements they are made of."""
-        return of_operations(result, intervals, of_statements(result))
+        """Measurements of a window: transactions and their statements."""
+        return operation_measurements(result, intervals, statement_metrics(result))
 
 
 workload_kinds.register("sqlmix", SqlmixKind())

@@ -1,4 +1,4 @@
-"""The user's own sysbench as a load: parameters in, its command lines out, its report read."""
+"""The user's own sysbench as a load: from parameters to command lines, and from its report to figures."""
 
 import math
 from typing import Annotated, Any
@@ -13,14 +13,14 @@ from paribus.workloads.tools import (
     Argv,
     OptionValue,
     RunRequest,
+    ToolExecution,
     ToolKindBase,
     ToolParameters,
-    ToolRun,
     options,
     refuse_options,
 )
 
-_OURS = {
+_RESERVED = {
     "threads": "threads",
     "rate": "rate",
     "time": "protocol.trial",
@@ -45,24 +45,24 @@ class SysbenchParameters(ToolParameters):
 
     @model_validator(mode="before")
     @classmethod
-    def _arrivals(cls, given: Any) -> Any:
-        if isinstance(given, dict) and given.get("arrivals") == "constant":
+    def _arrivals(cls, table: Any) -> Any:
+        if isinstance(table, dict) and table.get("arrivals") == "constant":
             raise ValueError("sysbench knows poisson arrivals alone")
-        return given
+        return table
 
     @model_validator(mode="after")
     def _options_are_free(self) -> "SysbenchParameters":
-        refuse_options(self.options, _OURS, '; write it into a file, and name that in options: config-file = "/…"')
+        refuse_options(self.options, _RESERVED, '; write it into a file, and name that in options: config-file = "/…"')
         return self
 
 
-def _own(parameters: BaseModel) -> SysbenchParameters:
-    """The parameters as those of this kind, which they are by the plan's form."""
+def _typed(parameters: BaseModel) -> SysbenchParameters:
+    """The parameters with their static type; the plan's form guarantees it."""
     assert isinstance(parameters, SysbenchParameters)
     return parameters
 
 
-def _whole(seconds: float) -> int:
+def _whole_seconds(seconds: float) -> int:
     return math.ceil(round(seconds, 6))
 
 
@@ -74,30 +74,30 @@ class SysbenchKind(ToolKindBase):
     parameters: type[BaseModel] = SysbenchParameters
     tool: Tool | None = Tool(program=lambda _parameters: "sysbench", note=_NOTE)
 
-    def preparing(self, parameters: BaseModel, order: RunRequest) -> Argv:
+    def prepare_command(self, parameters: BaseModel, request: RunRequest) -> Argv:
         """`sysbench … prepare`."""
-        return [*self._call(parameters, order), "prepare"] if _own(parameters).prepare else []
+        return [*self._call(parameters, request), "prepare"] if _typed(parameters).prepare else []
 
-    def cleaning(self, parameters: BaseModel, order: RunRequest) -> Argv:
+    def cleanup_command(self, parameters: BaseModel, request: RunRequest) -> Argv:
         """`sysbench … cleanup`."""
-        return [*self._call(parameters, order), "cleanup"] if _own(parameters).prepare else []
+        return [*self._call(parameters, request), "cleanup"] if _typed(parameters).prepare else []
 
-    def runs(self, parameters: BaseModel, order: RunRequest) -> list[ToolRun]:
-        """One run; the last of its lines is often missing, hence a second more."""
-        settle_s, measure_s = _whole(order.settle_s), _whole(order.measure_s)
+    def runs(self, parameters: BaseModel, request: RunRequest) -> list[ToolExecution]:
+        """One run, one second longer, since the last interval line is often missing."""
+        settle_s, measure_s = _whole_seconds(request.settle_s), _whole_seconds(request.measure_s)
         timed = [f"--time={settle_s + measure_s + 1}", "--report-interval=1"]
-        rate = [f"--rate={order.rate}"] if order.rate else []
-        argv = [*self._call(parameters, order), *timed, *rate, "run"]
-        return [ToolRun(argv=argv, settle_s=settle_s, measure_s=measure_s)]
+        rate = [f"--rate={request.rate}"] if request.rate else []
+        argv = [*self._call(parameters, request), *timed, *rate, "run"]
+        return [ToolExecution(argv=argv, settle_s=settle_s, measure_s=measure_s)]
 
-    def read(self, parameters: BaseModel, order: RunRequest, text: str) -> ToolReport:  # noqa: ARG002  as of every kind
-        """The seconds after settling."""
-        settle_s, measure_s = _whole(order.settle_s), _whole(order.measure_s)
+    def read(self, parameters: BaseModel, request: RunRequest, text: str) -> ToolReport:  # noqa: ARG002  as of every kind
+        """The figures of the seconds after settling."""
+        settle_s, measure_s = _whole_seconds(request.settle_s), _whole_seconds(request.measure_s)
         return sysbench_output.within(sysbench_output.parse(text), settle_s, settle_s + measure_s)
 
-    def _call(self, parameters: BaseModel, order: RunRequest) -> Argv:
-        p = _own(parameters)
-        return ["sysbench", p.test, *options(p.options, ("on", "off")), f"--threads={order.threads}"]
+    def _call(self, parameters: BaseModel, request: RunRequest) -> Argv:
+        p = _typed(parameters)
+        return ["sysbench", p.test, *options(p.options, ("on", "off")), f"--threads={request.threads}"]
 
 
 workload_kinds.register("sysbench", SysbenchKind())

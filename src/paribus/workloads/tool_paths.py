@@ -1,4 +1,4 @@
-"""A path that a tool's options have it write to, and the refusal of one that cannot be known."""
+"""A path to which a tool writes according to its options, and the refusal of one that cannot be known."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ Read = Callable[[str], str]  # the text of a file on the target
 
 @dataclass(frozen=True, slots=True)
 class WrittenPath:
-    """An absolute path, with the option and the value that name it; links are not followed yet."""
+    """An absolute path, with the option and the value that name it; links are not resolved yet."""
 
     option: str
     value: str
@@ -16,9 +16,9 @@ class WrittenPath:
 
 
 class PathRefused(Exception):
-    """What an option's value writes to cannot be known, or must not be written to."""
+    """The paths of an option cannot be known, or must not be written to."""
 
-    def __init__(self, option: str, value: str, why: str, todo: str) -> None:
-        """`todo`: what to do about it."""
-        super().__init__(f"{option} = {value!r} is refused: {why}")
+    def __init__(self, option: str, value: str, reason: str, todo: str) -> None:
+        """`todo` is the remedy."""
+        super().__init__(f"{option} = {value!r} is refused: {reason}")
         self.todo = todo

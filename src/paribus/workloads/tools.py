@@ -1,7 +1,7 @@
-"""What the kinds have in common whose load is a program of the user's: how it is called, and what it then measured.
+"""Workload kinds whose load is a program of the user: command lines and measurements.
 
-In: parameters, the load level, times. Out: argument lists, and measurements from the text that it printed.
-Called by trials.
+Input: parameters, the load level, times. Output: argument lists, and measurements from the program's output. Called by
+trials.
 """
 
 import math
@@ -25,7 +25,7 @@ Argv = list[str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """What a run is asked for: in which directory, with how many threads, at which rate and arrivals, how long."""
+    """Parameters of a run: directory, threads, rate, arrivals and durations."""
 
     directory: str
     threads: int
@@ -36,8 +36,8 @@ class RunRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolRun:
-    """One start of the program: of its time, the first `settle_s` do not count; 0 measured: none of it does."""
+class ToolExecution:
+    """One execution of the program; its first `settle_s` do not count, and none of it with `measure_s` 0."""
 
     argv: Argv
     settle_s: float
@@ -45,26 +45,26 @@ class ToolRun:
 
 
 class ToolKind(WorkloadKind, Protocol):
-    """What a trial needs of a kind whose load is a program of the user's, beside what a plan does."""
+    """Contract of a tool's workload kind with trials, in addition to that with plans."""
 
-    def preparing(self, parameters: BaseModel, order: RunRequest) -> Argv:
-        """What makes its data; empty where nothing does."""
+    def prepare_command(self, parameters: BaseModel, request: RunRequest) -> Argv:
+        """Command that creates the data; empty if there is none."""
         ...
 
-    def cleaning(self, parameters: BaseModel, order: RunRequest) -> Argv:
-        """What it takes to remove what lies outside of its directory."""
+    def cleanup_command(self, parameters: BaseModel, request: RunRequest) -> Argv:
+        """Command that removes files outside the working directory; empty if there is none."""
         ...
 
-    def runs(self, parameters: BaseModel, order: RunRequest) -> Sequence[ToolRun]:
+    def runs(self, parameters: BaseModel, request: RunRequest) -> Sequence[ToolExecution]:
         """The runs of one trial; the last one is measured."""
         ...
 
-    def written(self, parameters: BaseModel, order: RunRequest, read: Read) -> Iterable[WrittenPath]:
-        """The paths that it would write to by its options. Raises PathRefused where that cannot be known."""
+    def written_paths(self, parameters: BaseModel, request: RunRequest, read: Read) -> Iterable[WrittenPath]:
+        """Paths to which the tool would write by its options. Raises PathRefused if they cannot be known."""
         ...
 
-    def read(self, parameters: BaseModel, order: RunRequest, text: str) -> ToolReport:
-        """What the measured part of the last run did. Raises NotUnderstood."""
+    def read(self, parameters: BaseModel, request: RunRequest, text: str) -> ToolReport:
+        """Figures of the measured part of the last run. Raises NotUnderstood."""
         ...
 
 
@@ -75,16 +75,16 @@ class ToolParameters(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _is_possible(cls, given: Any) -> Any:
-        if isinstance(given, dict) and given.get("cache") == "cold":
+    def _is_possible(cls, table: Any) -> Any:
+        if isinstance(table, dict) and table.get("cache") == "cold":
             raise ValueError("what a tool works on is not known, so its cache stays warm")
-        if isinstance(given, dict) and given.get("precondition") is not None:
+        if isinstance(table, dict) and table.get("precondition") is not None:
             raise ValueError("what a tool works on is not known, so it cannot be preconditioned")
-        return given
+        return table
 
 
 class ToolKindBase:
-    """What all of them answer alike."""
+    """Defaults of the tools' workload kinds."""
 
     parameters: type[BaseModel]
     axes: frozenset[str] = frozenset()
@@ -93,21 +93,21 @@ class ToolKindBase:
     on_database = False
 
     def series(self, table: Any) -> list[WorkloadSeries]:
-        """The one workload of a table."""
+        """The single series of a table."""
         return [WorkloadSeries(name="", parameters=table, threads=tuple(table.threads))]
 
-    def written(self, parameters: BaseModel, order: RunRequest, read: Read) -> Iterable[WrittenPath]:  # noqa: ARG002
-        """None but those below its directory."""
+    def written_paths(self, parameters: BaseModel, request: RunRequest, read: Read) -> Iterable[WrittenPath]:  # noqa: ARG002
+        """No paths outside the working directory."""
         return ()
 
     def data(self, parameters: BaseModel) -> DataSet:
-        """A folder of its own for each way in which it is called; what will be in it is not known."""
+        """A folder for each set of parameters; the size of its contents is unknown."""
         shape = f"{zlib.crc32(parameters.model_dump_json(include=set(self.parameters.model_fields)).encode()):08x}"
         return DataSet(device="", shape=shape, size_bytes=0, made=True, written=False, cached=False)
 
 
 def tool_of(workload: Workload) -> ToolKind | None:
-    """The workload's kind, where its load is a program of the user's."""
+    """The workload's kind if its load is a program of the user, else None."""
     kind = workload_kinds.get(workload.kind)
     return cast("ToolKind", kind) if kind.tool else None  # each that says so has both halves
 
@@ -115,7 +115,7 @@ def tool_of(workload: Workload) -> ToolKind | None:
 def request_of(
     workload: Workload, directory: str, load: LoadLevel | None = None, settle_s: float = 0.0, measure_s: float = 0.0
 ) -> RunRequest:
-    """What a run at a load level is asked for; preparing and cleaning have none."""
+    """The parameters of a run at a load level; prepare and cleanup commands have none."""
     loop, n = workload.open_loop, load.n if load else 1
     return RunRequest(
         directory=directory,
@@ -127,21 +127,22 @@ def request_of(
     )
 
 
-def options(given: Mapping[str, OptionValue], truth: tuple[str, str]) -> Argv:
-    """`--name=value`, truth values in the tool's own words."""
-    shown = {
-        name: truth[0] if value is True else truth[1] if value is False else value for name, value in given.items()
+def options(values: Mapping[str, OptionValue], boolean_texts: tuple[str, str]) -> Argv:
+    """Options as `--name=value`, with `boolean_texts` for true and false."""
+    texts = {
+        name: boolean_texts[0] if value is True else boolean_texts[1] if value is False else value
+        for name, value in values.items()
     }
-    return [f"--{name}={value}" for name, value in shown.items()]
+    return [f"--{name}={value}" for name, value in texts.items()]
 
 
-def refuse_options(given: Mapping[str, OptionValue], ours: Mapping[str, str], secrets: str = "") -> None:
-    """Raise ValueError for options that come from elsewhere in a plan, devices, and words that everybody could read."""
-    for name, value in given.items():
+def refuse_options(values: Mapping[str, OptionValue], reserved: Mapping[str, str], secrets: str = "") -> None:
+    """Raise ValueError for options that the plan sets elsewhere, for devices and for passwords."""
+    for name, value in values.items():
         if name.startswith("-") or not name or any(character in name for character in "= \t\n"):
             raise ValueError(f"{name!r} is no name of an option: write it without -- and =")
-        if name in ours:
-            raise ValueError(f"the option {name} is set by {ours[name]}: take it out")
+        if name in reserved:
+            raise ValueError(f"the option {name} is set by {reserved[name]}: take it out")
         if "password" in name:
             raise ValueError(f"{name} would be seen by everybody on the machine{secrets}")
         if isinstance(value, str) and "/dev/" in value:
@@ -149,18 +150,18 @@ def refuse_options(given: Mapping[str, OptionValue], ours: Mapping[str, str], se
 
 
 def measurements(report: ToolReport, window_s: float) -> tuple[Measurement, ...]:
-    """What a run measured, with its course where interval lines tell it."""
-    whole: list[tuple[str, str, float | None]] = [
+    """Measurements of a run, over time where the report has interval lines."""
+    window_metrics: list[tuple[str, str, float | None]] = [
         ("throughput_per_s", "1/s", report.operations_per_s),
         ("bytes_per_s", "B/s", report.bytes_per_s),
         ("queries_per_s", "1/s", report.queries_per_s),
         ("ignored_errors_per_s", "1/s", report.ignored_per_s),
         *((f"response_{name}_s", "s", value) for name, value in report.responses_s.items()),
     ]
-    courses = {"throughput_per_s": tuple(one.operations_per_s for one in report.seconds)}
+    time_series = {"throughput_per_s": tuple(second.operations_per_s for second in report.seconds)}
     for name in report.responses_s:
-        points = tuple(one.responses_s[name] for one in report.seconds if name in one.responses_s)
-        courses[f"response_{name}_s"] = points if len(points) == len(report.seconds) else ()
+        points = tuple(second.responses_s[name] for second in report.seconds if name in second.responses_s)
+        time_series[f"response_{name}_s"] = points if len(points) == len(report.seconds) else ()
     step_s = window_s / len(report.seconds) if report.seconds else None
     return tuple(
         Measurement(
@@ -177,7 +178,7 @@ def measurements(report: ToolReport, window_s: float) -> tuple[Measurement, ...]
             step_s=step_s if points else None,
             points=points,
         )
-        for metric, unit, value in whole
+        for metric, unit, value in window_metrics
         if value is not None and math.isfinite(value)
-        for points in [courses.get(metric, ())]
+        for points in [time_series.get(metric, ())]
     )

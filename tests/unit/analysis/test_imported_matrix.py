@@ -22,7 +22,7 @@ def bring(store: Engine, folder: Path, **texts: str) -> Experiment:
         (folder / f"{level}.txt").write_text(text)
     rules = folder.parent / "rules.toml"
     rules.write_text("levels = { scheduler = ['noop'] }\n[[rule]]\npath = '(?P<scheduler>noop|cfq)'\n")
-    request = importing.import_request([str(folder)], "", "", rules, name="orion", baseline="", form="")
+    request = importing.import_request([str(folder)], "", "", rules, name="orion", baseline="", file_format="")
     _, imported = pipeline.carry_out(request, store, None, "0", lambda _: None)
     assert imported is not None
     return imported

@@ -50,7 +50,7 @@ def test_damaged_logs_are_reported(store: Engine, tmp_path: Path, format: str) -
                 (folder / f"{level}-{number}-{version}").write_bytes(mutated(rng, path.read_bytes()))
     rules = tmp_path / "rules.toml"
     rules.write_text("[[rule]]\npath = '/(?P<x>[ab])-'\n")
-    request = importing.import_request([str(folder)], "", "", rules, name="hostile", baseline="", form="")
+    request = importing.import_request([str(folder)], "", "", rules, name="hostile", baseline="", file_format="")
     outcomes: list[pipeline.ImportOutcome] = []
     contents, experiment = pipeline.carry_out(request, store, None, "0", outcomes.append)
     tally = importing.ImportTally()

@@ -32,7 +32,7 @@ def bring(
 ) -> tuple[Experiment | None, list[pipeline.ImportOutcome]]:
     """Import files as a level of `x`."""
     outcomes: list[pipeline.ImportOutcome] = []
-    plain = {"name": "", "baseline": "", "form": ""} | options
+    plain = {"name": "", "baseline": "", "file_format": ""} | options
     request = importing.import_request([str(path) for path in names], "x", level, None, **plain)
     _, experiment = pipeline.carry_out(
         request, store, into or pipeline.set_named(store, request.name), "0", outcomes.append
@@ -161,7 +161,7 @@ def test_a_file_that_is_no_log_is_refused_and_others_are_stored(store: Engine, t
 
 def test_nothing_is_stored_without_a_store(tmp_path: Path) -> None:
     request = importing.import_request(
-        [str(write(tmp_path / "a.log", 100))], "x", "a", None, name="", baseline="", form=""
+        [str(write(tmp_path / "a.log", 100))], "x", "a", None, name="", baseline="", file_format=""
     )
     outcomes: list[pipeline.ImportOutcome] = []
     contents, experiment = pipeline.carry_out(request, None, None, "0", outcomes.append)
@@ -178,9 +178,9 @@ def test_a_set_is_no_experiment_and_the_other_way_round(store: Engine, tmp_path:
     assert experiment is not None
     assert pipeline.find_set(store, "x").id == experiment.id
     with pytest.raises(UsageError, match="belong together"):
-        importing.import_request([str(tmp_path)], "x", "", None, name="", baseline="", form="")
+        importing.import_request([str(tmp_path)], "x", "", None, name="", baseline="", file_format="")
     with pytest.raises(UsageError, match="did you mean 'sysbench'"):
-        importing.import_request([str(tmp_path)], "", "", None, name="", baseline="", form="sysbensh")
+        importing.import_request([str(tmp_path)], "", "", None, name="", baseline="", file_format="sysbensh")
 
 
 def test_rules_place_each_file_of_a_folder(store: Engine, tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_rules_place_each_file_of_a_folder(store: Engine, tmp_path: Path) -> Non
         "[[rule]]\npath = '(?P<scheduler>noop|cfq)-t(?P<load>[0-9]+)'\nworkload = 'rw'\n"
         "[[rule]]\npath = 'warmup'\nskip = true\n"
     )
-    request = importing.import_request([str(tmp_path / "logs")], "", "", rules, name="", baseline="", form="")
+    request = importing.import_request([str(tmp_path / "logs")], "", "", rules, name="", baseline="", file_format="")
     assert request.name == "ours"
     _, experiment = pipeline.carry_out(request, store, None, "0", lambda _: None)
     assert {(t.arm, t.load.n, t.workload, t.baseline) for t in trials(store, experiment)} == {
@@ -210,7 +210,7 @@ def test_an_impossible_load_is_not_stated(store: Engine, tmp_path: Path) -> None
     rules.write_text("[[rule]]\npath = 'a'\nlabels = { x = 'y' }\n")
     table = tmp_path / "a.csv"
     table.write_text("factor,level,workload,threads,metric,unit,value\nx,y,w,99999999999999999999,tps,1/s,5\n")
-    request = importing.import_request([str(table)], "", "", rules, name="", baseline="", form="")
+    request = importing.import_request([str(table)], "", "", rules, name="", baseline="", file_format="")
     _, experiment = pipeline.carry_out(request, store, None, "0", lambda _: None)
     assert all(t.load.unit is LoadUnit.NOT_STATED for t in (trials(store, experiment) if experiment else []))
 

@@ -34,7 +34,7 @@ def look(store: Engine, folder: Path, *tables: str | bytes, claims: str = "") ->
         (folder / "claims.toml").write_text(claims)
         stated_claims = read_claims(folder / "claims.toml")
         (folder / "claims.toml").unlink()
-    request = importing.import_request([str(folder)], "", "", None, name=str(folder), baseline="", form="")
+    request = importing.import_request([str(folder)], "", "", None, name=str(folder), baseline="", file_format="")
     _, experiment = pipeline.carry_out(request, store, None, "0", lambda _: None)
     assert experiment is not None
     readings: list[Any] = [origin.said["readings"] for origin in sources.origins(store, experiment.id).values()]

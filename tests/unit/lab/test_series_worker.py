@@ -48,15 +48,17 @@ def _forbid(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_aside")
 def test_they_are_the_same_as_read_here(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     store, done, plan, trials = made
-    here = response_series(store, done.id, plan, trials), series_worker.drawn(store, done.id, plan, trials)
+    here = response_series(store, done.id, plan, trials), series_worker.read_drawn_data(store, done.id, plan, trials)
     assert any(course.points for course in here[0]["throughput_per_s"].values())
     assert any(course.points for course in here[1].series["throughput_per_s"].values())
     _forbid(monkeypatch)
-    with series_worker.Points(store, done, response_series, series_worker.drawn) as reading:
+    with series_worker.Points(store, done, response_series, series_worker.read_drawn_data) as reading:
         assert reading.of(response_series, plan, trials) == here[0]
-        assert reading.of(series_worker.drawn, plan, trials) == here[1]
-    with series_worker.Points(store, done, response_series, series_worker.drawn) as reading:
-        assert reading.of(series_worker.drawn, plan, trials) == here[1], "nothing is lost of what was not wanted"
+        assert reading.of(series_worker.read_drawn_data, plan, trials) == here[1]
+    with series_worker.Points(store, done, response_series, series_worker.read_drawn_data) as reading:
+        assert reading.of(series_worker.read_drawn_data, plan, trials) == here[1], (
+            "nothing is lost of what was not wanted"
+        )
 
 
 @pytest.mark.usefixtures("_aside")
@@ -70,9 +72,11 @@ def test_where_the_process_ends_they_are_read_here(made: Made, monkeypatch: pyte
         return begun[0]
 
     monkeypatch.setattr(series_worker, "WorkerProcess", killed)
-    with series_worker.Points(store, done, response_series, series_worker.drawn) as reading:
+    with series_worker.Points(store, done, response_series, series_worker.read_drawn_data) as reading:
         assert reading.of(response_series, plan, trials) == response_series(store, done.id, plan, trials)
-        assert reading.of(series_worker.drawn, plan, trials) == series_worker.drawn(store, done.id, plan, trials)
+        assert reading.of(series_worker.read_drawn_data, plan, trials) == series_worker.read_drawn_data(
+            store, done.id, plan, trials
+        )
     assert begun
 
 

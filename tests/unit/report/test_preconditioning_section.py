@@ -8,7 +8,7 @@ import pytest
 from report_samples import typical
 from rich.console import Console
 
-from paribus.cli.progress import Watch
+from paribus.cli.progress import ProgressDisplay
 from paribus.findings import Preconditioned
 from paribus.model import Precondition, TrialState
 from paribus.report.experiment_view import view
@@ -127,7 +127,7 @@ def test_a_document_holds_the_course_and_what_was_asked() -> None:
 
 def test_whoever_watches_sees_each_round() -> None:
     out = io.StringIO()
-    watch = Watch(Console(file=out, width=80))
+    watch = ProgressDisplay(Console(file=out, width=80))
     watch.on_fill_progress("mixed", 2**20, 2**22)
     watch.on_round("mixed", 1, 15_000.4, None)
     watch.on_round("mixed", 7, 12_300.0, steadiness([10_000.0, 13_900.0], 2, 0.2, 0.1))

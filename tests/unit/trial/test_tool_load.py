@@ -28,7 +28,7 @@ class _Sampler:
     def ask_census(self, label: str) -> None:
         self.labels.append(label)
 
-    def own_too(self, pids: Sequence[int]) -> None:
+    def add_own_processes(self, pids: Sequence[int]) -> None:
         self.owned += pids
 
     def receive(self, timeout_s: float) -> Census | None:

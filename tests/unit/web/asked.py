@@ -13,8 +13,8 @@ from paribus.lab import reporting
 from paribus.store.open import store_url
 from paribus.web.archive import Archive, ViewOf
 from paribus.web.guard import Guard, Hosts
-from paribus.web.interpreter import Interpreter
-from paribus.web.pages import Ending, Pages
+from paribus.web.language import LanguageMiddleware
+from paribus.web.pages import Pages, ShutdownSignal
 
 TOKEN = "a-token-of-43-characters-as-secrets-makes-it"  # noqa: S105  for these tests
 COOKIE = "paribus-8321"
@@ -32,10 +32,10 @@ class Site:
     """The pages of a store, in a language or in that of whoever asks."""
 
     def __init__(self, store: Path, view_of: ViewOf = reporting.report_view, language: Language | None = None) -> None:
-        self.ending = Ending()
+        self.shutdown = ShutdownSignal()
         archive = Archive(store_url(str(store)), view_of)
-        guarded = Guard(Pages(archive, self.ending).application(), TOKEN, Hosts("127.0.0.1"), COOKIE)
-        self._app = Interpreter(guarded, language)
+        guarded = Guard(Pages(archive, self.shutdown).application(), TOKEN, Hosts("127.0.0.1"), COOKIE)
+        self._app = LanguageMiddleware(guarded, language)
 
     async def ask(self, path: str, method: str = "GET", headers: dict[str, str] = KNOWN) -> Answer:
         """One request and its whole answer."""

@@ -7,7 +7,7 @@ import web_samples as samples
 
 from paribus.model import Look, Purpose, Trial, TrialState, Verdict
 from paribus.web.funnel import WIDTH, funnels
-from paribus.web.pace import may_be_cut_off, pace, sign
+from paribus.web.pace import last_activity, may_be_cut_off, pace
 
 
 def _made(count: int, *, length_s: float = 10.0, gap_s: float = 2.0, of: int = 20) -> list[Trial]:
@@ -56,7 +56,7 @@ def test_superseded_and_spared_trials_are_not_counted() -> None:
 def test_silence_is_told_only_when_it_is_long() -> None:
     trials = _made(2)
     ended = trials[1].ended or 0.0
-    last, longest = sign(trials)
+    last, longest = last_activity(trials)
     assert (last, longest) == (ended, max(trial.took_s for trial in trials))
     assert not may_be_cut_off(last, longest, 10, ended + 100)
     assert may_be_cut_off(last, longest, 10, ended + 200)

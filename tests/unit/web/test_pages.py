@@ -82,7 +82,7 @@ def test_what_runs_and_is_silent_is_told_apart_in_the_list(path: Path, store: St
     assert text.index("going") < text.index("lost</a>") < text.index("Nothing was written since")
     assert "going is running" in text
     assert "lost is running" not in text
-    assert read.signs(store, ExperimentState.RUNNING)[lost] == pace.sign(read.trials(store, lost))
+    assert read.signs(store, ExperimentState.RUNNING)[lost] == pace.last_activity(read.trials(store, lost))
     assert "Nothing was written since" in get(path, f"/experiments/{lost}").text
 
 
@@ -212,7 +212,7 @@ def test_streams_end_at_once_with_the_server(path: Path, store: Store) -> None:
         site = Site(path)
         async with site.stream("/stream") as stream:
             await stream.parts()
-            site.ending.announce()
+            site.shutdown.announce()
             await stream.end()
 
     asyncio.run(watch())
@@ -231,7 +231,7 @@ def test_a_stream_ends_whole_though_an_event_is_being_made(path: Path, store: St
         site = Site(path, slow)
         async with site.stream("/stream") as stream:
             assert await asyncio.to_thread(begun.wait, 10)
-            site.ending.announce()
+            site.shutdown.announce()
             await stream.end()
 
     asyncio.run(watch())
@@ -240,10 +240,10 @@ def test_a_stream_ends_whole_though_an_event_is_being_made(path: Path, store: St
 def test_what_is_being_made_is_not_waited_for_at_the_end() -> None:
     async def wait() -> float:
         site = Site(Path("/nothing"))
-        asyncio.get_running_loop().call_later(0.1, site.ending.announce)
+        asyncio.get_running_loop().call_later(0.1, site.shutdown.announce)
         began = time.monotonic()
         with pytest.raises(Exception, match="the server ends"):
-            await site.ending.unless(lambda: time.sleep(3))
+            await site.shutdown.run(lambda: time.sleep(3))
         return time.monotonic() - began
 
     assert asyncio.run(wait()) < 2

@@ -5,11 +5,11 @@ from pydantic import ValidationError
 
 from paribus.engine.protocol import FileioJob
 from paribus.workloads.fileio import FileioKind, FileioParameters
-from paribus.workloads.jobs import Ground
+from paribus.workloads.jobs import DataLocation
 
 
 def _job(**given: object) -> FileioJob:
-    return FileioKind().job(FileioParameters.model_validate(given), Ground(directory="/data"))
+    return FileioKind().job(FileioParameters.model_validate(given), DataLocation(directory="/data"))
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ FOLDER = "/data/files"
 
 
 def _of_options(**options: object) -> list[str]:
-    return [one.path for one in fio_paths.of_options(options, FOLDER)]
+    return [one.path for one in fio_paths.option_paths(options, FOLDER)]
 
 
 def _of_job_file(**texts: str) -> list[str]:
     """The paths of job.fio among these files of /jobs."""
     files = {f"/jobs/{name}.fio": text for name, text in texts.items()}
-    return [one.path for one in fio_paths.of_job_file("/jobs/job.fio", FOLDER, files.__getitem__)]
+    return [one.path for one in fio_paths.job_file_paths("/jobs/job.fio", FOLDER, files.__getitem__)]
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,8 @@ class _Depth:
         shape = str(parameters.model_dump()["depth"])
         return DataSet(device="", shape=shape, size_bytes=0, made=True, written=False, cached=False)
 
-    def job(self, parameters: BaseModel, ground: jobs.Ground) -> FileioJob | IomatrixJob | OltpJob:
-        return jobs.kind_of("fileio").job(FileioParameters(), ground)
+    def job(self, parameters: BaseModel, location: jobs.DataLocation) -> FileioJob | IomatrixJob | OltpJob:
+        return jobs.kind_of("fileio").job(FileioParameters(), location)
 
     def measurements(self, result: Result, intervals: Sequence[Interval]) -> tuple[Measurement, ...]:
         return ()

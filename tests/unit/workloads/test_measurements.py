@@ -3,7 +3,7 @@
 import pytest
 
 from paribus.engine.protocol import Cpu, Pacing, Result, Times
-from paribus.workloads.measurements import of_operations
+from paribus.workloads.measurements import operation_measurements
 
 
 def _times(scale: float) -> Times:
@@ -49,7 +49,7 @@ def _result(pacing: Pacing | None) -> Result:
 
 
 def _values(pacing: Pacing | None) -> dict[str, float]:
-    return {measurement.metric: measurement.mean for measurement in of_operations(_result(pacing), [])}
+    return {measurement.metric: measurement.mean for measurement in operation_measurements(_result(pacing), [])}
 
 
 def test_response_time_and_service_time_are_told_apart() -> None:

@@ -28,7 +28,7 @@ def _access(job: Job) -> tuple[str, int, int]:
 
 def test_random_overwriting_is_the_workload_s_own_but_for_what_it_does() -> None:
     own = _job(total_size=2**20, mode="rndrd", direct=True, engine="io_uring", distribution="zipf", sync_writes="dsync")
-    job = precondition.at_random(own, 32, 60.0)
+    job = precondition.random_job(own, 32, 60.0)
     assert _access(job) == ("rndwr", 16384, 0)
     assert isinstance(job.workload, FileioJob)
     assert (job.workload.data, job.workload.io) == (own.workload.data, own.workload.io)
@@ -50,14 +50,14 @@ def test_random_overwriting_is_the_workload_s_own_but_for_what_it_does() -> None
 def test_overwriting_in_order_reaches_all_that_the_workload_does(
     files: int, total: int, own: int, block: int, whole: int
 ) -> None:
-    job, pass_bytes = precondition.in_order(_job(files=files, total_size=total, block_size=own))
+    job, pass_bytes = precondition.sequential_job(_job(files=files, total_size=total, block_size=own))
     assert (*_access(job), pass_bytes) == ("seqrewr", block, 0, whole)
     assert job.load.outstanding <= whole // block
 
 
 def test_verified_blocks_stay_what_they_are() -> None:
     own = _job(total_size=2**22, block_size=8192, verify=True)
-    job, pass_bytes = precondition.in_order(own)
+    job, pass_bytes = precondition.sequential_job(own)
     assert _access(job)[1] == 8192
     assert job.workload.data.verified_block_bytes == 8192
     assert pass_bytes == 2**22
@@ -73,5 +73,5 @@ def test_a_matrix_is_preconditioned_with_its_small_blocks() -> None:
         large_outstanding=2,
     )
     job = Job(phase="run", workload=matrix)
-    assert _access(precondition.at_random(job, 8, 1.0)) == ("rndwr", 4096, 0)
-    assert _access(precondition.in_order(job)[0]) == ("seqrewr", 2**20, 0)
+    assert _access(precondition.random_job(job, 8, 1.0)) == ("rndwr", 4096, 0)
+    assert _access(precondition.sequential_job(job)[0]) == ("seqrewr", 2**20, 0)

@@ -10,7 +10,7 @@ from paribus.parsers.report import Second, ToolReport
 from paribus.plan.parse import parse
 from paribus.registry import data_of, parameters_of
 from paribus.units import LoadLevel, LoadUnit
-from paribus.workloads.tools import ToolKind, ToolRun, measurements, request_of, tool_of
+from paribus.workloads.tools import ToolExecution, ToolKind, measurements, request_of, tool_of
 
 
 def _workload(kind: str, **parameters: Any) -> Workload:
@@ -26,7 +26,7 @@ def _kind(workload: Workload) -> ToolKind:
     return kind
 
 
-def _runs(workload: Workload, settle_s: float = 2.0, measure_s: float = 3.0) -> list[ToolRun]:
+def _runs(workload: Workload, settle_s: float = 2.0, measure_s: float = 3.0) -> list[ToolExecution]:
     unit = LoadUnit.RATE_PER_S if workload.open_loop else LoadUnit.OUTSTANDING
     order = request_of(workload, "/data/w", LoadLevel(4, unit), settle_s, measure_s)
     return list(_kind(workload).runs(parameters_of(workload, {}), order))
@@ -40,8 +40,8 @@ def test_sysbench_runs_for_settle_trial_and_a_second() -> None:
     ]  # fmt: skip
     assert (run.settle_s, run.measure_s) == (2, 3)
     order = request_of(workload, "/data/w")
-    assert _kind(workload).preparing(parameters_of(workload, {}), order)[-1] == "prepare"
-    assert _kind(workload).cleaning(parameters_of(workload, {}), order)[-1] == "cleanup"
+    assert _kind(workload).prepare_command(parameters_of(workload, {}), order)[-1] == "prepare"
+    assert _kind(workload).cleanup_command(parameters_of(workload, {}), order)[-1] == "cleanup"
 
 
 def test_fio_settles_by_itself() -> None:

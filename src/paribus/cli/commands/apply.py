@@ -1,4 +1,4 @@
-"""`paribus apply`: set on the machine what an experiment has shown to be better."""
+"""`paribus apply`: apply the settings that an experiment recommends."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -57,7 +57,7 @@ def apply(
             applying_text.show_made(document, target, console)
 
     def confirm(document: "ApplyDocument") -> bool:
-        if not (yes or _agreed(document)):
+        if not (yes or _confirm_changes(document)):
             return False
         stop.listen()
         return True
@@ -70,7 +70,7 @@ def apply(
         anyway=anyway,
         on_plan=show,
         confirm=confirm,
-        stop_requested=stop.asked,
+        stop_requested=stop.is_requested,
         on_applied=show_made,
         report=report_line,
     )
@@ -80,17 +80,17 @@ def apply(
         say_json(applied.model_dump_json(indent=2))
 
 
-def _agreed(document: "ApplyDocument") -> bool:
-    """Whether a person agrees. Raises UsageError without a terminal, KeyboardInterrupt at Ctrl-C or Ctrl-D."""
+def _confirm_changes(document: "ApplyDocument") -> bool:
+    """Ask the user for confirmation. Raises UsageError without a terminal, KeyboardInterrupt at Ctrl-C or Ctrl-D."""
     import sys
 
     from paribus.errors import UsageError
 
     count = len(document.to_set)
-    words = f"make these {count} settings" if count > 1 else "make this setting"
+    action = f"make these {count} settings" if count > 1 else "make this setting"
     if not sys.stdin.isatty():
-        raise UsageError(f"nobody can be asked whether to {words}", "add --yes, or --dry-run to see it only")
+        raise UsageError(f"nobody can be asked whether to {action}", "add --yes, or --dry-run to see it only")
     try:
-        return typer.confirm(f"{words} on {document.target}, and leave it so?", err=True)
+        return typer.confirm(f"{action} on {document.target}, and leave it so?", err=True)
     except typer.Abort as abort:  # which ends with the undocumented 1
         raise KeyboardInterrupt from abort

@@ -1,4 +1,4 @@
-"""`paribus check`: what a plan would do, before anything is touched."""
+"""`paribus check`: preview of a plan."""
 
 from typing import Annotated
 

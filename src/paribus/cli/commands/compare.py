@@ -1,4 +1,4 @@
-"""`paribus compare`: two experiments beside each other."""
+"""`paribus compare`: comparison of two experiments."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,12 +9,16 @@ from paribus.cli.options import AsJson, Form, FormName, Lang, OutputFile, StoreU
 from paribus.cli.terminal import say, visible_json
 from paribus.i18n import Language, of_environment, speaking
 
-Named = "An id, the start of one, a plan's name, or last."
+_NAME_HELP = "An id, the start of one, a plan's name, or last."
 
 
 def compare(
-    first: Annotated[str, typer.Argument(metavar="FIRST", help=f"What is compared with. {Named}", show_default=False)],
-    second: Annotated[str, typer.Argument(metavar="SECOND", help=f"What is compared. {Named}", show_default=False)],
+    first: Annotated[
+        str, typer.Argument(metavar="FIRST", help=f"What is compared with. {_NAME_HELP}", show_default=False)
+    ],
+    second: Annotated[
+        str, typer.Argument(metavar="SECOND", help=f"What is compared. {_NAME_HELP}", show_default=False)
+    ],
     store: StoreUrl = None,
     other_store: Annotated[
         str | None,
@@ -37,7 +41,7 @@ def compare(
     from paribus.lab import comparison
     from paribus.lab.stores import open_store, read
 
-    stores = [open_store(url) for url in (store, other_store or store)]
+    stores = [open_store(location) for location in (store, other_store or store)]
     sides = [(opened, read.find(opened, name)) for opened, name in zip(stores, (first, second), strict=True)]
     if as_json or form is Form.JSON:
         document = comparison.compared_document(sides[0], sides[1])
@@ -46,8 +50,8 @@ def compare(
     if form is Form.HTML and output is None:
         output = Path(f"paribus-{sides[0][1].id}-{sides[1][1].id}.html")
     with speaking(lang or (of_environment() if output is None else Language.EN)):
-        found = comparison.compared_document(sides[0], sides[1])
+        document = comparison.compared_document(sides[0], sides[1])
         if form is Form.HTML and output is not None:
-            say(f"report: {comparison_text.deliver_page(found, output)}")
+            say(f"report: {comparison_text.deliver_page(document, output)}")
         else:
-            comparison_text.deliver_text(found, form, output)
+            comparison_text.deliver_text(document, form, output)

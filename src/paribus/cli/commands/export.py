@@ -11,8 +11,8 @@ from paribus.lab.export_tables import TABLES, FileFormat, select_tables
 
 
 def _tables(incomplete: str) -> list[str]:
-    done, comma, last = incomplete.rpartition(",")
-    return [f"{done}{comma}{name}" for name in TABLES if name.startswith(last)]
+    complete_names, comma, prefix = incomplete.rpartition(",")
+    return [f"{complete_names}{comma}{name}" for name in TABLES if name.startswith(prefix)]
 
 
 def export(
@@ -45,8 +45,10 @@ def export(
     from paribus.lab.stores import open_experiment
 
     tables = select_tables(only)
-    opened, found = open_experiment(store, experiment)
-    document = exporting.export(opened, found, form, tables, output or Path(f"paribus-{found.id}"), force=force)
+    opened_store, recorded = open_experiment(store, experiment)
+    document = exporting.export(
+        opened_store, recorded, form, tables, output or Path(f"paribus-{recorded.id}"), force=force
+    )
     if as_json:
         say_json(document.model_dump_json(indent=2))
         return

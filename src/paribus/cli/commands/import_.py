@@ -1,4 +1,4 @@
-"""`paribus import`: other people's numbers, judged like our own."""
+"""`paribus import`: import of measurements by others."""
 
 from pathlib import Path
 from typing import Annotated
@@ -83,7 +83,7 @@ def import_(
     from paribus.lab import importing
 
     names = [str(path) for path in files]
-    request = importing.import_request(names, factor, level, rules, name=name, baseline=baseline, form=form)
+    request = importing.import_request(names, factor, level, rules, name=name, baseline=baseline, file_format=form)
     with ImportProgress(VisibleConsole(stderr=True), len(request.items)) as progress:
         document = importing.import_files(
             request, store, into=into, dry_run=dry_run, every_file=as_json, on_file=progress.advance
@@ -92,6 +92,6 @@ def import_(
         say_json(document.model_dump_json(indent=2))
     else:
         importing_text.show(document, VisibleConsole(highlight=False))
-    importing.refuse_nothing(document)
+    importing.refuse_empty_import(document)
     if any(file.refused and not file.walked for file in document.files):
         raise typer.Exit(ParibusError.exit_code)

@@ -1,4 +1,4 @@
-"""`paribus knobs`: what can be set, and what it is set to."""
+"""`paribus knobs`: knobs, their definitions and their values."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`paribus report`: what an experiment showed."""
+"""`paribus report`: report of an experiment."""
 
 from pathlib import Path
 from typing import Annotated
@@ -35,20 +35,20 @@ def report(
     from paribus.lab.imported_reporting import claims_of
     from paribus.lab.stores import open_experiment
 
-    opened, found = open_experiment(store, experiment)
-    said = claims_of(found, claims)
+    opened_store, recorded = open_experiment(store, experiment)
+    read_claims = claims_of(recorded, claims)
     if as_json or form is Form.JSON:
-        document = reporting.report_document(opened, found, said)
+        document = reporting.report_document(opened_store, recorded, read_claims)
         delivery.deliver(visible_json(document.model_dump_json(indent=2)) + "\n", output)
         return
     if form is Form.HTML and output is None:
-        output = Path(f"paribus-{found.id}.html")
+        output = Path(f"paribus-{recorded.id}.html")
     # A file is kept and passed on: it does not depend on whose terminal it was written from.
     with speaking(lang or (of_environment() if output is None else Language.EN)):
-        seen = reporting.report_view(opened, found, said)
+        view = reporting.report_view(opened_store, recorded, read_claims)
         if form is Form.HTML and output is not None:
-            say(f"report: {reporting.write_html(seen, output)}")
+            say(f"report: {reporting.write_html(view, output)}")
         elif form is Form.MARKDOWN:
-            delivery.deliver(delivery.markdown_text(seen, output), output)
+            delivery.deliver(delivery.markdown_text(view, output), output)
         else:
-            delivery.deliver(delivery.terminal_text(seen, to_file=output is not None), output)
+            delivery.deliver(delivery.terminal_text(view, to_file=output is not None), output)

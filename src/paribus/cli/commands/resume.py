@@ -1,4 +1,4 @@
-"""`paribus resume`: go on with an experiment that was cut off."""
+"""`paribus resume`: continue an interrupted experiment."""
 
 from pathlib import Path
 from typing import Annotated

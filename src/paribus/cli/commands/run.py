@@ -40,24 +40,28 @@ def run(
 def carry_out(session: "Session", report_file: Path | None, *, as_json: bool) -> None:
     """Run or resume an experiment with its progress on stderr; end with its verdicts and its exit code."""
     from paribus.cli.console import VisibleConsole
-    from paribus.cli.progress import Watch
+    from paribus.cli.progress import ProgressDisplay
     from paribus.cli.signals import StopRequest
     from paribus.lab import reporting
     from paribus.lab.stores import default_report_path
     from paribus.report.render import text
 
-    begun = session.experiment
+    experiment = session.experiment
     stop = StopRequest()
     stop.listen()
     stderr = VisibleConsole(stderr=True, highlight=False)
-    with Watch(stderr) as watch:
-        watch.on_notes([f"experiment {begun.id} ({begun.name})", *(f"note: {note}" for note in begun.notes)])
-        session.carry_out(watch, stop.asked)
-    stop.release("stopped before the report was written; all is measured", f"write it with: paribus report {begun.id}")
+    with ProgressDisplay(stderr) as display:
+        display.on_notes(
+            [f"experiment {experiment.id} ({experiment.name})", *(f"note: {note}" for note in experiment.notes)]
+        )
+        session.carry_out(display, stop.is_requested)
+    stop.release(
+        "stopped before the report was written; all is measured", f"write it with: paribus report {experiment.id}"
+    )
     judgement = session.judge()
     ended = session.ended()
     view = reporting.report_view(session.store, ended)
-    path = report_file or default_report_path(session.store, begun.id)
+    path = report_file or default_report_path(session.store, experiment.id)
     with contextlib.suppress(OSError):  # which writing tells of
         path.parent.mkdir(parents=True, exist_ok=True)
     written = reporting.write_html(view, path)  # first: it is there whoever reads what follows

@@ -1,4 +1,4 @@
-"""`paribus schema`: the JSON Schemas of what is read and written."""
+"""`paribus schema`: JSON Schemas of plans, jobs, events and documents."""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -9,7 +9,7 @@ from paribus.cli.terminal import say_as_is
 
 
 class Document(StrEnum):
-    """What has a schema."""
+    """Documents that have a schema."""
 
     PLAN = "plan"
     JOB = "job"
@@ -36,7 +36,7 @@ def schema(
 
 
 def text_of(document: Document) -> str:
-    """A schema as it is checked in under schema/."""
+    """The JSON Schema of a document, as checked in under schema/."""
     import json
 
     from pydantic import TypeAdapter

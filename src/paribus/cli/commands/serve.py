@@ -1,4 +1,4 @@
-"""`paribus serve`: pages to watch experiments on."""
+"""`paribus serve`: web pages of the experiments."""
 
 import signal
 from typing import Annotated
@@ -46,19 +46,21 @@ def serve(
     exists = store_exists(url)
     if exists:
         open_store(store).dispose()  # one of another release is told, or brought up to this one
-    place, notices = server.listen(bind, port), Notices()
+    listening, notices = server.listen(bind, port), Notices()
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)  # as Ctrl-C
     if not exists:
         notices.say(f"there is no store at {name_of(url)} yet; the page shows it when a plan is run")
-    if place.is_open:
-        words = f"other machines reach {place.url}: who has the URL reads all experiments, and it is not encrypted"
-        notices.say(f"warning: {words}; rather use ssh -L {place.port}:localhost:{place.port}")
-    with browser.page_to_open() as page:
+    if listening.is_open:
+        warning = (
+            f"other machines reach {listening.url}: who has the URL reads all experiments, and it is not encrypted"
+        )
+        notices.say(f"warning: {warning}; rather use ssh -L {listening.port}:localhost:{listening.port}")
+    with browser.redirect_page() as page:
 
-        def tell(address: str) -> None:
+        def show_address(address: str) -> None:
             say(address)
             if open_:
                 page.open(address)
 
-        server.serve(Archive(url, reporting.report_view), place, lang, notices, tell)
+        server.serve(Archive(url, reporting.report_view), listening, lang, notices, show_address)

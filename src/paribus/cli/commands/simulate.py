@@ -1,4 +1,4 @@
-"""`paribus simulate`: what a plan can and cannot find, before it costs machine time."""
+"""`paribus simulate`: error rates and duration of a plan, by simulation."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`paribus status`: the experiments of the store, and what is changed on this machine right now."""
+"""`paribus status`: experiments of the store, and open changes of a machine."""
 
 from paribus.cli.options import AsJson, Become, StoreUrl, TargetName
 from paribus.cli.terminal import report_line, say_json

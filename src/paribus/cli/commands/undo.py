@@ -1,4 +1,4 @@
-"""`paribus undo`: restore what an experiment left changed."""
+"""`paribus undo`: restoration of settings that an experiment left changed."""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -10,7 +10,7 @@ from paribus.cli.terminal import report_line, say, say_json
 
 
 class AtBoot(StrEnum):
-    """What to do about the start of the machine."""
+    """Actions on the restoration at boot."""
 
     INSTALL = "install"
     REMOVE = "remove"
@@ -45,26 +45,26 @@ def undo(
     from paribus.lab.undoing import undo as undo_changes
 
     StopRequest().listen()  # half a restoration is worse than a whole one
-    told: list[dict[str, Any]] = []
+    events: list[dict[str, Any]] = []
     try:
-        folders = undo_changes(target, become=become, dry_run=dry_run, tell=told.append, report=report_line)
-        if not as_json and not any(event["event"] in _WORDS for event in told):
+        folders = undo_changes(target, become=become, dry_run=dry_run, tell=events.append, report=report_line)
+        if not as_json and not any(event["event"] in _EVENT_TEXTS for event in events):
             say(nothing_changed(*folders))
     finally:  # the error for what could not be restored follows what could
         if as_json:
-            say_json(json.dumps({"dry_run": dry_run, "events": told}, indent=2))
+            say_json(json.dumps({"dry_run": dry_run, "events": events}, indent=2))
         else:
-            for event in told:
-                if event["event"] in _WORDS:
-                    say(_WORDS[event["event"]].format(**event))
+            for event in events:
+                if event["event"] in _EVENT_TEXTS:
+                    say(_EVENT_TEXTS[event["event"]].format(**event))
 
 
-def _at_boot(target: str, wish: AtBoot, *, become: bool, as_json: bool) -> None:
+def _at_boot(target: str, action: AtBoot, *, become: bool, as_json: bool) -> None:
     import json
 
     from paribus.lab.undoing import at_boot
 
-    files = at_boot(target, wish, become=become, report=report_line)
+    files = at_boot(target, action, become=become, report=report_line)
     if as_json:
         say_json(json.dumps({"at_boot": bool(files), "files": files}, indent=2))
     elif files:
@@ -73,7 +73,7 @@ def _at_boot(target: str, wish: AtBoot, *, become: bool, as_json: bool) -> None:
         say("nothing is undone when this machine starts; see: paribus undo --at-boot install")
 
 
-_WORDS = {
+_EVENT_TEXTS = {
     "would-restore": "{knob}: back to {before}  ({path})",
     "restored": "{knob}: restored, now {value}  ({address})",
     "expired": "{knob}: gone with the last start, nothing to restore  ({address})",

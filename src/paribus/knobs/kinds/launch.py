@@ -9,7 +9,7 @@ from paribus.knobs.kinds import startup
 from paribus.knobs.kinds.kind import Holder, knob_kinds
 from paribus.knobs.kinds.workload_parameter import ExternalKind
 from paribus.model import Knob, Value
-from paribus.registry import LEFT_TO_IT
+from paribus.registry import DATABASE_DEFAULT
 
 KIND = "launch"
 _LIMITS = {"nofile": "LimitNOFILE", "memlock": "LimitMEMLOCK"}
@@ -22,7 +22,7 @@ class LaunchKind(ExternalKind):
 
     def engine_options(self, knob: Knob, value: Value) -> tuple[str, ...]:
         """The engine's options that ask for the value."""
-        if value == LEFT_TO_IT:
+        if value == DATABASE_DEFAULT:
             return ()
         option, *name = knob.addresses
         return (option, f"{''.join(name)}{value}")
@@ -45,7 +45,7 @@ def _service_settings(name: str, value: str) -> list[str]:
         policy, _, nodes = value.partition(":")
         mask = nodes or ("all" if policy == "interleave" else "")
         return [f"NUMAPolicy={policy}", *([f"NUMAMask={mask}"] if mask else [])]
-    is_default = value == LEFT_TO_IT
+    is_default = value == DATABASE_DEFAULT
     if name == "cpus":
         return [f"CPUAffinity={'' if is_default else value}"]
     return [f"{_LIMITS[name]}={'' if is_default else 'infinity' if value == 'unlimited' else value}"]

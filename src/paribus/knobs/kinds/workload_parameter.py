@@ -2,7 +2,7 @@
 
 from paribus.knobs.kinds.kind import FileKind
 from paribus.model import Action, Knob, Reading, Value
-from paribus.registry import LEFT_TO_IT
+from paribus.registry import DATABASE_DEFAULT
 
 
 class ExternalKind(FileKind):
@@ -14,7 +14,7 @@ class ExternalKind(FileKind):
 
     def parse(self, knob: Knob, texts: tuple[str, ...]) -> Reading:  # noqa: ARG002
         """The default, which holds while nobody sets it."""
-        return Reading(LEFT_TO_IT)
+        return Reading(DATABASE_DEFAULT)
 
     def writes(self, knob: Knob, value: Value) -> tuple[Action, ...]:  # noqa: ARG002
         """No action."""

@@ -35,12 +35,12 @@ def drawing(specs: Sequence[Spec], config: Spec) -> Iterator[list[Callable[[], s
     workers = []
     with ExitStack() as cleanup:
         for _ in range(min(_MOST, os.cpu_count() or 1, -(-len(specs) // _EACH))):
-            workers.append(_one())
+            workers.append(_worker())
             cleanup.callback(workers[-1].end)
         yield [partial(_picture, future) for future in share(workers, [(spec, config) for spec in specs])]
 
 
-def _one() -> WorkerProcess:
+def _worker() -> WorkerProcess:
     with suppress(Empty):
         return _begun.get_nowait()
     try:

@@ -72,5 +72,5 @@ def _row(row: BaselineRow) -> list[str]:
 
 def _effect(row: EffectRow) -> list[str]:
     difference = f"{row.difference.effect} {row.difference.interval}"
-    cells = (row.factor, row.arms, row.workload, row.response, row.first, row.second, difference, row.said)
+    cells = (row.factor, row.arms, row.workload, row.response, row.first, row.second, difference, row.conclusion)
     return [plain(cell) for cell in cells]

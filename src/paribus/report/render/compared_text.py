@@ -38,7 +38,7 @@ def render(view: ComparedView, console: "Console") -> None:
     if view.effects:
         head = (gettext("effect"), gettext("under"), view.first, view.second, gettext("difference"), "")
         rows = [
-            (f"{row.factor}: {row.arms}", row.workload, row.first, row.second, _both(row.difference), row.said)
+            (f"{row.factor}: {row.arms}", row.workload, row.first, row.second, _both(row.difference), row.conclusion)
             for row in view.effects
         ]
         _table(console, head, rows, figures=(2, 3, 4))

@@ -123,8 +123,12 @@ def time_series(measurements: Mapping[str, Mapping[int, Measurement]], trials_do
     ]
     if not series:
         return None
-    drawn_trials = len({one.trial for one in series})
-    thin = any(one.n > len(one.points) > 1 for by_trial in measurements.values() for one in by_trial.values())
+    drawn_trials = len({curve.trial for curve in series})
+    thin = any(
+        measurement.n > len(measurement.points) > 1
+        for by_trial in measurements.values()
+        for measurement in by_trial.values()
+    )
     notes = [
         *(
             [gettext("{n} of {all} trials are listed: the export has all", n=drawn_trials, all=trials_done)]

@@ -119,8 +119,8 @@ def _facts(
     experiment: Experiment, made_s: float, planned_s: float | None, once_s: float
 ) -> tuple[tuple[str, str], ...]:
     if experiment.state is ExperimentState.IMPORTED:
-        known = [(gettext("set"), experiment.id), (gettext("imported"), clock(experiment.started))]
-        return (*known, *experiment.versions.items())
+        imported_facts = [(gettext("set"), experiment.id), (gettext("imported"), clock(experiment.started))]
+        return (*imported_facts, *experiment.versions.items())
     facts = [(gettext("experiment"), experiment.id), (gettext("state"), word(experiment.state))]
     facts.append((gettext("started"), clock(experiment.started)))
     if experiment.ended is not None:

@@ -43,7 +43,7 @@ class EffectRow:
     first: str
     second: str
     difference: FormattedDifference
-    said: str
+    conclusion: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""In which language a page speaks: that of the page it follows, else the command line's, else its reader's."""
+"""Language of a page: that of the page it updates, else the command line's, else the browser's."""
 
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 
-class Interpreter:
-    """Has every request answered in one language; None: in that which its browser asks for.
+class LanguageMiddleware:
+    """Answers every request in one language; None: the language that the browser prefers.
 
-    A stream names the language of its page in its address (`?lang=zh-CN`), since the page is not made anew.
+    A stream names the language of its page in its address (`?lang=zh-CN`), since the page is not rendered again.
     """
 
     def __init__(self, app: "ASGIApp", language: Language | None) -> None:
@@ -27,7 +27,7 @@ class Interpreter:
             await self._app(scope, receive, send)
 
     def _of(self, scope: "Scope") -> Language:
-        named = parse_qs(scope["query_string"].decode("latin-1")).get("lang")
-        if named:
-            return of_accepted(named[-1])
+        languages = parse_qs(scope["query_string"].decode("latin-1")).get("lang")
+        if languages:
+            return of_accepted(languages[-1])
         return self._language or of_accepted(",".join(Headers(scope=scope).getlist("accept-language")))
