@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import trial_samples as samples
 
+from paribus.analysis.paired.effects import whole_blocks
 from paribus.analysis.paired.finding import EffectInterval, Question
 from paribus.analysis.paired.judge import Judgement, judge, take_looks
 from paribus.analysis.paired.reasons import verdict_reasons
@@ -272,6 +273,20 @@ def test_a_refused_arm_does_not_spoil_the_others() -> None:
     judgement = _judged(trials + third, values)
     assert judgement.effects[0].verdict is Verdict.BETTER
     assert "k = c under w was not judged" in judgement.unjudged[0]
+
+
+def test_one_refusal_among_several_trials_of_a_block_spoils_that_block_of_the_arm_only() -> None:
+    trials, values = _experiment(lambda _load: 0.05)
+    second_pass = [dataclasses.replace(t, order=t.order + 100, position=t.position + 2) for t in trials]
+    values |= {t.order: values[t.order - 100] for t in second_pass}
+    refused = next(t for t in second_pass if t.arm == "b" and t.block == 5)
+    second_pass[second_pass.index(refused)] = dataclasses.replace(
+        refused, state=TrialState.FAILED, failure=FailureClass.SETTING_REJECTED
+    )
+    blocks = whole_blocks([*trials, *second_pass])
+    assert {trial.arm for trial in blocks[5]} == {"a"}
+    assert len(blocks[4]) == 4
+    assert _judged([*trials, *second_pass], values).effects[0].verdict is Verdict.BETTER
 
 
 def test_an_arm_that_counts_twice_stops_everything() -> None:

@@ -91,16 +91,21 @@ def counting(trials: Iterable[Trial], purposes: Container[Purpose] = _BY_ARM) ->
 def whole_blocks(trials: Iterable[Trial], purposes: Container[Purpose] = _BY_ARM) -> dict[int, list[Trial]]:
     """Return the done trials of complete blocks, by block number; trials of other blocks enter no effect.
 
-    A setting that the machine refuses leaves the other arms' blocks complete, and those of its own arm before the
-    refusal.
+    A setting that the machine refuses leaves the other arms' blocks complete, and its own other blocks. Of a block in
+    which it was refused no trial of its arm counts, also where a block has several of each arm.
     """
     trials = list(trials)
     given_up = arms_given_up(trials)
+    counted = [trial for trial in counting(trials, purposes) if trial.state is not TrialState.SPARED]
+    refused = {
+        (trial.block, arm_of(trial))
+        for trial in counted
+        if trial.failure is FailureClass.SETTING_REJECTED
+        or (trial.state is TrialState.PLANNED and arm_of(trial) in given_up)
+    }
     blocks: dict[int, list[Trial]] = defaultdict(list)
-    for trial in counting(trials, purposes):
-        refused = trial.failure is FailureClass.SETTING_REJECTED
-        given_up_trial = trial.state is TrialState.PLANNED and arm_of(trial) in given_up
-        if not refused and not given_up_trial and trial.state is not TrialState.SPARED:
+    for trial in counted:
+        if (trial.block, arm_of(trial)) not in refused:
             blocks[trial.block].append(trial)
     whole = {n: block for n, block in blocks.items() if all(t.state is TrialState.DONE for t in block)}
     for number, block in whole.items():
