@@ -2,6 +2,7 @@
 
 import statistics
 import subprocess
+import threading
 from collections import defaultdict
 from pathlib import Path
 
@@ -75,6 +76,20 @@ def test_a_file_system_in_use_or_a_wrong_option_leaves_it_mounted_as_it_was(file
         _make(journal, knob, "3k")
     assert _shown(point) == before
     journal.restore()
+
+
+def test_a_file_system_in_use_for_a_moment_is_unmounted_after_it(filesystem: Filesystem) -> None:
+    point = filesystem("xfs", "noatime")
+    before = _shown(point)
+    journal, knob = _intended(point, "mount.logbsize")
+    with (point / "open").open("w") as file:
+        timer = threading.Timer(0.5, file.close)
+        timer.start()
+        _make(journal, knob, "256k")
+        timer.join()
+    assert "logbsize=256k" in _shown(point)
+    journal.restore()
+    assert _shown(point) == before
 
 
 def test_a_file_system_that_was_left_unmounted_is_mounted_again(filesystem: Filesystem) -> None:

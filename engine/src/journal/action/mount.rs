@@ -7,6 +7,8 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +16,8 @@ use super::Undo;
 use super::program::output;
 
 const MOUNTS: &str = "/proc/self/mountinfo";
+const BUSY_PATIENCE: Duration = Duration::from_secs(2);
+const RETRY: Duration = Duration::from_millis(50);
 /// The kernel hides `strictatime`, the value without these words; a new mount needs it as an
 /// option.
 const ATIMES: [&str; 2] = ["noatime", "relatime"];
@@ -135,13 +139,26 @@ impl Mounted {
 
 fn mount_anew(now: &Mounted, options: &str) -> io::Result<()> {
     refuse_vanishing(&now.source)?;
-    output(&["umount", &now.point.display().to_string()])?;
+    unmount(&now.point)?;
     let mounted = mount(now, options);
     if mounted.is_err() {
         // A missing file system is worse than a refused setting.
         mount(now, &now.all())?;
     }
     mounted
+}
+
+/// Repeats while the file system is in use: programs that list mounts or free space hold it for a moment.
+fn unmount(point: &Path) -> io::Result<()> {
+    let deadline = Instant::now() + BUSY_PATIENCE;
+    loop {
+        match output(&["umount", &point.display().to_string()]) {
+            Err(cause) if cause.to_string().contains("busy") && Instant::now() < deadline => {
+                thread::sleep(RETRY);
+            }
+            result => return result.map(drop),
+        }
+    }
 }
 
 fn mount(mounted: &Mounted, options: &str) -> io::Result<()> {
