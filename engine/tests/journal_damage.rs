@@ -233,3 +233,18 @@ fn a_journal_that_is_deleted_under_its_keeper_is_filed_from_the_copy() {
     assert!(closed.lines().last().unwrap().contains("closed"));
     assert_eq!(place.undo(&[]), (0, vec![]));
 }
+
+#[test]
+fn a_file_that_was_cut_off_while_it_was_created_is_removed() {
+    let place = Place::new();
+    place.orphan("e1", &["a"]);
+    let unfinished = [&place.journals(), &place.journals().join("copies")]
+        .map(|directory| directory.join(".e2.jsonl"));
+    for path in &unfinished {
+        fs::write(path, "{\"acknowledged\":1").unwrap();
+    }
+    place.undo(&["--dry-run"]);
+    assert!(unfinished.iter().all(|path| path.exists()));
+    assert_eq!(place.undo(&[]).0, 0);
+    assert!(!unfinished.iter().any(|path| path.exists()));
+}

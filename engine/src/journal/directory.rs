@@ -128,6 +128,20 @@ impl Directory {
         Ok(names.iter().map(|name| self.path.join(name)).collect())
     }
 
+    /// Removes files that were cut off while they were created. Nothing was changed yet under such a journal, and a copy
+    /// is created again. The caller holds the lock, as whoever creates one does.
+    pub fn remove_unfinished(&self, _lock: &DirectoryLock) {
+        for directory in [&self.path, &self.copies] {
+            for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+                let name = entry.file_name();
+                let text = name.to_string_lossy();
+                if text.starts_with('.') && text.ends_with(SUFFIX) {
+                    let _ = fs::remove_file(entry.path());
+                }
+            }
+        }
+    }
+
     /// All open journals, by name. The caller holds the lock.
     pub fn open_journals(&self, lock: &DirectoryLock) -> Result<Vec<OpenJournal>> {
         let mut journals = Vec::new();

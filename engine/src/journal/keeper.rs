@@ -204,6 +204,7 @@ fn open_journal(directory: &Directory, allow_volatile: bool, open: &Open) -> Res
     refuse_volatile(&directory.path, allow_volatile)?;
     directory.make()?;
     let lock = directory.lock()?;
+    directory.remove_unfinished(&lock);
     let all = directory.open_journals(&lock)?;
     let mut active = all.iter().filter(|journal| !journal.is_at_rest());
     if let Some(orphan) = active.clone().find(|journal| journal.is_orphan()) {

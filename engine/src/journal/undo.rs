@@ -59,6 +59,9 @@ pub fn undo(selection: &Selection, events: &Events) -> Result<Leftover> {
         events.emit(&error);
         Leftover::Stuck
     };
+    if !selection.dry_run {
+        directory.remove_unfinished(&directory.lock()?);
+    }
     for path in newest_first(&directory)? {
         // One unreadable journal must not prevent the undo of the others.
         let outcome = if selection.dry_run {
