@@ -9,8 +9,8 @@ import numpy as np
 
 from paribus.analysis.paired.decision import decide
 from paribus.analysis.paired.finding import Finding, Pairs, Question
-from paribus.plan.design import blocks
-from paribus.plan.rounds import passes_per_round
+from paribus.plan.schedule.design import blocks
+from paribus.plan.schedule.rounds import passes_per_round
 from paribus.stats.generator import Noise, draw
 from paribus.units import LoadLevel, LoadUnit
 

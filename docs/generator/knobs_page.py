@@ -8,7 +8,7 @@ from generator.texts import introduction
 from paribus.knobs.catalog import load
 from paribus.knobs.discovery import kernels_of
 from paribus.knobs.recipe import DANGERS
-from paribus.lab.knob_queries import VARIABLE_FAMILIES
+from paribus.lab.machine.knob_queries import VARIABLE_FAMILIES
 from paribus.model import Knob
 
 _SUBSYSTEMS = {

@@ -14,7 +14,7 @@ from generator.json_page import schema_of
 from generator.schema_types import Schema
 from generator.texts import plan_sections
 from paribus.lab.schemas import plan_form
-from paribus.plan.file import WorkloadTable
+from paribus.plan.form.file import WorkloadTable
 from paribus.registry import workload_kinds
 
 

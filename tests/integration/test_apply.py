@@ -17,9 +17,9 @@ import scripted
 from command import RUN_ENDED, Running, queue_of, run_paribus, settings_of
 from ssh_target import SshTarget
 
-from paribus.lab.inspection import checked, site_of
+from paribus.lab.machine.inspection import checked, site_of
 from paribus.model import Experiment, Trial
-from paribus.plan.parse import parse
+from paribus.plan.form.parse import parse
 from paribus.store.open import open_engine, store_url
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]

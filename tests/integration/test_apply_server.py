@@ -6,8 +6,8 @@ from pathlib import Path
 import scripted
 from test_running_server import LIVE, VARIABLE, Others, loopback, others, plan
 
-from paribus.lab.inspection import checked, site_of
-from paribus.plan.parse import parse
+from paribus.lab.machine.inspection import checked, site_of
+from paribus.plan.form.parse import parse
 from paribus.store.open import open_engine, store_url
 
 assert loopback and others and plan

@@ -21,7 +21,7 @@ from paribus.hosts.local import LocalHost
 from paribus.model import Database, Measurement, Purpose, Trial, TrialState, Workload
 from paribus.store import read
 from paribus.store.open import open_engine, store_url
-from paribus.trial.servers import PrivateServers
+from paribus.trial.databases.servers import PrivateServers
 from paribus.units import LoadLevel
 
 FACTORS = {"mariadb": '"mysql.innodb_io_capacity" = [200, 2000]', "postgres": '"postgres.work_mem" = ["4MB", "64kB"]'}

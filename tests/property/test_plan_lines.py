@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paribus.plan.key_lines import lines_of
+from paribus.plan.form.key_lines import lines_of
 
 DECOYS = ("x", " = 1", "\n", "\n[x]\n", "\n[[x]]\nx = 1\n", "#", ",", "]", "}", "{", "'", '\\"', "\\\\", '"x', "\u2028")
 Draw = Callable[[st.SearchStrategy[Any]], Any]

@@ -16,7 +16,7 @@ from paribus.errors import ParibusError, Problem
 from paribus.imports.claims import read_claims
 from paribus.imports.rules import read_rules
 from paribus.knobs.catalog import load
-from paribus.plan.parse import parse
+from paribus.plan.form.parse import parse
 from paribus.registry import workload_kinds
 from paribus.workloads import jobs  # noqa: F401  # registers the kinds of workload
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from paribus.cli.delivery import as_on_terminal, deliver
 from paribus.cli.options import Form
 from paribus.cli.terminal import visible
-from paribus.lab.reporting import write_page
+from paribus.lab.results.reporting import write_page
 from paribus.report import comparison_view
 from paribus.report.comparison_view import ComparedDocument
 

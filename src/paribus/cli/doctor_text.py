@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from paribus.lab.doctor import DoctorDocument
+from paribus.lab.machine.doctor import DoctorDocument
 from paribus.model import Fitness
 
 _MARKS = {Fitness.FIT: ("ok", "green"), Fitness.NOTE: ("note", "yellow"), Fitness.UNFIT: ("unfit", "red bold")}

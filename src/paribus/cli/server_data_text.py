@@ -1,6 +1,6 @@
 """Server data and the cost of its copies, as text."""
 
-from paribus.lab.server_data import OnServer, ServerData
+from paribus.lab.machine.server_data import OnServer, ServerData
 from paribus.units import show_duration, show_size
 
 

@@ -14,9 +14,9 @@ from paribus.analysis.screening.screen import survivors
 from paribus.experiment import noise
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.model import ArmKey, Experiment, Look, Plan, Purpose, Trial, TrialState, arm_of
-from paribus.plan.budget import confirmed_within
-from paribus.plan.comparisons import Comparison, candidates, candidates_at, comparisons
-from paribus.plan.design import confirmation, schedule_hash
+from paribus.plan.schedule.budget import confirmed_within
+from paribus.plan.schedule.comparisons import Comparison, candidates, candidates_at, comparisons
+from paribus.plan.schedule.design import confirmation, schedule_hash
 from paribus.store import read, write
 from paribus.trial.blocks import blocks_over
 

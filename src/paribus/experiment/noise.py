@@ -15,11 +15,11 @@ from sqlalchemy.engine import Engine as Store
 from paribus.analysis.diagnostics.noise import KEEPS_S, calibrations, fingerprint_digest, level_sds, pair_sd, stack_of
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.model import Calibration, Experiment, Plan, Purpose, Trial, TrialState
-from paribus.plan.budget import rounds_needed, with_settle_runs
-from paribus.plan.comparisons import comparisons
-from paribus.plan.design import schedule_hash
 from paribus.plan.protocol import with_usual_margin
-from paribus.plan.settling import with_settle
+from paribus.plan.schedule.budget import rounds_needed, with_settle_runs
+from paribus.plan.schedule.comparisons import comparisons
+from paribus.plan.schedule.design import schedule_hash
+from paribus.plan.schedule.settling import with_settle
 from paribus.stats.planner import smallest_margin
 from paribus.store import read, write
 
@@ -45,9 +45,9 @@ def _stored_calibrations(store: Store, plan: Plan, fingerprint: Mapping[str, str
 def plan_for_machine(store: Store | None, plan: Plan, fingerprint: Mapping[str, str]) -> tuple[Plan, dict[str, float]]:
     """The plan with its machine-dependent values, and the standard deviation of a pair by workload.
 
-    These values are the usual margin at that noise, and the noise by load level where it differs. They are also the time
-    to apply each factor, and the settle time or the runs that measure it. Without a store nothing is known. Raises
-    StoreError.
+    These values are the usual margin at that noise, and the noise by load level where it differs. They also include
+    the time to apply each factor, and the settle time or the runs that measure it. Without a store nothing is known.
+    Raises StoreError.
     """
     pair_sds = known_pair_sds(store, plan, fingerprint) if store else {}
     recent = _recent_experiments(store, fingerprint) if store else []

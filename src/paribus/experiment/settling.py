@@ -11,9 +11,9 @@ from sqlalchemy.engine import Engine as Store
 
 from paribus.experiment.noise import known_pair_sds
 from paribus.model import Experiment, Measurement, Plan, Purpose, Trial, TrialState
-from paribus.plan.budget import cost_s, least_rounds, round_s, rounds_needed, spent_s
-from paribus.plan.design import schedule_hash
-from paribus.plan.settling import with_settle
+from paribus.plan.schedule.budget import cost_s, least_rounds, round_s, rounds_needed, spent_s
+from paribus.plan.schedule.design import schedule_hash
+from paribus.plan.schedule.settling import with_settle
 from paribus.stats.pairs import CannotJudge
 from paribus.stats.settle import mser5, settle_s, time_constant
 from paribus.store import read, write

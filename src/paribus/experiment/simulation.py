@@ -16,9 +16,9 @@ from paribus.analysis.paired.judge import judge
 from paribus.analysis.paired.questions import ComparisonKey
 from paribus.experiment.interim_analysis import decided_arms, is_due, looks_at, to_confirm, underway
 from paribus.model import Look, Measurement, Plan, Purpose, Trial, TrialState, Verdict, arm_of
-from paribus.plan.budget import cost_s, spent_s
-from paribus.plan.comparisons import candidates, comparisons
-from paribus.plan.design import schedule
+from paribus.plan.schedule.budget import cost_s, spent_s
+from paribus.plan.schedule.comparisons import candidates, comparisons
+from paribus.plan.schedule.design import schedule
 from paribus.stats.generator import Noise, draw
 
 _DRAWN = (Purpose.COMPARE, Purpose.SCREEN, Purpose.PLACEBO)

@@ -38,9 +38,9 @@ from paribus.model import (
     arm_of,
     arms_given_up,
 )
-from paribus.plan.budget import extent
-from paribus.plan.comparisons import all_comparisons, is_in_flight
-from paribus.plan.design import schedule, schedule_hash
+from paribus.plan.schedule.budget import extent
+from paribus.plan.schedule.comparisons import all_comparisons, is_in_flight
+from paribus.plan.schedule.design import schedule, schedule_hash
 from paribus.store import read, write
 from paribus.store.ids import new_id
 from paribus.trial.bench import Bench

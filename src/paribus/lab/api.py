@@ -11,12 +11,12 @@ from paribus.hosts import environment
 from paribus.lab.applying import ApplyDocument
 from paribus.lab.checking import CheckDocument
 from paribus.lab.cleaning import CleanDocument
-from paribus.lab.doctor import DoctorDocument
-from paribus.lab.experiment_result import ExperimentResult
-from paribus.lab.exporting import ExportDocument
 from paribus.lab.importing import ImportDocument
 from paribus.lab.listening import DiscardingListener
-from paribus.lab.records import Records
+from paribus.lab.machine.doctor import DoctorDocument
+from paribus.lab.results.experiment_result import ExperimentResult
+from paribus.lab.results.exporting import ExportDocument
+from paribus.lab.results.records import Records
 from paribus.lab.running import Audience, Session
 from paribus.lab.simulation import SimulateDocument
 from paribus.lab.status import StatusDocument
@@ -159,7 +159,7 @@ class Lab:
         Raises:
             UsageError: An experiment is missing or imported, or both are the same.
         """
-        from paribus.lab.comparison import compared_document
+        from paribus.lab.results.comparison import compared_document
 
         other_location = self._location if second_store is None else str(second_store)
         return compared_document(open_experiment(self._location, first), open_experiment(other_location, second))
@@ -224,8 +224,8 @@ class Lab:
         Raises:
             UsageError: There is no such table, or a file exists.
         """
-        from paribus.lab import exporting
-        from paribus.lab.export_tables import FileFormat, select_tables
+        from paribus.lab.results import exporting
+        from paribus.lab.results.export_tables import FileFormat, select_tables
 
         store, experiment = open_experiment(self._location, name)
         path = Path(f"paribus-{experiment.id}") if folder is None else Path(folder)
@@ -243,7 +243,7 @@ class Lab:
         Raises:
             HostError: The machine cannot be reached.
         """
-        from paribus.lab.doctor import examine
+        from paribus.lab.machine.doctor import examine
 
         with _passwords_withheld():
             return examine(target, str(path), become=become)

@@ -10,12 +10,12 @@ from paribus.knobs.discovery import offer
 from paribus.knobs.kinds import knob_kinds
 from paribus.knobs.persistent_apply import AppliedForGood
 from paribus.knobs.recipe import DANGERS
-from paribus.lab.inspection import Report, discard, fingerprint, site_of_plan
-from paribus.lab.reporting import refuse_set, report_view
-from paribus.lab.running_server import ServerQuery, apply_all_for_good, server_variables
+from paribus.lab.machine.inspection import Report, discard, fingerprint, site_of_plan
+from paribus.lab.machine.running_server import ServerQuery, apply_all_for_good, server_variables
+from paribus.lab.results.reporting import refuse_set, report_view
 from paribus.lab.stores import open_experiment, read
 from paribus.model import Experiment, Knob, Plan, Settings, Target, Value
-from paribus.plan.comparisons import candidates, screened
+from paribus.plan.schedule.comparisons import candidates, screened
 from paribus.report.view.view_models import Advice
 from paribus.trial.target_session import Site
 

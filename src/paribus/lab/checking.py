@@ -8,15 +8,15 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from paribus.errors import HostError
 from paribus.knobs import discovery, recipe
-from paribus.lab.inspection import Report, checked, discard, site_of
-from paribus.lab.prior_runs import with_prior_runs
-from paribus.lab.server_data import OnServer, ServerData, on_server, server_data
+from paribus.lab.machine.inspection import Report, checked, discard, site_of
+from paribus.lab.machine.server_data import OnServer, ServerData, on_server, server_data
+from paribus.lab.results.prior_runs import with_prior_runs
 from paribus.model import Facts, Plan, Purpose, Trial, Value
 from paribus.plan import data, precondition
-from paribus.plan.budget import Extent, confirming_s, duration_s, extent, time_for
-from paribus.plan.comparisons import candidates, comparisons, is_in_flight
-from paribus.plan.design import schedule
-from paribus.plan.parse import parse, read_file
+from paribus.plan.form.parse import parse, read_file
+from paribus.plan.schedule.budget import Extent, confirming_s, duration_s, extent, time_for
+from paribus.plan.schedule.comparisons import candidates, comparisons, is_in_flight
+from paribus.plan.schedule.design import schedule
 from paribus.registry import parameters_of
 from paribus.stats.planner import smallest_effect, smallest_margin
 from paribus.trial.target_session import Site, data_folder

@@ -14,11 +14,11 @@ from paribus.experiment import walk
 from paribus.experiment.walk import ExperimentListener as Audience
 from paribus.hosts.transport import described
 from paribus.i18n import N_, stored_message
-from paribus.lab.inspection import Report, checked, discard, fingerprint, site_of, site_of_plan
-from paribus.lab.reporting import refuse_set
+from paribus.lab.machine.inspection import Report, checked, discard, fingerprint, site_of, site_of_plan
+from paribus.lab.results.reporting import refuse_set
 from paribus.lab.stores import open_store
 from paribus.model import Experiment, ExperimentState, Plan
-from paribus.plan.parse import parse, read_file
+from paribus.plan.form.parse import parse, read_file
 from paribus.stats.steady import Steadiness
 from paribus.store import read, write
 from paribus.store.open import file_of, store_url

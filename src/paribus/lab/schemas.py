@@ -2,6 +2,6 @@
 
 from paribus import workloads as _workloads  # noqa: F401  registers the kinds that a plan may name
 from paribus.engine.protocol import Job, event_adapter
-from paribus.plan.file import plan_form
+from paribus.plan.form.file import plan_form
 
 __all__ = ["Job", "event_adapter", "plan_form"]

@@ -9,12 +9,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from paribus.errors import UsageError
 from paribus.experiment.simulation import simulate
-from paribus.lab.inspection import Report, checked, discard, site_of
-from paribus.lab.prior_runs import with_prior_runs
+from paribus.lab.machine.inspection import Report, checked, discard, site_of
+from paribus.lab.results.prior_runs import with_prior_runs
 from paribus.model import Facts, Plan, Verdict
-from paribus.plan.budget import extent
-from paribus.plan.parse import parse, read_file
+from paribus.plan.form.parse import parse, read_file
 from paribus.plan.protocol import with_usual_margin
+from paribus.plan.schedule.budget import extent
 from paribus.stats.generator import Noise
 from paribus.units import parse_share
 

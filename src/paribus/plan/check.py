@@ -7,17 +7,17 @@ from paribus.i18n import N_, stored_message
 from paribus.knobs.catalog import Catalogue
 from paribus.model import FAMILIES, Database, Facts, Plan, Target, Workload
 from paribus.plan import precondition
-from paribus.plan.comparisons import candidates, measured, screened
 from paribus.plan.data import complaints
-from paribus.plan.file import WorkloadTable
-from paribus.plan.key_paths import KeyPath
+from paribus.plan.form.file import WorkloadTable
+from paribus.plan.form.key_paths import KeyPath
+from paribus.plan.form.parse import Parsed
 from paribus.plan.levels import (
     baseline_of,
     label_of,
     risk_of,
 )
-from paribus.plan.parse import Parsed
 from paribus.plan.protocol import limits_of, protocol_of
+from paribus.plan.schedule.comparisons import candidates, measured, screened
 from paribus.plan.settings import Settings
 from paribus.plan.workloads import data_in, has_parameter, kind_of, name_of, parameters_in, program_of, workloads_of
 
@@ -217,7 +217,7 @@ def check(parsed: Parsed, catalogue: Catalogue, facts: Facts) -> Plan:
     """Checks a parsed plan against the catalogue and the host.
 
     Args:
-        parsed: A plan as `paribus.plan.parse.parse` returns it, with the problems of form found there.
+        parsed: A plan as `paribus.plan.form.parse.parse` returns it, with the problems of form found there.
         catalogue: The knobs that a plan may name.
         facts: The host as found: its offers by knob, disks, devices and database server.
 

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from paribus.knobs import guard
 from paribus.model import BlockDevice, DatabaseFacts, Facts, Plan, Settings, Trial, Workload
 from paribus.plan import precondition
-from paribus.plan.comparisons import candidates, measured
-from paribus.plan.copies import extra_bytes
-from paribus.plan.file import PlanTable
+from paribus.plan.form.file import PlanTable
+from paribus.plan.schedule.comparisons import candidates, measured
+from paribus.plan.schedule.copies import extra_bytes
 from paribus.plan.workloads import data_in
 from paribus.registry import DataSet, data_of, parameters_of
 from paribus.units import show_size

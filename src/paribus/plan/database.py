@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from paribus.plan import dsn as dsns
-from paribus.plan.table import Duration, Level, PathText, StrictTable
+from paribus.plan.form.table import Duration, Level, PathText, StrictTable
 
 
 def _address(dsn: str) -> str:

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.catalog import Catalogue, level_of
 from paribus.model import Combination, Factor, Facts, Knob, Value
-from paribus.plan.file import WorkloadTable
+from paribus.plan.form.file import WorkloadTable
 from paribus.plan.workloads import kind_of, name_of, parameters_in
 from paribus.registry import nearest
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from paribus.plan.check import knob_keys
 from paribus.plan.data import loaded_device, named_devices
 from paribus.plan.database import DatabaseTable
-from paribus.plan.parse import Parsed
+from paribus.plan.form.parse import Parsed
 from paribus.plan.workloads import program_of
 
 

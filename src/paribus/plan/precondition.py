@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.model import Plan, Precondition, Purpose, Settings, Trial, Workload
-from paribus.plan.file import PreconditionTable
+from paribus.plan.form.file import PreconditionTable
 from paribus.registry import DataSet, data_of, parameters_of
 from paribus.units import LoadLevel
 

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable
 
 from paribus.model import RESPONSES, Limits, Plan, Protocol
-from paribus.plan.file import LimitsTable, ProtocolTable
+from paribus.plan.form.file import LimitsTable, ProtocolTable
 from paribus.stats.planner import usual_margin
 
 OF_THROUGHPUT = ("throughput_per_s", "bytes_per_s")

@@ -8,10 +8,10 @@ from paribus.errors import Problem
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.catalog import Catalogue
 from paribus.model import FAMILIES, Combination, DatabaseFacts, Factor, Facts, Value, Workload
-from paribus.plan.file import WorkloadTable
-from paribus.plan.key_paths import KeyPath
+from paribus.plan.form.file import WorkloadTable
+from paribus.plan.form.key_paths import KeyPath
+from paribus.plan.form.parse import Parsed
 from paribus.plan.levels import Level, impossible, knob_level, label_of, parameter_level, unknown_key
-from paribus.plan.parse import Parsed
 from paribus.plan.workloads import data_in, has_parameter, kind_of, name_of
 from paribus.registry import workload_kinds
 

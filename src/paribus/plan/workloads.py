@@ -5,7 +5,7 @@ from typing import Any
 
 from paribus.model import OpenLoop, Workload
 from paribus.plan import precondition
-from paribus.plan.file import MOST_OUTSTANDING, WorkloadTable
+from paribus.plan.form.file import MOST_OUTSTANDING, WorkloadTable
 from paribus.registry import DataSet, WorkloadKind, workload_kinds
 
 

@@ -17,14 +17,14 @@ from paribus.knobs.discovery import touched
 from paribus.model import Plan, Purpose, Settings, Trial, Workload
 from paribus.registry import data_of
 from paribus.trial.confinement import Confinement
-from paribus.trial.database_session import DatabaseSession
+from paribus.trial.databases.database_session import DatabaseSession
+from paribus.trial.databases.running_server import RunningServerSession
+from paribus.trial.databases.servers import PrivateServers
 from paribus.trial.devices import Devices, PinnedDevices
 from paribus.trial.precondition import PreconditionListener
 from paribus.trial.runner import Record, Runner
-from paribus.trial.running_server import RunningServerSession
-from paribus.trial.servers import PrivateServers
 from paribus.trial.target_session import Site, data_folder, restore
-from paribus.trial.tool_session import Tools
+from paribus.trial.tools.tool_session import Tools
 from paribus.workloads import jobs
 from paribus.workloads.tools import tool_of
 

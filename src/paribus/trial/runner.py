@@ -22,15 +22,15 @@ from paribus.knobs.apply import Applier
 from paribus.knobs.conditions import Conditions, digest
 from paribus.model import Change, FailureClass, Measurement, Plan, Purpose, Settings, Trial, Value
 from paribus.trial import machine, validity
-from paribus.trial.database_session import DatabaseSession
+from paribus.trial.databases.database_session import DatabaseSession
 from paribus.trial.devices import Devices
 from paribus.trial.limits import refuse_machine
 from paribus.trial.load import TrialLoad
 from paribus.trial.load_session import LoadSession
 from paribus.trial.monitor import LoadMonitor
 from paribus.trial.precondition import PreconditionListener, PreconditionLoad
-from paribus.trial.tool_load import ToolLoad
-from paribus.trial.tool_session import Tools
+from paribus.trial.tools.tool_load import ToolLoad
+from paribus.trial.tools.tool_session import Tools
 from paribus.workloads import jobs
 from paribus.workloads.tools import request_of, tool_of
 

@@ -13,7 +13,7 @@ from paribus.analysis.paired.judge import Judgement, judge
 from paribus.analysis.screening.screen import survivors
 from paribus.experiment.interim_analysis import looks_at, to_confirm, underway
 from paribus.model import Effect, Look, Measurement, Plan, Purpose, Tag, Trial, TrialState, Verdict
-from paribus.plan.design import schedule
+from paribus.plan.schedule.design import schedule
 
 KEYS = ("vm.swappiness", "vm.dirty", "block.rq_affinity", "block.read_ahead_kb")
 LEVELS = ("[60, 1]", '["20%", "10%"]', "[1, 2]", "[128, 0]")

@@ -31,8 +31,9 @@ def test_help_imports_nothing_heavy() -> None:
 
 def test_what_previews_a_plan_imports_no_scipy() -> None:
     """It takes a second to load, and nothing is judged."""
-    modules = "paribus.cli.checking_text, paribus.lab.prior_runs, paribus.lab.inspection, paribus.experiment.noise"
-    code = f"import sys, {modules}; print([m for m in sys.modules if m.startswith('scipy')])"
+    modules = ["cli.checking_text", "lab.results.prior_runs", "lab.machine.inspection", "experiment.noise"]
+    imports = "; ".join(f"import paribus.{module}" for module in modules)
+    code = f"import sys; {imports}; print([m for m in sys.modules if m.startswith('scipy')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

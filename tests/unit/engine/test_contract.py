@@ -14,7 +14,7 @@ import pytest
 from paribus.engine.protocol import Job, Load, MysqlServer, OltpJob, PostgresServer, SqliteFile
 from paribus.engine.run import understand
 from paribus.errors import EngineError
-from paribus.plan.parse import parse
+from paribus.plan.form.parse import parse
 from paribus.plan.workloads import workloads_of
 from paribus.workloads.jobs import job
 

@@ -16,8 +16,8 @@ from paribus.experiment import settling
 from paribus.experiment.noise import plan_for_machine
 from paribus.experiment.walk import begin
 from paribus.model import Calibration, Experiment, Measurement, Plan, Purpose, Trial, TrialState
-from paribus.plan.budget import cost_s
-from paribus.plan.design import schedule_hash
+from paribus.plan.schedule.budget import cost_s
+from paribus.plan.schedule.design import schedule_hash
 from paribus.store import read, write
 from paribus.store.open import open_engine, store_url
 

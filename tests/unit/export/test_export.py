@@ -23,7 +23,7 @@ from paribus.cli.main import app
 from paribus.errors import StoreError, UsageError
 from paribus.export import folder
 from paribus.export.tables import TABLES, ColumnType, ExportTable, FileFormat, select_tables
-from paribus.lab import exporting, reporting
+from paribus.lab.results import exporting, reporting
 from paribus.model import Experiment, FailureClass, Trial, TrialState
 from paribus.store import read, write
 from paribus.store.open import open_engine, store_url
@@ -201,7 +201,7 @@ def test_a_table_that_is_not_there_is_reported_with_the_nearest() -> None:
 MEMORY = """
 import resource, sys
 from pathlib import Path
-from paribus.lab import exporting
+from paribus.lab.results import exporting
 from paribus.export.tables import FileFormat, select_tables
 from paribus.store import read
 from paribus.store.open import open_engine, store_url

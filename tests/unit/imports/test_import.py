@@ -14,7 +14,8 @@ from paribus.experiment.evidence import evidence
 from paribus.imports import pipeline
 from paribus.imports.measurements import measurements
 from paribus.imports.reading import run_from_record, run_record
-from paribus.lab import imported_reporting, importing
+from paribus.lab import importing
+from paribus.lab.results import imported_reporting
 from paribus.model import Experiment, Measurement, Trial, TrialState
 from paribus.parsers.log import LogReading, LogRun, LogSeries
 from paribus.store import read, sources

@@ -10,7 +10,8 @@ from plan_samples import FILEIO, checked, simple
 
 from paribus import Lab
 from paribus.errors import UsageError
-from paribus.lab import api, experiment_result, records
+from paribus.lab import api
+from paribus.lab.results import experiment_result, records
 from paribus.store.open import open_engine, store_url
 
 NOTEBOOK = Path(__file__).parents[3] / "examples" / "analysis.ipynb"

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from paribus.cli.main import app
 from paribus.experiment.time_series import response_series
-from paribus.lab import series_worker
+from paribus.lab.results import series_worker
 from paribus.model import Experiment, ExperimentState, Plan, Trial
 from paribus.store import read, write
 from paribus.store.open import open_engine, store_url

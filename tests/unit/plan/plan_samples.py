@@ -8,7 +8,7 @@ from paribus.knobs import kinds
 from paribus.knobs.catalog import load
 from paribus.model import Facts, Offer, Plan
 from paribus.plan.check import check
-from paribus.plan.parse import Parsed, parse
+from paribus.plan.form.parse import Parsed, parse
 
 assert workloads and kinds
 

@@ -8,12 +8,12 @@ from plan_samples import checked, facts, simple
 from paribus.cli.server_data_text import lines
 from paribus.errors import PlanError
 from paribus.knobs.catalog import load
-from paribus.lab.server_data import server_data
+from paribus.lab.machine.server_data import server_data
 from paribus.model import DatabaseFacts, Facts, Offer, Plan
 from paribus.plan.check import check
-from paribus.plan.copies import copies
-from paribus.plan.design import schedule
-from paribus.plan.parse import parse
+from paribus.plan.form.parse import parse
+from paribus.plan.schedule.copies import copies
+from paribus.plan.schedule.design import schedule
 
 ROWS = 1_000_000
 DATA = ROWS * 260

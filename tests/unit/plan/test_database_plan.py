@@ -5,7 +5,7 @@ from plan_samples import FILEIO, checked, offer, simple
 
 from paribus.errors import PlanError
 from paribus.model import Plan
-from paribus.plan.comparisons import candidates
+from paribus.plan.schedule.comparisons import candidates
 from paribus.registry import data_of
 from paribus.workloads.jobs import job
 

@@ -12,11 +12,11 @@ from plan_samples import FILEIO, checked, simple
 
 from paribus.errors import PlanError
 from paribus.model import Plan, Purpose, Trial
-from paribus.plan.budget import Extent, block_s, extent, rounds_needed, time_for
-from paribus.plan.comparisons import comparisons, is_in_flight, noise_comparisons
-from paribus.plan.design import balanced_orders, schedule, schedule_hash
 from paribus.plan.protocol import with_usual_margin
-from paribus.plan.rounds import passes_per_round
+from paribus.plan.schedule.budget import Extent, block_s, extent, rounds_needed, time_for
+from paribus.plan.schedule.comparisons import comparisons, is_in_flight, noise_comparisons
+from paribus.plan.schedule.design import balanced_orders, schedule, schedule_hash
+from paribus.plan.schedule.rounds import passes_per_round
 from paribus.units import LoadLevel, LoadUnit
 
 

@@ -4,7 +4,7 @@ import pytest
 from plan_samples import checked
 
 from paribus.errors import PlanError
-from paribus.plan.key_lines import lines_of
+from paribus.plan.form.key_lines import lines_of
 
 DOCUMENT = '''\
 a = """

@@ -8,8 +8,8 @@ from plan_samples import checked, simple
 from paribus.errors import PlanError
 from paribus.model import Plan, Purpose
 from paribus.plan import data
-from paribus.plan.budget import OVERHEAD_S, block_s, round_s
-from paribus.plan.design import comparisons, measured, schedule
+from paribus.plan.schedule.budget import OVERHEAD_S, block_s, round_s
+from paribus.plan.schedule.design import comparisons, measured, schedule
 
 MATRIX = """
 [[workload]]

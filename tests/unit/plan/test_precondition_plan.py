@@ -8,9 +8,9 @@ from plan_samples import FILEIO, checked, simple
 from paribus.errors import PlanError
 from paribus.model import BlockDevice, Plan, Precondition, Purpose, Trial
 from paribus.plan import precondition
-from paribus.plan.budget import extent
 from paribus.plan.data import creation_bytes
-from paribus.plan.design import schedule
+from paribus.plan.schedule.budget import extent
+from paribus.plan.schedule.design import schedule
 from paribus.registry import data_of
 from paribus.units import LoadLevel
 

@@ -11,9 +11,9 @@ from plan_samples import FILEIO, checked, simple
 
 from paribus.errors import PlanError
 from paribus.model import Plan, Purpose, Trial, TrialState
-from paribus.plan.budget import confirmed_within, confirming_s, cost_s, duration_s, extent, rounds_needed
-from paribus.plan.comparisons import SCREEN, comparisons, screened
-from paribus.plan.design import confirmation, schedule
+from paribus.plan.schedule.budget import confirmed_within, confirming_s, cost_s, duration_s, extent, rounds_needed
+from paribus.plan.schedule.comparisons import SCREEN, comparisons, screened
+from paribus.plan.schedule.design import confirmation, schedule
 from paribus.stats.foldover import replicate, rows_for
 
 FOUR = {

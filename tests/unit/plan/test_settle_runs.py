@@ -4,9 +4,9 @@ import pytest
 from plan_samples import FILEIO, checked, simple
 
 from paribus.model import Plan, Purpose
-from paribus.plan.budget import duration_s, extent, settle_runs_s, with_settle_runs
-from paribus.plan.design import schedule
-from paribus.plan.settling import with_settle
+from paribus.plan.schedule.budget import duration_s, extent, settle_runs_s, with_settle_runs
+from paribus.plan.schedule.design import schedule
+from paribus.plan.schedule.settling import with_settle
 
 QUIET = {"fileio": 0.03}
 

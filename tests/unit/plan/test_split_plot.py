@@ -8,9 +8,9 @@ import pytest
 from plan_samples import FILEIO, OFFERS, checked, offer, simple
 
 from paribus.model import Plan, Trial
-from paribus.plan.budget import block_s, rounds_needed
-from paribus.plan.comparisons import Comparison, comparisons
-from paribus.plan.design import schedule
+from paribus.plan.schedule.budget import block_s, rounds_needed
+from paribus.plan.schedule.comparisons import Comparison, comparisons
+from paribus.plan.schedule.design import schedule
 
 MOUNT = {**OFFERS, "mount.logbsize": offer("mount.logbsize", "32k", ("32k", "64k", "128k"))}
 LEVELS = FILEIO.replace("[1, 4]", "[1, 2, 4, 8]")

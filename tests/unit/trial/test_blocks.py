@@ -9,7 +9,7 @@ from plan_samples import checked, simple
 from test_machine import TRIAL
 
 from paribus.model import FailureClass, Purpose, Trial, TrialState
-from paribus.plan.design import schedule
+from paribus.plan.schedule.design import schedule
 from paribus.trial.blocks import MOST_RERUNS, blocks_over, lost_preconditioning, next_block, rerun_of
 
 S = TrialState

@@ -9,10 +9,11 @@ from paribus.engine.protocol import Census, Ended
 from paribus.engine.run import Sampler
 from paribus.errors import EngineError, Interrupted
 from paribus.model import Workload
-from paribus.trial import machine, tool_load
+from paribus.trial import machine
 from paribus.trial.monitor import LoadMonitor
-from paribus.trial.tool_load import ToolLoad
-from paribus.trial.tool_session import ToolProcess, Tools
+from paribus.trial.tools import tool_load
+from paribus.trial.tools.tool_load import ToolLoad
+from paribus.trial.tools.tool_session import ToolProcess, Tools
 from paribus.trial.validity import OtherLoad
 from paribus.units import LoadLevel
 from paribus.workloads.tools import request_of, tool_of

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from paribus.i18n import Language
-from paribus.lab import reporting
+from paribus.lab.results import reporting
 from paribus.store.open import store_url
 from paribus.web.archive import Archive, ViewOf
 from paribus.web.guard import Guard, Hosts

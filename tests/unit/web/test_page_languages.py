@@ -12,7 +12,7 @@ from asked import KNOWN, TOKEN, Answer, Site
 from sqlalchemy.engine import Engine as Store
 
 from paribus.i18n import Language, speaking, stored_message
-from paribus.lab import reporting
+from paribus.lab.results import reporting
 from paribus.model import ExperimentState, Purpose, Verdict
 from paribus.store import read, write
 from paribus.store.open import open_engine, store_url

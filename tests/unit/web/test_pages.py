@@ -13,7 +13,7 @@ import web_samples as samples
 from asked import Answer, Site
 from sqlalchemy.engine import Engine as Store
 
-from paribus.lab import reporting
+from paribus.lab.results import reporting
 from paribus.model import Experiment, ExperimentState, Verdict
 from paribus.report.experiment_view import ReportView
 from paribus.store import read, schema, write

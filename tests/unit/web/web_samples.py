@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlalchemy.engine import Engine as Store
 
-from paribus.lab import reporting
+from paribus.lab.results import reporting
 from paribus.model import (
     Experiment,
     ExperimentState,

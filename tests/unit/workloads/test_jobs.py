@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict
 
 from paribus.engine.protocol import FileioJob, Interval, IomatrixJob, Load, OltpJob, Result
 from paribus.model import Measurement, OpenLoop, Workload
-from paribus.plan.file import plan_form
-from paribus.plan.parse import parse
+from paribus.plan.form.file import plan_form
+from paribus.plan.form.parse import parse
 from paribus.registry import DataSet, Tool, WorkloadSeries, workload_kinds
 from paribus.units import LoadLevel, LoadUnit
 from paribus.workloads import jobs

@@ -8,8 +8,8 @@ from pydantic import TypeAdapter
 
 from paribus.engine.protocol import SqliteFile, SqlMixJob
 from paribus.model import Workload
-from paribus.plan.file import plan_form
-from paribus.plan.parse import parse
+from paribus.plan.form.file import plan_form
+from paribus.plan.form.parse import parse
 from paribus.plan.workloads import workloads_of
 from paribus.registry import data_of, parameters_of
 from paribus.workloads.jobs import job

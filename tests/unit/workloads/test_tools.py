@@ -7,7 +7,7 @@ import pytest
 
 from paribus.model import OpenLoop, Workload
 from paribus.parsers.report import Second, ToolReport
-from paribus.plan.parse import parse
+from paribus.plan.form.parse import parse
 from paribus.registry import data_of, parameters_of
 from paribus.units import LoadLevel, LoadUnit
 from paribus.workloads.tools import ToolExecution, ToolKind, measurements, request_of, tool_of

@@ -38,7 +38,7 @@ def compare(
     """
     from paribus.cli import comparison_text
     from paribus.cli.delivery import deliver
-    from paribus.lab import comparison
+    from paribus.lab.results import comparison
     from paribus.lab.stores import open_store, read
 
     stores = [open_store(location) for location in (store, other_store or store)]

@@ -24,7 +24,7 @@ def doctor(
     """
     from paribus.cli import doctor_text
     from paribus.cli.console import VisibleConsole
-    from paribus.lab.doctor import examine
+    from paribus.lab.machine.doctor import examine
 
     document = examine(target, path, become=become, report=report_line)
     if as_json:

@@ -7,7 +7,7 @@ import typer
 
 from paribus.cli.options import AsJson, ExperimentName, StoreUrl
 from paribus.cli.terminal import say, say_json
-from paribus.lab.export_tables import TABLES, FileFormat, select_tables
+from paribus.lab.results.export_tables import TABLES, FileFormat, select_tables
 
 
 def _tables(incomplete: str) -> list[str]:
@@ -41,7 +41,7 @@ def export(
 
     Example: paribus export last --format parquet -o results --only trials,effects
     """
-    from paribus.lab import exporting
+    from paribus.lab.results import exporting
     from paribus.lab.stores import open_experiment
 
     tables = select_tables(only)

@@ -11,7 +11,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
 def _names(incomplete: str) -> list[str]:
-    from paribus.lab.knob_queries import catalogue
+    from paribus.lab.machine.knob_queries import catalogue
 
     return [knob.name for knob in catalogue() if knob.name.startswith(incomplete)]
 
@@ -35,7 +35,7 @@ def list_knobs(as_json: AsJson = False) -> None:
     import dataclasses
     import json
 
-    from paribus.lab.knob_queries import VARIABLE_FAMILIES, catalogue
+    from paribus.lab.machine.knob_queries import VARIABLE_FAMILIES, catalogue
 
     if as_json:
         say_json(json.dumps([dataclasses.asdict(knob) for knob in catalogue()], indent=2))
@@ -61,7 +61,7 @@ def show(
 
     Example: paribus knobs show mysql.innodb_io_capacity
     """
-    from paribus.lab.knob_queries import DANGERS, find, kernels_of
+    from paribus.lab.machine.knob_queries import DANGERS, find, kernels_of
 
     knob = find(name, kind, path)
     say(f"{knob.name}: {knob.summary}\n\n  {knob.documentation}\n")
@@ -97,7 +97,7 @@ def get(
     """Print a knob's value now, and what this machine offers."""
     import json
 
-    from paribus.lab.knob_queries import read_here
+    from paribus.lab.machine.knob_queries import read_here
 
     reading = read_here(name, device)
     if as_json:

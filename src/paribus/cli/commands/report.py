@@ -31,8 +31,8 @@ def report(
     if form is Form.HTML or (form is Form.MARKDOWN and output is not None):
         chart_worker.begin()
     from paribus.cli import delivery
-    from paribus.lab import reporting
-    from paribus.lab.imported_reporting import claims_of
+    from paribus.lab.results import reporting
+    from paribus.lab.results.imported_reporting import claims_of
     from paribus.lab.stores import open_experiment
 
     opened_store, recorded = open_experiment(store, experiment)

@@ -42,7 +42,7 @@ def carry_out(session: "Session", report_file: Path | None, *, as_json: bool) ->
     from paribus.cli.console import VisibleConsole
     from paribus.cli.progress import ProgressDisplay
     from paribus.cli.signals import StopRequest
-    from paribus.lab import reporting
+    from paribus.lab.results import reporting
     from paribus.lab.stores import default_report_path
     from paribus.report.render import text
 

@@ -44,9 +44,9 @@ def text_of(document: Document) -> str:
     from paribus.lab.applying import ApplyDocument
     from paribus.lab.checking import CheckDocument
     from paribus.lab.cleaning import CleanDocument
-    from paribus.lab.doctor import DoctorDocument
-    from paribus.lab.exporting import ExportDocument
     from paribus.lab.importing import ImportDocument
+    from paribus.lab.machine.doctor import DoctorDocument
+    from paribus.lab.results.exporting import ExportDocument
     from paribus.lab.schemas import Job, event_adapter, plan_form
     from paribus.lab.simulation import SimulateDocument
     from paribus.lab.status import StatusDocument

@@ -36,7 +36,7 @@ def serve(
     Example: paribus serve --open
     """
     from paribus.cli import browser
-    from paribus.lab import reporting
+    from paribus.lab.results import reporting
     from paribus.lab.stores import name_of, open_store, store_exists, store_url
     from paribus.web import server
     from paribus.web.archive import Archive

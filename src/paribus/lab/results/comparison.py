@@ -4,7 +4,7 @@ from sqlalchemy.engine import Engine as Store
 
 from paribus.analysis.comparison import Side, between, effects_between, judged_alone
 from paribus.errors import UsageError
-from paribus.lab.reporting import read_and_judge, refuse_set
+from paribus.lab.results.reporting import read_and_judge, refuse_set
 from paribus.model import Experiment
 from paribus.report import comparison_view
 from paribus.report.comparison_view import ComparedDocument

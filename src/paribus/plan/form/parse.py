@@ -14,10 +14,10 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from paribus.errors import PlanError, Problem, UsageError
-from paribus.plan.file import PlanTable, plan_form
-from paribus.plan.form_problems import form_problem, located
-from paribus.plan.key_lines import lines_of
-from paribus.plan.key_paths import KeyPath, problem
+from paribus.plan.form.file import PlanTable, plan_form
+from paribus.plan.form.form_problems import form_problem, located
+from paribus.plan.form.key_lines import lines_of
+from paribus.plan.form.key_paths import KeyPath, problem
 from paribus.units import show_size
 
 _MOST_BYTES = 1 << 20

@@ -7,7 +7,7 @@ import bisect
 import re
 import tomllib
 
-from paribus.plan.key_paths import KeyPath
+from paribus.plan.form.key_paths import KeyPath
 
 _SPACE = re.compile(r"[ \t]*")
 _BETWEEN = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")  # space, line ends and comments

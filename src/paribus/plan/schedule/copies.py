@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from paribus.model import DatabaseFacts, Plan, Settings, Trial, Workload
-from paribus.plan.comparisons import candidates, measured
+from paribus.plan.schedule.comparisons import candidates, measured
 from paribus.registry import DataSet, data_of, database_settings
 
 _Server = tuple[tuple[str, str], ...]  # names and values of the settings that are fixed in the data

@@ -14,8 +14,8 @@ from paribus.hosts.transport import Host
 from paribus.knobs.journal import Journal
 from paribus.model import Change, Database, PutStatements, Settings, Trial, Workload
 from paribus.registry import database_settings
-from paribus.trial.database_session import DatabaseSession, Work, database_of, server_text, tested_variables
-from paribus.trial.running_server_variables import JournalledVariables
+from paribus.trial.databases.database_session import DatabaseSession, Work, database_of, server_text, tested_variables
+from paribus.trial.databases.running_server_variables import JournalledVariables
 from paribus.workloads import jobs
 
 

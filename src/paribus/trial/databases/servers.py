@@ -15,7 +15,14 @@ from paribus.hosts.transport import Host
 from paribus.model import Change, ChangeState, Database, NotTaken, Settings, Trial, Workload
 from paribus.registry import database_settings
 from paribus.trial import readiness
-from paribus.trial.database_session import DatabaseSession, Named, Work, database_of, server_text, tested_variables
+from paribus.trial.databases.database_session import (
+    DatabaseSession,
+    Named,
+    Work,
+    database_of,
+    server_text,
+    tested_variables,
+)
 from paribus.workloads import jobs
 
 _AT_A_START = (TakesEffect.RESTART, TakesEffect.REBUILD)

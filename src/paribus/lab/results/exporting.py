@@ -9,7 +9,7 @@ from sqlalchemy.engine import Engine as Store
 
 from paribus.export import folder, rows
 from paribus.export.tables import ExportTable, FileFormat, Row
-from paribus.lab import reporting
+from paribus.lab.results import reporting
 from paribus.model import Experiment
 from paribus.store import read
 

@@ -7,8 +7,8 @@ from paribus.databases import LiveServer
 from paribus.errors import ParibusError
 from paribus.knobs.persistent_apply import AppliedForGood, apply_for_good
 from paribus.model import Plan, Settings, Value
-from paribus.trial.database_session import server_text
-from paribus.trial.running_server_variables import set_for_good
+from paribus.trial.databases.database_session import server_text
+from paribus.trial.databases.running_server_variables import set_for_good
 from paribus.trial.target_session import Site
 
 ServerQuery = Callable[[str, Value], tuple[Value | None, str]]

@@ -10,7 +10,7 @@ from paribus.databases import LiveServer, ServerVariable
 from paribus.errors import HostError, QueryRefused, Unreachable
 from paribus.knobs.journal import Journal
 from paribus.model import Change, ChangeState, PutStatements, Settings
-from paribus.trial.database_session import InForce, server_text
+from paribus.trial.databases.database_session import InForce, server_text
 
 
 class JournalledVariables:

@@ -17,10 +17,10 @@ from paribus.files import write_whole
 from paribus.findings import Preconditioned
 from paribus.i18n import gettext
 from paribus.knobs import recipe
-from paribus.lab import imported_reporting, series_worker
+from paribus.lab.results import imported_reporting, series_worker
 from paribus.model import Claim, Experiment, ExperimentState, Plan, TrialState
-from paribus.plan.budget import cost_s
-from paribus.plan.comparisons import candidates
+from paribus.plan.schedule.budget import cost_s
+from paribus.plan.schedule.comparisons import candidates
 from paribus.report.experiment_view import Recipe, ReportView, view
 from paribus.report.inputs import ReportInput
 from paribus.report.render.document import ReportDocument, document

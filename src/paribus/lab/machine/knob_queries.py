@@ -15,7 +15,7 @@ from paribus.knobs.catalog import load
 from paribus.knobs.discovery import kernels_of
 from paribus.knobs.discovery import offer as offer_of_machine
 from paribus.knobs.recipe import DANGERS
-from paribus.lab.server_inspection import temporary_server
+from paribus.lab.machine.server_inspection import temporary_server
 from paribus.model import FAMILIES, Knob, Location, Value
 from paribus.registry import nearest
 

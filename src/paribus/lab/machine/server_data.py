@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from paribus.model import DatabaseFacts, Facts, Plan, Trial
 from paribus.plan import data as plan_data
-from paribus.plan.copies import copies
+from paribus.plan.schedule.copies import copies
 
 
 class _Document(BaseModel):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from paribus.model import Factor, Plan, Purpose, Settings, Workload
-from paribus.plan.rounds import SPLIT_BLOCKS_PER_ROUND, blocks_per_look, pairs_per_round
+from paribus.plan.schedule.rounds import SPLIT_BLOCKS_PER_ROUND, blocks_per_look, pairs_per_round
 from paribus.registry import data_of, workload_kinds
 from paribus.stats.foldover import least_pairs, rows_for
 from paribus.stats.planner import sub_trials

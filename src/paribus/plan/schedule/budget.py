@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from paribus.errors import PlanError, Problem
 from paribus.model import Plan, Purpose, Trial, TrialState, Workload
-from paribus.plan import settling
-from paribus.plan.comparisons import (
+from paribus.plan.schedule import settling
+from paribus.plan.schedule.comparisons import (
     Comparison,
     all_comparisons,
     candidates_at,

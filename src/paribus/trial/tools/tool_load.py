@@ -15,7 +15,7 @@ from paribus.parsers.report import NotUnderstood
 from paribus.registry import parameters_of
 from paribus.trial import machine
 from paribus.trial.monitor import LoadMonitor
-from paribus.trial.tool_session import ToolProcess, Tools
+from paribus.trial.tools.tool_session import ToolProcess, Tools
 from paribus.trial.validity import LoadWork, load_errors
 from paribus.workloads.tools import RunRequest, ToolExecution, ToolKind, measurements
 

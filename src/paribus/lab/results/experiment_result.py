@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from sqlalchemy.engine import Engine as Store
 
-from paribus.lab.records import Records
-from paribus.lab.reporting import report_document
+from paribus.lab.results.records import Records
+from paribus.lab.results.reporting import report_document
 from paribus.model import Experiment, Measurement, Trial
 from paribus.report.render.document import EffectDocument, ReportDocument
 from paribus.store import read

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from paribus.model import Plan, Purpose, Trial
-from paribus.plan.comparisons import candidates
+from paribus.plan.schedule.comparisons import candidates
 from paribus.registry import workload_kinds
 
 _SHORTEST, _LONGEST = 5, 10  # length of a settle run, in lengths of a trial

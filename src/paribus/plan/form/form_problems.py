@@ -5,8 +5,8 @@ from typing import Any
 from pydantic_core import ErrorDetails
 
 from paribus.errors import Problem
-from paribus.plan.file import plan_form
-from paribus.plan.key_paths import KeyPath, problem
+from paribus.plan.form.file import plan_form
+from paribus.plan.form.key_paths import KeyPath, problem
 from paribus.registry import nearest, workload_kinds
 
 _ARRAYS_OF_TABLES: tuple[KeyPath, ...] = (("workload",), ("combination",))

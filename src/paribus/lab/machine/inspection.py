@@ -17,16 +17,16 @@ from paribus.hosts.ssh import SshHost
 from paribus.hosts.transport import described
 from paribus.knobs import catalog, discovery
 from paribus.knobs.journals import not_inspected
-from paribus.lab.server_inspection import inspect_server
+from paribus.lab.machine.server_inspection import inspect_server
 from paribus.model import Facts, Location, Plan
 from paribus.plan.check import check
-from paribus.plan.comparisons import all_settings
+from paribus.plan.form.parse import Parsed
 from paribus.plan.needs import Needs
 from paribus.plan.needs import needs as needs_of
-from paribus.plan.parse import Parsed
+from paribus.plan.schedule.comparisons import all_settings
 from paribus.plan.workloads import name_of
 from paribus.trial.target_session import Site
-from paribus.trial.tool_check import refusals
+from paribus.trial.tools.tool_check import refusals
 
 LOCAL = "local"
 Report = Callable[[str], None]

@@ -15,9 +15,10 @@ import random
 from collections.abc import Collection, Iterator, Sequence
 
 from paribus.model import Plan, Purpose, Settings, Trial, Workload
-from paribus.plan import precondition, settling
-from paribus.plan.comparisons import Comparison, candidates_at, comparisons, measured, noise_comparisons
-from paribus.plan.rounds import SPLIT_BLOCKS_PER_ROUND, passes_per_round
+from paribus.plan import precondition
+from paribus.plan.schedule import settling
+from paribus.plan.schedule.comparisons import Comparison, candidates_at, comparisons, measured, noise_comparisons
+from paribus.plan.schedule.rounds import SPLIT_BLOCKS_PER_ROUND, passes_per_round
 from paribus.stats.foldover import replicate
 from paribus.units import LoadLevel
 

@@ -15,7 +15,7 @@ from pydantic import (
 
 from paribus.model import RESPONSES
 from paribus.plan.database import DatabaseTable
-from paribus.plan.table import Duration, Level, PathText, StrictTable
+from paribus.plan.form.table import Duration, Level, PathText, StrictTable
 from paribus.registry import workload_kinds
 from paribus.units import parse_share, parse_size
 

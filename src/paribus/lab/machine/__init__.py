@@ -1,0 +1,1 @@
+"""Questions to a machine and its servers."""

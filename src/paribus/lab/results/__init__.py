@@ -1,0 +1,1 @@
+"""Results: reports, exports and comparisons."""

@@ -1,0 +1,1 @@
+"""Which trials, in which order, and how long they take."""

@@ -1,0 +1,1 @@
+"""Database servers during trials."""

@@ -1,0 +1,1 @@
+"""Loads of tools and commands of the user."""
