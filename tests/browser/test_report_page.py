@@ -20,7 +20,7 @@ from report_samples import EXPERIMENT, RECIPES, Bench, hostile, many, typical  #
 
 from paribus.model import Verdict  # noqa: E402
 from paribus.report.render import html  # noqa: E402
-from paribus.report.view.explanation_models import WordTable  # noqa: E402
+from paribus.report.view.blocks import Place, WordTable  # noqa: E402
 from paribus.report.view.view_models import ReportView  # noqa: E402
 
 pytestmark = pytest.mark.browser
@@ -43,9 +43,9 @@ def long() -> ReportView:
         head=("claim", "states", "standing", "why"),
         figures=(False,) * 4,
         rows=(("000-C03", "The gap is not large. " * 4, "contradicted", "more than single runs may differ by; " * 6),),
-        trials=(),
     )
-    return replace(bench.view(), claims=(claims,))
+    view = bench.view()
+    return replace(view, blocks={**view.blocks, Place.OVERVIEW: (claims,)})
 
 
 SAMPLES = {

@@ -2,20 +2,13 @@
 
 from collections.abc import Sequence
 
+from paribus.findings import Distribution, Drift, Matrix
 from paribus.i18n import gettext
 from paribus.model import Experiment, ExperimentState, TrialState
+from paribus.report.contents import blocks_at
 from paribus.report.inputs import ReportInput
-from paribus.report.sections import (
-    advice,
-    curves,
-    evidence,
-    explanation,
-    imported_claims,
-    io_matrix,
-    tables,
-    verdicts,
-)
-from paribus.report.view.explanation_models import WordTable
+from paribus.report.sections import advice, curves, evidence, io_matrix, tables, verdicts
+from paribus.report.view.blocks import Place
 from paribus.report.view.terms import word
 from paribus.report.view.view_models import (
     Answer,
@@ -43,13 +36,10 @@ def _pairs(report_input: ReportInput) -> list[_Pair]:
 
 def _arms(comparison: ReportInput) -> tuple[SectionArm, ...]:
     """Return the arms of a comparison, the baseline first."""
-    trials, effects, cells = comparison.trials, comparison.effects, comparison.cells
-    baselines = dict.fromkeys([*(e.baseline for e in effects), *(t.arm for t in trials if t.baseline)])
-    names = dict.fromkeys([*(t.arm for t in trials), *(e.arm for e in effects), *(c.arm for c in cells)])
-    decided = tables.decided_arms(effects)
-    return (
-        *(SectionArm(name=name, baseline=True, decided="") for name in baselines),
-        *(SectionArm(name=n, baseline=False, decided=decided.get(n, "")) for n in names if n not in baselines),
+    decided, baselines = tables.decided_arms(comparison.effects), comparison.baselines
+    return tuple(
+        SectionArm(name=name, baseline=name in baselines, decided="" if name in baselines else decided.get(name, ""))
+        for name in comparison.arms
     )
 
 
@@ -57,9 +47,7 @@ def _section(
     pair: _Pair, comparison: ReportInput, anchor: str, answers: Sequence[Answer], rows: Sequence[Judged]
 ) -> Section:
     """Return the section of one factor under one workload from the input restricted to them."""
-    arms = _arms(comparison)
-    names = [arm.name for arm in arms]
-    cells, effects = comparison.cells, comparison.effects
+    cells, effects, names = comparison.cells, comparison.effects, comparison.arms
     table, empty = tables.level_table(cells, names), ""
     if not cells and not effects:
         empty = verdicts.why_unusable(comparison.trials) or gettext("no trial has been run yet")
@@ -69,7 +57,7 @@ def _section(
         anchor=anchor,
         factor=pair[0],
         workload=pair[1],
-        arms=arms,
+        arms=_arms(comparison),
         answers=tuple(answers),
         reasons=_reasons(rows),
         checks=verdicts.check_lists(effects),
@@ -77,9 +65,9 @@ def _section(
         effects=tables.effect_tables(effects, anchor),
         curves=tables.curves(cells, names, anchor),
         path=curves.path(cells, names, anchor),
-        quantiles=curves.quantiles(comparison.distributions, names, anchor),
-        drift=tables.drift_curve(next(iter(comparison.drifts), None), anchor),
-        explanations=tuple(explanation.tables(comparison, names)),
+        quantiles=curves.quantiles(comparison.of(Distribution), names, anchor),
+        drift=tables.drift_curve(next(iter(comparison.of(Drift)), None), anchor),
+        blocks=blocks_at(Place.COMPARISON, comparison),
         empty=empty,
     )
 
@@ -109,14 +97,6 @@ def _headline(experiment: Experiment, answers: Sequence[Answer], matrices: Seque
     if experiment.state in (ExperimentState.DONE, ExperimentState.IMPORTED):
         return summary
     return gettext("{found}; the experiment is {state}", found=summary, state=word(experiment.state))
-
-
-def _claim_tables(report_input: ReportInput) -> tuple[WordTable, ...]:
-    """Return the tables of contradictions and of claims, where an imported set has such."""
-    return (
-        *([imported_claims.contradictions(report_input.breaches)] if report_input.breaches else []),
-        *([imported_claims.claims(report_input.claims)] if report_input.claims else []),
-    )
 
 
 def _ordered(
@@ -153,7 +133,7 @@ def view(report_input: ReportInput) -> ReportView:
     missing = verdicts.unanswered(trials, report_input.effects, anchors, report_input.refused)
     rows, answers, pairs = _ordered(verdicts.judged(report_input.effects, anchors), missing, pairs)
     matrices = tuple(
-        io_matrix.section(matrix, f"matrix-{number}") for number, matrix in enumerate(report_input.matrices, 1)
+        io_matrix.section(matrix, f"matrix-{number}") for number, matrix in enumerate(report_input.of(Matrix), 1)
     )
     return ReportView(
         title=experiment.name,
@@ -182,8 +162,5 @@ def view(report_input: ReportInput) -> ReportView:
         ),
         recipes=report_input.recipes,
         reading="" if imported else tables.reading(report_input.effects),
-        claims=_claim_tables(report_input),
-        files=tuple(imported_claims.files(report_input.sources, report_input.origins))
-        if imported or report_input.sources
-        else (),
+        blocks={place: blocks_at(place, report_input) for place in Place if place is not Place.COMPARISON},
     )

@@ -4,32 +4,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from paribus.findings import (
-    Bounded,
-    Breach,
-    Constancy,
-    Contrast,
-    Distribution,
-    Drift,
-    Matrix,
-    Preconditioned,
-    Scaling,
-)
-from paribus.model import Cell, Effect, Experiment, Measurement, Origin, Source, Tested, Trial
-from paribus.report.sections.uncontrolled import NOT_RECORDED
+from paribus.model import Cell, Effect, Experiment, Measurement, Trial
 from paribus.report.view.view_models import Recipe
 
-_Located = TypeVar("_Located", Trial, Effect, Cell, Drift, Contrast, Scaling, Bounded, Distribution)
+_Record = TypeVar("_Record")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportInput:
     """Everything a report is made from; whoever has less leaves fields at their defaults.
 
-    `summaries`: measurements by trial order and metric. `time_series`: measurements with points, by metric and trial
-    order. `refused`: the reason for a missing verdict, by factor, arm and workload. `question`: that of the plan.
-    `recipes`: by `factor=arm`. `planned_s`: seconds of all planned trials, None if unknown. Imported sets alone have
-    `sources`, `origins` (by trial order), `breaches` (their cells are trial orders) and `claims`.
+    `summaries`: measurements by trial order and metric. `findings`: records of any type; a section takes those that it
+    shows by their type. `time_series`: measurements with points, by metric and trial order. `refused`: the reason for a
+    missing verdict, by factor, arm and workload. `question`: that of the plan. `recipes`: by `factor=arm`. `planned_s`:
+    seconds of all planned trials, None if unknown. `arms`: those of a comparison, the baseline first.
     """
 
     experiment: Experiment
@@ -37,39 +25,40 @@ class ReportInput:
     summaries: Mapping[int, Mapping[str, Measurement]] = field(default_factory=dict)
     effects: Sequence[Effect] = ()
     cells: Sequence[Cell] = ()
-    matrices: Sequence[Matrix] = ()
-    drifts: Sequence[Drift] = ()
-    contrasts: Sequence[Contrast] = ()
-    bounds: Sequence[Bounded] = ()
-    scalings: Sequence[Scaling] = ()
-    distributions: Sequence[Distribution] = ()
+    findings: Sequence[object] = ()
     time_series: Mapping[str, Mapping[int, Measurement]] = field(default_factory=dict)
-    preconditioned: Sequence[Preconditioned] = ()
-    constancy: Constancy = NOT_RECORDED
     refused: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     question: str = ""
     recipes: Mapping[str, Recipe] = field(default_factory=dict)
     planned_s: float | None = None
-    sources: Sequence[Source] = ()
-    origins: Mapping[int, Origin] = field(default_factory=dict)
-    breaches: Sequence[Breach] = ()
-    claims: Sequence[Tested] = ()
+    arms: Sequence[str] = ()
+
+    def of(self, kind: type[_Record]) -> list[_Record]:
+        """Return the findings of a type."""
+        return [finding for finding in self.findings if isinstance(finding, kind)]
+
+    @property
+    def baselines(self) -> list[str]:
+        """Return the arms that are compared against."""
+        arms = [*(e.baseline for e in self.effects), *(t.arm for t in self.trials if t.baseline)]
+        return list(dict.fromkeys(arms))
 
     def comparison(self, factor: str, workload: str) -> "ReportInput":
         """Return the same input with only the trials and findings of one factor under one workload."""
-        pair = (factor, workload)
-        return replace(
+
+        def located(records: Sequence[_Record]) -> list[_Record]:
+            return [
+                record
+                for record in records
+                if (getattr(record, "factor", None), getattr(record, "workload", None)) == (factor, workload)
+            ]
+
+        part = replace(
             self,
-            trials=_of(self.trials, pair),
-            effects=_of(self.effects, pair),
-            cells=_of(self.cells, pair),
-            drifts=_of(self.drifts, pair),
-            contrasts=_of(self.contrasts, pair),
-            bounds=_of(self.bounds, pair),
-            scalings=_of(self.scalings, pair),
-            distributions=_of(self.distributions, pair),
+            trials=located(self.trials),
+            effects=located(self.effects),
+            cells=located(self.cells),
+            findings=located(self.findings),
         )
-
-
-def _of(records: Sequence[_Located], pair: tuple[str, str]) -> list[_Located]:
-    return [record for record in records if (record.factor, record.workload) == pair]
+        arms = [*(t.arm for t in part.trials), *(e.arm for e in part.effects), *(c.arm for c in part.cells)]
+        return replace(part, arms=tuple(dict.fromkeys([*part.baselines, *arms])))

@@ -20,7 +20,6 @@ from paribus.model import (
 )
 from paribus.report.experiment_view import Recipe, ReportView, view
 from paribus.report.inputs import ReportInput
-from paribus.report.sections.uncontrolled import NOT_RECORDED
 from paribus.units import LoadLevel, LoadUnit
 
 PLAN = """\
@@ -75,7 +74,7 @@ class Bench:
     summaries: dict[int, dict[str, Measurement]] = field(default_factory=dict)
     effects: list[Effect] = field(default_factory=list)
     cells: list[Cell] = field(default_factory=list)
-    constancy: Constancy = NOT_RECORDED
+    constancy: Constancy | None = None
 
     def trial(self, factor: str, arm: str, *, baseline: bool, workload: str, load: int, **changes: object) -> Trial:
         """One more trial, done unless told otherwise."""
@@ -245,11 +244,9 @@ class Bench:
         time_series: Mapping[str, Mapping[int, Measurement]] = {},
     ) -> ReportView:
         """The view of all that was collected."""
-        return view(
-            replace(
-                self.input(), recipes=recipes or {}, drifts=drifts, distributions=distributions, time_series=time_series
-            )
-        )
+        found = self.input()
+        findings = (*found.findings, *drifts, *distributions)
+        return view(replace(found, recipes=recipes or {}, findings=findings, time_series=time_series))
 
     def input(self) -> ReportInput:
         """All that was collected, as the input of a report."""
@@ -259,7 +256,7 @@ class Bench:
             summaries=self.summaries,
             effects=self.effects,
             cells=self.cells,
-            constancy=self.constancy,
+            findings=[self.constancy] if self.constancy else [],
         )
 
 

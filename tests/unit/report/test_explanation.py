@@ -3,7 +3,7 @@
 import dataclasses
 import io
 import math
-from typing import Any
+from collections.abc import Sequence
 
 import pytest
 from report_samples import EXPERIMENT, typical
@@ -13,11 +13,11 @@ from paribus.analysis.diagnostics.counter_contrast import BUSY
 from paribus.databases.server import counters
 from paribus.findings import Bounded, Contrast, Estimate, Law, Limit, Moved, Scaling
 from paribus.model import Cell
+from paribus.report.contents import blocks_at
 from paribus.report.inputs import ReportInput
 from paribus.report.render import html, markdown, text
-from paribus.report.sections import explanation
 from paribus.report.sections.counter_names import TITLES
-from paribus.report.view.explanation_models import WordTable
+from paribus.report.view.blocks import Place, WordTable
 from paribus.report.view.view_models import ReportView
 from paribus.trial import telemetry
 from paribus.units import LoadLevel
@@ -64,12 +64,13 @@ SCALING = Scaling(
 )  # fmt: skip
 
 
-def _tables(*, arms: list[str], **findings: Any) -> list[WordTable]:
-    return explanation.tables(ReportInput(experiment=EXPERIMENT, **findings), arms)
+def _tables(*findings: object, arms: Sequence[str] = ARMS, cells: Sequence[Cell] = ()) -> list[WordTable]:
+    blocks = blocks_at(Place.COMPARISON, ReportInput(experiment=EXPERIMENT, cells=cells, findings=findings, arms=arms))
+    return [block for block in blocks if isinstance(block, WordTable)]
 
 
 def test_counters_are_named_with_their_units_and_changes() -> None:
-    (table,) = _tables(contrasts=[CONTRAST], arms=ARMS)
+    (table,) = _tables(CONTRAST)
     assert table.rows[0] == (
         "bytes written to the device per operation", "8.00 KiB", "16.0 KiB", "+100 % [+90, +110]",
     )  # fmt: skip
@@ -81,33 +82,34 @@ def test_counters_are_named_with_their_units_and_changes() -> None:
 
 
 def test_where_nothing_moved_that_is_said_and_no_table_is_shown() -> None:
-    (table,) = _tables(contrasts=[dataclasses.replace(CONTRAST, moved=())], arms=ARMS)
+    (table,) = _tables(dataclasses.replace(CONTRAST, moved=()))
     assert table.rows == ()
     assert table.note == "none of 20 counters moved beyond its noise"
 
 
 def test_many_counters_are_cut_and_counted() -> None:
-    (table,) = _tables(contrasts=[dataclasses.replace(CONTRAST, moved=CONTRAST.moved * 3)], arms=ARMS)
+    (table,) = _tables(dataclasses.replace(CONTRAST, moved=CONTRAST.moved * 3))
     assert len(table.rows) == 10
     assert "15 of 20 counters moved; 5 moved less" in table.note
 
 
 def test_bounds_are_a_row_for_each_load_level_with_the_baseline_first() -> None:
-    (table,) = _tables(bounds=BOUNDS, arms=ARMS)
+    (table,) = _tables(*BOUNDS)
     assert table.head == ("load level", *ARMS)
     assert table.rows == (("1", "commits (e)", "–"), ("8", "no resource is saturated (e)", "processors (e)"))
 
 
 def test_scaling_says_at_which_level_to_drive_and_where_the_law_fails() -> None:
-    (table,) = _tables(scalings=[SCALING], arms=ARMS)
+    (table,) = _tables(SCALING)
     assert table.rows[0] == (
         "none", "28,100 ± 200/s at 64", "beyond", "32 (98% of the peak)", "5 % [4, 6]",
         "0.01 % [0, 0.02]", "holds, deviates +2.0 % at 8, maximum at 98",
     )  # fmt: skip
     bent = dataclasses.replace(LAW, holds=False, miss=-0.2, peak_at=None)
-    (table,) = _tables(scalings=[dataclasses.replace(SCALING, law=bent, knee=Estimate(20.0, 15.0, 25.0)),
-                 dataclasses.replace(SCALING, law=None)], arms=ARMS)  # fmt: skip
-    (highest,) = _tables(scalings=[dataclasses.replace(SCALING, drive_at=64)], arms=ARMS)
+    (table,) = _tables(
+        dataclasses.replace(SCALING, law=bent, knee=Estimate(20.0, 15.0, 25.0)), dataclasses.replace(SCALING, law=None)
+    )
+    (highest,) = _tables(dataclasses.replace(SCALING, drive_at=64))
     assert highest.rows[0][3] == "64 or more: the highest tried"
     assert table.rows[0][2] == "20 [15, 25]"
     assert table.rows[0][-1] == "does not hold: deviates −20.0 % at 8"
@@ -129,8 +131,7 @@ def test_many_arms_are_each_over_the_best_of_their_load_level() -> None:
 
 def _explained() -> ReportView:
     view = typical().view()
-    tables = tuple(_tables(contrasts=[CONTRAST], bounds=BOUNDS, scalings=[SCALING], arms=ARMS))
-    first = dataclasses.replace(view.sections[0], explanations=tables)
+    first = dataclasses.replace(view.sections[0], blocks=tuple(_tables(CONTRAST, *BOUNDS, SCALING)))
     return dataclasses.replace(view, sections=(first, *view.sections[1:]))
 
 
@@ -159,5 +160,5 @@ def test_every_counter_has_a_title() -> None:
 )
 def test_shares_are_told_without_powers_of_ten(shares: tuple[float, float, float], said: str) -> None:
     scaling = dataclasses.replace(SCALING, law=dataclasses.replace(LAW, coherency=Estimate(*shares)))
-    (table,) = (one for one in _tables(scalings=[scaling], arms=["none"]) if one.rows)
+    (table,) = (one for one in _tables(scaling) if one.rows)
     assert said in table.rows[0]

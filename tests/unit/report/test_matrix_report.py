@@ -63,7 +63,7 @@ EMPTY = Matrix(
 
 
 def _view(*matrices: Matrix) -> ReportView:
-    return view(ReportInput(experiment=EXPERIMENT, matrices=matrices))
+    return view(ReportInput(experiment=EXPERIMENT, findings=matrices))
 
 
 def _printed(seen: ReportView, width: int = 80) -> str:
@@ -121,7 +121,7 @@ def test_a_curve_is_drawn_for_each_write_share() -> None:
 
 
 def test_the_document_says_it_in_numbers() -> None:
-    written = json.loads(document(ReportInput(experiment=EXPERIMENT, matrices=[matrix()])).model_dump_json())
+    written = json.loads(document(ReportInput(experiment=EXPERIMENT, findings=[matrix()])).model_dump_json())
     jsonschema.validate(written, ReportDocument.model_json_schema(mode="serialization"))
     (found,) = written["matrices"]
     assert found["series"][0]["points"][-1]["bound"] == "iops"
@@ -132,6 +132,6 @@ def test_the_document_says_it_in_numbers() -> None:
 def test_factors_beside_a_matrix_are_shown_too() -> None:
     bench = Bench()
     bench.trial("k", "a", baseline=True, workload="w", load=1)
-    seen = view(ReportInput(experiment=EXPERIMENT, trials=bench.trials, matrices=[matrix()]))
+    seen = view(ReportInput(experiment=EXPERIMENT, trials=bench.trials, findings=[matrix()]))
     assert "## I/O matrices" in markdown.render(seen)
     assert "## Verdicts" in markdown.render(seen)

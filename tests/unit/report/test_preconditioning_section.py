@@ -14,8 +14,7 @@ from paribus.model import Precondition, TrialState
 from paribus.report.experiment_view import view
 from paribus.report.render import html, markdown, text
 from paribus.report.render.document import document
-from paribus.report.sections.preconditioning import conditioned
-from paribus.report.sections.uncontrolled import NOT_RECORDED
+from paribus.report.view.blocks import ItemList, ListItem, Place
 from paribus.report.view.view_models import ReportView
 from paribus.stats.steady import steadiness
 
@@ -53,7 +52,14 @@ UNDONE = _found(
 
 
 def _view(*found: Preconditioned) -> ReportView:
-    return view(replace(typical().input(), constancy=NOT_RECORDED, preconditioned=found))
+    return view(replace(typical().input(), findings=found))
+
+
+def _items(view: ReportView) -> list[ListItem]:
+    """The sentences on data sets, which stand before the other notes."""
+    (notes,) = view.blocks[Place.NOTES]
+    assert isinstance(notes, ItemList)
+    return [item for item in notes.items if item.trial is not None]
 
 
 @pytest.mark.parametrize(
@@ -80,8 +86,8 @@ def _view(*found: Preconditioned) -> ReportView:
     ],
 )
 def test_a_data_set_is_told_in_a_sentence(found: Preconditioned, told: str, missed: bool) -> None:
-    (one,) = conditioned([found])
-    assert (one.sentence, one.missed) == (told, missed)
+    (item,) = _items(_view(found))
+    assert (item.text, item.strong) == (told, missed)
 
 
 def _printed(seen: ReportView, how: object) -> str:
@@ -95,10 +101,10 @@ def test_every_form_tells_each_data_set() -> None:
     page = " ".join(html.render(seen).split())
     forms = {"html": page, "markdown": markdown.render(seen), "text": _printed(seen, text.render)}
     for form, shown in forms.items():
-        for one in seen.trust.conditioned:
-            assert one.sentence in shown, (form, one.sentence)
-    assert f"<strong>{seen.trust.conditioned[1].sentence}</strong>" in page
-    assert f"**{seen.trust.conditioned[1].sentence}**" in forms["markdown"]
+        for item in _items(seen):
+            assert item.text in shown, (form, item.text)
+    assert f"<strong>{_items(seen)[1].text}</strong>" in page
+    assert f"**{_items(seen)[1].text}**" in forms["markdown"]
 
 
 def test_what_a_run_ends_with_tells_only_what_is_not_as_it_should_be() -> None:
@@ -119,7 +125,7 @@ def test_the_page_draws_the_course_within_its_picture() -> None:
 
 def test_a_document_holds_the_course_and_what_was_asked() -> None:
     bench = typical()
-    made = document(replace(bench.input(), preconditioned=[_found()]))
+    made = document(replace(bench.input(), findings=[_found()]))
     (one,) = made.model_dump(mode="json")["preconditioned"]
     assert one["course"] == list(COURSE)
     assert one["asked"]["most_spread"] == 0.2

@@ -5,8 +5,10 @@ import dataclasses
 from report_samples import typical
 
 from paribus.model import Measurement
-from paribus.report.sections.evidence import trust
-from paribus.report.sections.server_notes import server_notes
+from paribus.report.contents import blocks_at
+from paribus.report.render.document import document
+from paribus.report.sections.notes import server_notes
+from paribus.report.view.blocks import ItemList, Place
 
 GIB = 2.0**30
 
@@ -59,7 +61,10 @@ def test_a_cold_start_and_one_that_did_not_come_to_rest_are_told() -> None:
 
 def test_it_stands_among_the_notes() -> None:
     bench = typical()
-    summaries = {bench.trials[0].order: _ready(0.2)}
-    found = trust(dataclasses.replace(bench.input(), summaries=summaries)).notes
-    assert found[: len(bench.experiment.notes)] == bench.experiment.notes
-    assert len(found) == len(bench.experiment.notes) + 2
+    found = dataclasses.replace(bench.input(), summaries={bench.trials[0].order: _ready(0.2)})
+    (notes,) = blocks_at(Place.NOTES, found)
+    assert isinstance(notes, ItemList)
+    texts = tuple(item.text for item in notes.items)
+    assert texts[: len(bench.experiment.notes)] == bench.experiment.notes
+    assert len(texts) == len(bench.experiment.notes) + 2
+    assert document(found).model_dump()["notes"] == list(texts)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy.engine import Engine as Store
 
@@ -16,7 +15,7 @@ from paribus.experiment.evidence import ExperimentEvidence
 from paribus.findings import Breach
 from paribus.i18n import N_
 from paribus.imports.claims import read_claims
-from paribus.model import Claim, Experiment, ExperimentState, Tested
+from paribus.model import Claim, Experiment, ExperimentState, Origin, Source, Tested
 from paribus.plausibility.ceiling import CEILING
 from paribus.store import read, sources
 
@@ -87,12 +86,12 @@ def breaches(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> l
     return inconsistencies(trials, origins, paths, series, claims)
 
 
-def report_fields(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> dict[str, Any]:
-    """The fields of a ReportInput that only imported sets have."""
+def findings(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> list[Breach | Source | Origin | Tested]:
+    """The findings that only imported sets have: violations, files, origins of trials, and tested claims."""
     set_breaches = breaches(store, experiment, claims)
-    return {
-        "breaches": set_breaches,
-        "sources": sources.sources(store, experiment.id),
-        "origins": sources.origins(store, experiment.id),
-        "claims": judged_claims(store, experiment, claims, set_breaches),
-    }
+    return [
+        *set_breaches,
+        *sources.sources(store, experiment.id),
+        *sources.origins(store, experiment.id).values(),
+        *judged_claims(store, experiment, claims, set_breaches),
+    ]

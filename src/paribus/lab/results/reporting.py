@@ -24,7 +24,6 @@ from paribus.plan.schedule.comparisons import candidates
 from paribus.report.experiment_view import Recipe, ReportView, view
 from paribus.report.inputs import ReportInput
 from paribus.report.render.document import ReportDocument, document
-from paribus.report.sections.server_notes import server_notes
 from paribus.store import read
 
 _MOST_BREACHES = 20
@@ -90,12 +89,12 @@ def report_view(store: Store, experiment: Experiment, claims: Sequence[Claim] = 
     ) as reading:
         evidence, judgement = read_and_judge(store, experiment, reading)
         drawn_data = reading.of(series_worker.read_drawn_data, evidence.plan, evidence.trials)
+    report_input = _report_input(store, experiment, evidence, judgement, claims)
     return view(
         dataclasses.replace(
-            _report_input(store, experiment, evidence, judgement, claims),
-            drifts=judgement.drifts,
+            report_input,
+            findings=(*report_input.findings, *drawn_data.distributions),
             refused=judgement.refused,
-            distributions=drawn_data.distributions,
             time_series=drawn_data.series,
             question=evidence.plan.question,
             recipes={} if imported else _recipes(evidence.plan),
@@ -114,14 +113,17 @@ def _report_input(
         summaries=evidence.summaries,
         effects=judgement.effects,
         cells=judgement.cells,
-        matrices=judgement.matrices,
-        preconditioned=_preconditioned(store, experiment, evidence),
-        contrasts=judgement.contrasts,
-        scalings=judgement.scalings,
-        bounds=judgement.bounds,
-        constancy=judgement.constancy,
+        findings=(
+            *judgement.matrices,
+            *judgement.drifts,
+            *judgement.contrasts,
+            *judgement.scalings,
+            *judgement.bounds,
+            judgement.constancy,
+            *_preconditioned(store, experiment, evidence),
+            *(imported_reporting.findings(store, experiment, claims) if imported else ()),
+        ),
         planned_s=None if imported else _planned_s(evidence),
-        **imported_reporting.report_fields(store, experiment, claims) if imported else {},
     )
 
 
@@ -134,9 +136,7 @@ def report_document(store: Store, experiment: Experiment, claims: Sequence[Claim
     """The report as one machine-readable document; `claims` are tested against an imported set."""
     with series_worker.Points(store, experiment, *_parts_to_judge(experiment)) as reading:
         evidence, judgement = read_and_judge(store, experiment, reading)
-    report_input = _report_input(store, experiment, evidence, judgement, claims)
-    notes = (*report_input.experiment.notes, *server_notes(evidence.trials, evidence.summaries))
-    return document(dataclasses.replace(report_input, experiment=dataclasses.replace(experiment, notes=notes)))
+    return document(_report_input(store, experiment, evidence, judgement, claims))
 
 
 def refuse_set(experiment: Experiment, why: str, todo: str = "") -> None:

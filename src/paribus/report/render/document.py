@@ -5,11 +5,11 @@ A number that is not finite becomes null; every effect lists its trials.
 
 import math
 from collections import Counter
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, create_model
 
-from paribus.findings import Bounded, Breach, Constancy, Contrast, Matrix, Preconditioned, Scaling
+from paribus.findings import Matrix
 from paribus.model import (
     Cell,
     Effect,
@@ -19,16 +19,9 @@ from paribus.model import (
     TrialState,
     Verdict,
 )
+from paribus.report.contents import SECTIONS
+from paribus.report.document_parts import IntervalDocument, StrictDocument, finite
 from paribus.report.inputs import ReportInput
-from paribus.report.render.document_parts import IntervalDocument, StrictDocument, finite
-from paribus.report.render.imported_document import (
-    ClaimDocument,
-    OriginDocument,
-    SourceDocument,
-    claim_document,
-    origin_document,
-    source_document,
-)
 from paribus.report.sections.evidence import machine_s
 from paribus.units import LoadUnit
 
@@ -91,8 +84,8 @@ class UnusedTrial(StrictDocument):
     reasons: list[str]
 
 
-class ReportDocument(StrictDocument):
-    """One experiment and what was concluded from it."""
+class ExperimentFields(StrictDocument):
+    """The fields of a report that no section adds."""
 
     version: Literal[1] = 1
     experiment: str
@@ -107,7 +100,6 @@ class ReportDocument(StrictDocument):
     schedule_hash: str
     versions: dict[str, str]
     fingerprint: dict[str, str]
-    notes: list[str]
     machine_s: float = Field(description="seconds that trials and reruns took, without preconditioning")
     planned_s: float = Field(description="seconds of trials that were planned, where nothing is decided early")
     trials: dict[TrialState, int] = Field(description="how many trials are in each state")
@@ -115,15 +107,22 @@ class ReportDocument(StrictDocument):
     effects: list[EffectDocument]
     cells: list[CellDocument]
     matrices: list[Matrix]
-    preconditioned: list[Preconditioned]
-    contrasts: list[Contrast] = Field(description="which counters moved with each comparison")
-    scalings: list[Scaling] = Field(description="how each arm's throughput follows the operations outstanding")
-    conditions: Constancy = Field(description="what no trial sets and should be the same in all")
-    bounds: list[Bounded] = Field(description="what bounds each arm at each load level, by rules of thumb")
-    sources: list[SourceDocument] = Field(description="the files of a set that was imported")
-    origins: list[OriginDocument] = Field(description="where each of its trials comes from")
-    breaches: list[Breach] = Field(description="what a set states that cannot be; cells are trials")
-    claims: list[ClaimDocument] = Field(description="what an author claims, beside the numbers")
+
+
+_SECTION_FIELDS = [field for section in SECTIONS for field in section.fields]
+
+if TYPE_CHECKING:
+    _WithSections = ExperimentFields
+else:
+    _WithSections = create_model(
+        "_WithSections",
+        __base__=ExperimentFields,
+        **{field.name: (field.type, Field(description=field.meaning or None)) for field in _SECTION_FIELDS},
+    )
+
+
+class ReportDocument(_WithSections):
+    """One experiment and what was concluded from it."""
 
 
 def _percent(log_ratio: float) -> float | None:
@@ -186,6 +185,7 @@ def _unused(trial: Trial) -> UnusedTrial:
 def document(report_input: ReportInput) -> ReportDocument:
     """Return the report as a document for programs."""
     experiment, trials = report_input.experiment, report_input.trials
+    section_values: dict[str, Any] = {field.name: field.value(report_input) for field in _SECTION_FIELDS}
     unused_states = (TrialState.INVALID, TrialState.FAILED, TrialState.SUPERSEDED)
     return ReportDocument(
         experiment=experiment.id,
@@ -200,21 +200,12 @@ def document(report_input: ReportInput) -> ReportDocument:
         schedule_hash=experiment.schedule_hash,
         versions=dict(experiment.versions),
         fingerprint=dict(experiment.fingerprint),
-        notes=list(experiment.notes),
         machine_s=machine_s(trials),
         planned_s=report_input.planned_s or 0.0,
         trials=dict(Counter(trial.state for trial in trials)),
         unused=[_unused(trial) for trial in trials if trial.state in unused_states],
         effects=[_effect(effect) for effect in report_input.effects],
         cells=[_cell(cell) for cell in report_input.cells],
-        matrices=list(report_input.matrices),
-        preconditioned=list(report_input.preconditioned),
-        contrasts=list(report_input.contrasts),
-        scalings=list(report_input.scalings),
-        bounds=list(report_input.bounds),
-        conditions=report_input.constancy,
-        sources=[source_document(source) for source in report_input.sources],
-        origins=[origin_document(origin) for origin in report_input.origins.values()],
-        breaches=list(report_input.breaches),
-        claims=[claim_document(claim) for claim in report_input.claims],
+        matrices=report_input.of(Matrix),
+        **section_values,
     )

@@ -17,6 +17,7 @@ from paribus.i18n import gettext, tag
 from paribus.report.render import chart_worker, charts
 from paribus.report.render.chart_library import vega_embed
 from paribus.report.view import numbers
+from paribus.report.view.blocks import Place
 from paribus.report.view.comparison_models import FormattedDifference
 from paribus.report.view.view_models import Judged, LevelTable, ReportView, TableFigure
 
@@ -134,6 +135,7 @@ def environment() -> "Environment":
     environment.filters |= {"aligned": _aligned, "few": numbers.few, "unbroken": _unbroken}
     environment.globals |= {
         "count": numbers.count,
+        "Place": Place,
         "places": _places,
         "sparkline": _sparkline,
         "gettext": gettext,

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from paribus.i18n import N_, gettext
 from paribus.report.view import numbers
-from paribus.report.view.evidence_models import Trust
-from paribus.report.view.explanation_models import WordTable
+from paribus.report.view.blocks import Block, ItemList, ListItem, Place, WordTable
 from paribus.report.view.view_models import Answer, EffectPoint, MatrixSection, ReportView, Section, TableFigure
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$])")
@@ -159,24 +158,37 @@ def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
     charts += [(section.drift.key, gettext("{title} over time", title=section.drift.title))] if section.drift else []
     pictures_shown = [f"![{plain(title)}](<{pictures[key]}>)" for key, title in charts if key in pictures]
     return (
-        lines + ([*pictures_shown, ""] if pictures_shown else []) + _effects(section) + _levels(section) + _why(section)
+        lines
+        + ([*pictures_shown, ""] if pictures_shown else [])
+        + _effects(section)
+        + _levels(section)
+        + _blocks(section.blocks)
     )
 
 
-def _why(section: Section) -> list[str]:
+def _items(items: Sequence[ListItem]) -> list[str]:
+    texts = [(item, plain(item.text)) for item in items]
+    return [*(f"- {item.with_trial(f'**{text}**' if item.strong else text)}" for item, text in texts), ""]
+
+
+def _blocks(blocks: Sequence[Block]) -> list[str]:
+    """The blocks of a place, each below a line with its title."""
     lines = []
-    for table in section.explanations:
-        trials = gettext("; trials {trials}", trials=numbers.few(table.trials)) if table.trials else ""
-        lines += [f"{plain(table.title)}: {plain(table.note)}{trials}", ""]
-        lines += _rows(table)
+    for block in blocks:
+        if isinstance(block, ItemList):
+            lines += [*([f"{plain(block.title)}:", ""] if block.title else []), *_items(block.items)]
+            continue
+        trials = gettext("; trials {trials}", trials=numbers.few(block.trials)) if block.trials else ""
+        lines += [f"{plain(block.title)}: {plain(block.note)}{trials}", "", *_rows(block)]
     return lines
 
 
-def _beside(tables: Sequence[WordTable]) -> list[str]:
-    """Tables that belong to no factor."""
+def _parts(blocks: Sequence[Block]) -> list[str]:
+    """Blocks as parts of the report, each below a heading."""
     lines = []
-    for table in tables:
-        lines += [*_head(plain(table.title)), plain(table.note), "", *_rows(table)]
+    for block in blocks:
+        content = _items(block.items) if isinstance(block, ItemList) else [plain(block.note), "", *_rows(block)]
+        lines += [*_head(plain(block.title)), *content]
     return lines
 
 
@@ -205,18 +217,8 @@ def _matrix(matrix: MatrixSection, pictures: Mapping[str, str]) -> list[str]:
     return lines
 
 
-def _trust(trust: Trust) -> list[str]:
-    conditioned = [(plain(data_set.sentence), data_set) for data_set in trust.conditioned]
-    sentences = [
-        gettext(
-            "{sentence} (trial {trial})",
-            sentence=f"**{sentence}**" if data_set.missed else sentence,
-            trial=data_set.trial,
-        )
-        for sentence, data_set in conditioned
-    ]
-    sentences += [plain(note) for note in trust.notes]
-    lines = [f"- {sentence}" for sentence in sentences] + ([""] if sentences else [])
+def _trust(view: ReportView) -> list[str]:
+    trust, lines = view.trust, _blocks(view.blocks[Place.NOTES])
     rows = [
         [tally.state, plain(tally.reason), str(len(tally.trials)), numbers.orders(tally.trials)]
         for tally in trust.tallies
@@ -224,8 +226,7 @@ def _trust(trust: Trust) -> list[str]:
     lines += as_table(
         [gettext("trials"), gettext("reason"), gettext("count"), gettext("which")], [False, False, True, False], rows
     )
-    lines += [gettext("Uncontrolled differences between trials") + ":", ""]
-    lines += [*(f"- **{plain(sentences)}**" for sentences in trust.unlike), f"- {plain(trust.alike)}", ""]
+    lines += _blocks(view.blocks[Place.CONDITIONS])
     facts = [[plain(name), plain(value)] for name, value in (*trust.facts, *trust.machine)]
     lines += as_table([gettext("experiment and machine"), ""], [False, False], facts)
     return [*lines, gettext("The plan:"), "", *_code(trust.plan_text, "toml"), ""]
@@ -247,7 +248,9 @@ def render(view: ReportView, pictures: Mapping[str, str] | None = None) -> str:
         lines += _matrix(matrix, pictures or {})
     if view.sections or not view.matrices:
         lines += _compared(view, pictures or {})
-    lines += [*_head(gettext("Trust")), *_trust(view.trust), *_beside(view.files)]
+    else:
+        lines += _parts(view.blocks[Place.OVERVIEW])
+    lines += [*_head(gettext("Trust")), *_trust(view), *_parts(view.blocks[Place.APPENDIX])]
     return "\n".join(lines).rstrip("\n").replace("\n\n\n", "\n\n") + "\n"
 
 
@@ -262,7 +265,7 @@ def _compared(view: ReportView, pictures: Mapping[str, str]) -> list[str]:
             lines += ["", *(f"  {line}" for line in block), ""]
             lines += [f"  {gettext('To keep it after a restart:')}", ""]
             lines += [*(f"  {line}" for line in _code(advice.recipe.last, "")), ""]
-    lines += ["", *_beside(view.claims), *_head(gettext("Factor by factor"))]
+    lines += ["", *_parts(view.blocks[Place.OVERVIEW]), *_head(gettext("Factor by factor"))]
     lines += [view.reading, ""] if view.reading else []
     for section in view.sections:
         lines += _section(section, pictures)

@@ -11,13 +11,8 @@ from typing import TYPE_CHECKING
 from paribus.i18n import N_, gettext
 from paribus.report.render.text_tables import STYLES, grid, level_tables, plain, verdict_table, word_table
 from paribus.report.view import numbers
-from paribus.report.view.explanation_models import WordTable
-from paribus.report.view.view_models import (
-    Answer,
-    MatrixSection,
-    ReportView,
-    Section,
-)
+from paribus.report.view.blocks import Block, ItemList, ListItem, Place, WordTable
+from paribus.report.view.view_models import Answer, MatrixSection, ReportView, Section
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,10 +55,7 @@ def _section(section: Section, console: "Console") -> None:
         first = section.effects[0] if section.effects else None
         for table in level_tables(section, section.table, first, console.width):
             console.print(table)
-    for explanation in section.explanations:
-        console.print(plain(f"{explanation.title}: {explanation.note}", "dim"))
-        if explanation.rows:
-            console.print(word_table(explanation, console.width))
+    _blocks(section.blocks, console)
 
 
 def conclusions(view: ReportView, console: "Console") -> None:
@@ -74,19 +66,27 @@ def conclusions(view: ReportView, console: "Console") -> None:
                 console.print(plain(f"{matrix.name}: ", "bold").append_text(plain(sentence)))
     if view.answers or not view.matrices:
         console.print(verdict_table(view))
-    _conditioned(view, console, only_missed=True)
+    notes = [block for block in view.blocks[Place.NOTES] if isinstance(block, ItemList)]
+    _items([item for block in notes for item in block.items if item.strong], console)
 
 
-def _conditioned(view: ReportView, console: "Console", *, only_missed: bool) -> None:
-    """Print what preconditioning came to."""
-    for data_set in view.trust.conditioned:
-        if data_set.missed or not only_missed:
-            console.print(
-                plain(
-                    gettext("{sentence} (trial {trial})", sentence=data_set.sentence, trial=data_set.trial),
-                    "bold" if data_set.missed else "",
-                )
-            )
+def _items(items: Sequence[ListItem], console: "Console") -> None:
+    for item in items:
+        console.print(plain(item.with_trial(item.text), "bold" if item.strong else ""))
+
+
+def _blocks(blocks: Sequence[Block], console: "Console") -> None:
+    """Print the blocks of a place: a list with a title in one line, tables in full."""
+    for block in blocks:
+        if isinstance(block, WordTable):
+            console.print(plain(f"{block.title}: {block.note}", "dim"))
+            if block.rows:
+                console.print(word_table(block, console.width))
+        elif block.title:
+            texts = gettext("; ").join(item.with_trial(item.text) for item in block.items)
+            console.print(plain(f"{block.title}: {texts}"))
+        else:
+            _items(block.items, console)
 
 
 def _matrix(matrix: MatrixSection, console: "Console") -> None:
@@ -114,18 +114,16 @@ def render(view: ReportView, console: "Console") -> None:
         _matrix(matrix, console)
     if view.sections or not view.matrices:
         _compared(view, console)
+    else:
+        _parts(view.blocks[Place.OVERVIEW], console)
     console.print()
     for tally in view.trust.tallies:
         where = f" ({numbers.orders(tally.trials)})" if tally.reason else ""
         label = f"  {tally.reason}" if tally.reason else gettext("trials {state}", state=tally.state)
         console.print(plain(f"{label}: {len(tally.trials)}{where}"))
-    _conditioned(view, console, only_missed=False)
-    question = gettext("Uncontrolled differences between trials")
-    answer = gettext("; ").join([*view.trust.unlike, view.trust.alike])
-    console.print(plain(f"{question}: {answer}"))
-    for note in view.trust.notes:
-        console.print(plain(note))
-    _beside(view.files, console)
+    _blocks(view.blocks[Place.NOTES], console)
+    _blocks(view.blocks[Place.CONDITIONS], console)
+    _parts(view.blocks[Place.APPENDIX], console)
     console.print()
     for name, value in (*view.trust.facts, *view.trust.machine):
         console.print(plain(f"{name}: {value}"))
@@ -150,7 +148,7 @@ def _compared(view: ReportView, console: "Console") -> None:
             console.print(plain(gettext("  check  {command}", command=advice.recipe.check)), soft_wrap=True)
             for how in advice.recipe.last.split("\n"):
                 console.print(plain(gettext("  last   {command}", command=how)), soft_wrap=True)
-    _beside(view.claims, console)
+    _parts(view.blocks[Place.OVERVIEW], console)
     if view.reading:
         console.print()
         console.print(plain(view.reading, "dim"))
@@ -158,14 +156,17 @@ def _compared(view: ReportView, console: "Console") -> None:
         _section(section, console)
 
 
-def _beside(tables: Sequence[WordTable], console: "Console") -> None:
-    """Print the first rows of tables that belong to no factor."""
-    for table in tables:
+def _parts(blocks: Sequence[Block], console: "Console") -> None:
+    """Print blocks as parts of the report: each below a heading, the first rows of a table."""
+    for block in blocks:
         console.print()
-        console.print(plain(table.title, "bold"))
-        console.print(plain(table.note, "dim"))
-        if table.rows:
-            console.print(word_table(replace(table, rows=table.rows[:_MOST_ROWS]), console.width))
-        if len(table.rows) > _MOST_ROWS:
+        console.print(plain(block.title, "bold"))
+        if isinstance(block, ItemList):
+            _items(block.items, console)
+            continue
+        console.print(plain(block.note, "dim"))
+        if block.rows:
+            console.print(word_table(replace(block, rows=block.rows[:_MOST_ROWS]), console.width))
+        if len(block.rows) > _MOST_ROWS:
             pattern = N_("{n:,} more: paribus report --format markdown")
-            console.print(plain(gettext(pattern, n=len(table.rows) - _MOST_ROWS), "dim"))
+            console.print(plain(gettext(pattern, n=len(block.rows) - _MOST_ROWS), "dim"))

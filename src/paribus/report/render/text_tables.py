@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from paribus.i18n import gettext
 from paribus.report.view import numbers
-from paribus.report.view.explanation_models import WordTable
+from paribus.report.view.blocks import WordTable
 from paribus.report.view.view_models import (
     EffectPoint,
     EffectTable,

@@ -9,9 +9,6 @@ from datetime import UTC, datetime
 from paribus.i18n import N_, gettext, translate_stored
 from paribus.model import COMPARING, Experiment, ExperimentState, Measurement, Purpose, Trial, TrialState
 from paribus.report.inputs import ReportInput
-from paribus.report.sections.preconditioning import conditioned
-from paribus.report.sections.server_notes import server_notes
-from paribus.report.sections.uncontrolled import constant_conditions, differences
 from paribus.report.view import numbers
 from paribus.report.view.evidence_models import Tally, TrialRow, Trust
 from paribus.report.view.numbers import METRICS
@@ -148,10 +145,6 @@ def trust(report_input: ReportInput) -> Trust:
     experiment, trials, summaries = report_input.experiment, report_input.trials, report_input.summaries
     return Trust(
         tallies=tallies(trials),
-        notes=(*map(translate_stored, experiment.notes), *server_notes(trials, summaries)),
-        conditioned=conditioned(report_input.preconditioned),
-        unlike=differences(report_input.constancy),
-        alike=constant_conditions(report_input.constancy),
         facts=_facts(experiment, machine_s(trials), report_input.planned_s, usual_s(trials)),
         machine=tuple((gettext(name).replace("_", " "), value) for name, value in experiment.fingerprint.items()),
         plan_text=experiment.plan_text,

@@ -1,18 +1,16 @@
-"""Why it came out so: what moved beside the response, what bounds each arm, and how the arms scale.
-
-In: contrasts, bounds and scalings of one factor under one workload. Out: tables of words. Called by the view.
-"""
+"""Sections on why a comparison came out so: counters that moved, what limits each arm, and how the arms scale."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 from paribus.findings import Bounded, Contrast, Estimate, Limit, Moved, Scaling
 from paribus.i18n import gettext
 from paribus.model import Cell
 from paribus.report.inputs import ReportInput
+from paribus.report.section import findings_field, section
 from paribus.report.sections.counter_names import TITLES
 from paribus.report.view import numbers
-from paribus.report.view.explanation_models import WordTable
+from paribus.report.view.blocks import Place, WordTable
 from paribus.report.view.numbers import MetricKind
 from paribus.report.view.terms import word
 from paribus.units import show_percent
@@ -23,33 +21,23 @@ _NOTHING = 0.0001  # percent
 _UNITS = {"s": MetricKind.TIME, "s/s": MetricKind.TIME, "B": MetricKind.SIZE, "B/s": MetricKind.SIZE}
 
 
-def tables(comparison: ReportInput, arms: Sequence[str]) -> list[WordTable]:
-    """Return the tables of one factor under one workload that have content; `arms` in the order shown."""
-    relative = normalised(comparison.cells, arms)
-    return [
-        *([relative] if relative else []),
-        *map(_moved, comparison.contrasts),
-        *([_bounds(comparison.bounds, arms)] if comparison.bounds else []),
-        *([_scaling(comparison.scalings)] if comparison.scalings else []),
-    ]
-
-
-def normalised(cells: Sequence[Cell], arms: Sequence[str]) -> WordTable | None:
-    """The matrix of many arms: each over the best at its load level; None of fewer than three, which is an effect."""
+@section(Place.COMPARISON, 1)
+def relative_throughput(comparison: ReportInput) -> Iterator[WordTable]:
+    """Three or more arms, each relative to the best at its load level; two arms are an effect."""
+    cells, arms = comparison.cells, comparison.arms
     rates = {(cell.load, cell.arm): cell for cell in cells if cell.metric == "throughput_per_s" and cell.arm in arms}
     if len(arms) < _MANY_ARMS or not rates:
-        return None
+        return
     rows = []
     for load in sorted({load for load, _ in rates}):
         best = max((cell for (at, _), cell in rates.items() if at == load), key=lambda cell: cell.mean)
         rows.append((load.figure, *(_over(rates.get((load, arm)), best) for arm in arms)))
-    return WordTable(
+    yield WordTable(
         title=gettext("Each relative to the best"),
         note=gettext("throughput relative to the best arm at the load level; intervals treat arms as independent"),
         head=(gettext("load level"), *arms),
         figures=(True,) * (1 + len(arms)),
         rows=tuple(rows),
-        trials=(),
     )
 
 
@@ -67,6 +55,12 @@ def _over(cell: Cell | None, best: Cell) -> str:
     half = ratio * math.hypot(*shares) if len(shares) == 2 else None
     places = numbers.decimals(ratio, half)
     return f"{numbers.number(ratio, places)}" + (f" ± {numbers.number(half, places)}" if half is not None else "")
+
+
+@section(Place.COMPARISON, 2, findings_field("contrasts", Contrast, "which counters moved with each comparison"))
+def counters(comparison: ReportInput) -> Iterator[WordTable]:
+    """The counters that moved with each arm."""
+    yield from map(_moved, comparison.of(Contrast))
 
 
 def _moved(contrast: Contrast) -> WordTable:
@@ -128,18 +122,23 @@ def _change(moved: Moved) -> str:
     return f"{texts[0]}{unit} [{texts[1]}, {texts[2]}]"
 
 
-def _bounds(bounds: Sequence[Bounded], arms: Sequence[str]) -> WordTable:
-    by_level = {(bounded.load, bounded.arm): bounded for bounded in bounds}
-    return WordTable(
+@section(
+    Place.COMPARISON, 3, findings_field("bounds", Bounded, "what bounds each arm at each load level, by rules of thumb")
+)
+def bottlenecks(comparison: ReportInput) -> Iterator[WordTable]:
+    """What limits each arm at each load level."""
+    by_level = {(bounded.load, bounded.arm): bounded for bounded in comparison.of(Bounded)}
+    if not by_level:
+        return
+    yield WordTable(
         title=gettext("Bottlenecks"),
         note=gettext("taken from the means at each load level; not tested"),
-        head=(gettext("load level"), *arms),
-        figures=(True, *[False] * len(arms)),
+        head=(gettext("load level"), *comparison.arms),
+        figures=(True, *[False] * len(comparison.arms)),
         rows=tuple(
-            (load.figure, *(_bounded(by_level.get((load, arm))) for arm in arms))
-            for load in sorted({bounded.load for bounded in bounds})
+            (load.figure, *(_bounded(by_level.get((load, arm))) for arm in comparison.arms))
+            for load in sorted({load for load, _ in by_level})
         ),
-        trials=(),
     )
 
 
@@ -150,8 +149,17 @@ def _bounded(bounded: Bounded | None) -> str:
     return gettext("{limit} ({evidence})", limit=limit, evidence=bounded.evidence)
 
 
-def _scaling(scalings: Sequence[Scaling]) -> WordTable:
-    return WordTable(
+@section(
+    Place.COMPARISON,
+    4,
+    findings_field("scalings", Scaling, "how each arm's throughput follows the operations outstanding"),
+)
+def scaling(comparison: ReportInput) -> Iterator[WordTable]:
+    """How the throughput of each arm follows the operations outstanding."""
+    scalings = comparison.of(Scaling)
+    if not scalings:
+        return
+    yield WordTable(
         title=gettext("How it scales"),
         note=gettext(
             "at the knee, more load begins to add waiting instead of throughput; contention and "
@@ -167,8 +175,8 @@ def _scaling(scalings: Sequence[Scaling]) -> WordTable:
             gettext("the law"),
         ),
         figures=(False, True, True, True, True, True, False),
-        rows=tuple(_scaled(scaling) for scaling in scalings),
-        trials=tuple(sorted({trial for scaling in scalings for trial in scaling.trials})),
+        rows=tuple(map(_scaled, scalings)),
+        trials=tuple(sorted({trial for arm_scaling in scalings for trial in arm_scaling.trials})),
     )
 
 

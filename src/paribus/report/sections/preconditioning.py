@@ -1,21 +1,32 @@
-"""Sentences on the results of preconditioning."""
+"""Section on preconditioning: whether the last rounds of each data set were steady."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 from paribus.findings import Preconditioned
 from paribus.i18n import gettext
 from paribus.model import TrialState
+from paribus.report.inputs import ReportInput
+from paribus.report.section import findings_field, section
 from paribus.report.view import numbers
-from paribus.report.view.evidence_models import Conditioned
+from paribus.report.view.blocks import ItemList, ListItem, Place, Sparkline
 from paribus.report.view.terms import word
 from paribus.units import show_duration
 
 
-def conditioned(preconditioned: Sequence[Preconditioned]) -> tuple[Conditioned, ...]:
-    """Return, for each data set, a sentence on whether its last rounds were steady."""
-    return tuple(
-        Conditioned(sentence=_sentence(result), missed=not result.steady, trial=result.trial, rates_per_s=result.course)
-        for result in preconditioned
+@section(Place.NOTES, 1, findings_field("preconditioned", Preconditioned))
+def preconditioning(report_input: ReportInput) -> Iterator[ItemList]:
+    """A sentence on each data set."""
+    if results := report_input.of(Preconditioned):
+        yield ItemList(items=tuple(map(_item, results)))
+
+
+def _item(result: Preconditioned) -> ListItem:
+    title = gettext("IOPS of each round, from zero to the maximum")
+    return ListItem(
+        text=_sentence(result),
+        strong=not result.steady,
+        trial=result.trial,
+        sparkline=Sparkline(title=title, values=result.course) if result.course else None,
     )
 
 

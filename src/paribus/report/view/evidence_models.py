@@ -32,30 +32,10 @@ class TrialRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conditioned:
-    """What came of preconditioning a data set, in a sentence; `rates_per_s` are the writes per second of each round.
-
-    `missed`: the data was not, or not yet, in its steady state.
-    """
-
-    sentence: str
-    missed: bool
-    trial: int
-    rates_per_s: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """Why the numbers may be believed, and by whom they can be checked.
-
-    `unlike` says what differed between trials that should not have; `alike` that all else did not.
-    """
+    """Why the numbers may be believed, and by whom they can be checked."""
 
     tallies: tuple[Tally, ...]
-    notes: tuple[str, ...]
-    conditioned: tuple[Conditioned, ...]
-    unlike: tuple[str, ...]
-    alike: str
     facts: tuple[tuple[str, str], ...]
     machine: tuple[tuple[str, str], ...]
     plan_text: str

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from paribus.i18n import gettext
 from paribus.model import Check
+from paribus.report.view.blocks import Block, Place
 from paribus.report.view.curve_models import DriftCurve, LoadCurve, PathCurve, QuantileCurve, TimeSeriesChart
 from paribus.report.view.evidence_models import Trust
-from paribus.report.view.explanation_models import WordTable
 from paribus.units import LoadLevel
 
 
@@ -188,7 +188,7 @@ class Section:
     path: PathCurve | None
     quantiles: QuantileCurve | None
     drift: DriftCurve | None
-    explanations: tuple[WordTable, ...]
+    blocks: tuple[Block, ...]
     empty: str
 
     @property
@@ -258,7 +258,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportView:
-    """Everything a report shows, in the order it is shown."""
+    """Everything a report shows, in the order it is shown; `blocks` are those of sections, by their place."""
 
     title: str
     question: str
@@ -274,9 +274,8 @@ class ReportView:
     trust: Trust
     time_series: TimeSeriesChart | None
     recipes: Mapping[str, Recipe]
+    blocks: Mapping[Place, tuple[Block, ...]]
     reading: str = ""
-    claims: tuple[WordTable, ...] = ()
-    files: tuple[WordTable, ...] = ()
 
     @property
     def unanswered(self) -> list[Answer]:

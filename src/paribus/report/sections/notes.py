@@ -1,28 +1,39 @@
-"""In sentences, how servers were made ready for trials: warmed by which reading, what was cached then, and their rest.
-
-In: trials and what each measured. Out: sentences. Called by the trust part.
-"""
+"""Section of notes: those of the experiment, and how servers were made ready for trials."""
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from paribus.i18n import gettext
+from paribus.i18n import gettext, translate_stored
 from paribus.model import Measurement, Trial
+from paribus.report.inputs import ReportInput
+from paribus.report.section import DocumentField, section
+from paribus.report.view.blocks import ItemList, ListItem, Place
 from paribus.report.view.numbers import count, few
 from paribus.units import show_duration, show_size
 
 _ALL = 0.995
 
 
+def _notes(report_input: ReportInput) -> list[str]:
+    return [*report_input.experiment.notes, *server_notes(report_input.trials, report_input.summaries)]
+
+
+@section(Place.NOTES, 2, DocumentField("notes", list[str], _notes))
+def notes(report_input: ReportInput) -> Iterator[ItemList]:
+    """The notes, each a sentence."""
+    if texts := _notes(report_input):
+        yield ItemList(items=tuple(ListItem(text=translate_stored(text)) for text in texts))
+
+
 def server_notes(trials: Sequence[Trial], summaries: Mapping[int, Mapping[str, Measurement]]) -> tuple[str, ...]:
-    """Nothing where no server was started for a trial."""
-    notes = []
+    """Return how servers were warmed, what they cached then, and how long they rested; empty where none was started."""
+    sentences = []
     for workload in dict.fromkeys(trial.workload for trial in trials):
         by_order = {t.order: summaries[t.order] for t in trials if t.workload == workload and t.order in summaries}
         ready = {order: metrics for order, metrics in by_order.items() if "server_rest_s" in metrics}
         if ready:
-            notes += _of_workload(workload, ready)
-    return tuple(notes)
+            sentences += _of_workload(workload, ready)
+    return tuple(sentences)
 
 
 def _of_workload(workload: str, ready: Mapping[int, Mapping[str, Measurement]]) -> list[str]:
