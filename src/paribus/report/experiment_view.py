@@ -6,7 +6,7 @@ from paribus.findings import Distribution, Drift, Matrix
 from paribus.i18n import gettext
 from paribus.model import Experiment, ExperimentState, TrialState
 from paribus.report.contents import blocks_at
-from paribus.report.inputs import ReportInput
+from paribus.report.inputs import Pair, ReportInput
 from paribus.report.sections import advice, curves, evidence, io_matrix, tables, verdicts
 from paribus.report.view.blocks import Place
 from paribus.report.view.terms import word
@@ -23,10 +23,8 @@ from paribus.units import show_duration
 
 __all__ = ["Recipe", "ReportInput", "ReportView", "view"]
 
-_Pair = tuple[str, str]
 
-
-def _pairs(report_input: ReportInput) -> list[_Pair]:
+def _pairs(report_input: ReportInput) -> list[Pair]:
     """Return every (factor, workload) in order of appearance; trials that compare nothing have no factor."""
     pairs = [(t.factor, t.workload) for t in verdicts.comparing(report_input.trials, report_input.effects)]
     pairs += [(effect.factor, effect.workload) for effect in report_input.effects]
@@ -44,7 +42,7 @@ def _arms(comparison: ReportInput) -> tuple[SectionArm, ...]:
 
 
 def _section(
-    pair: _Pair, comparison: ReportInput, anchor: str, answers: Sequence[Answer], rows: Sequence[Judged]
+    pair: Pair, comparison: ReportInput, anchor: str, answers: Sequence[Answer], rows: Sequence[Judged]
 ) -> Section:
     """Return the section of one factor under one workload from the input restricted to them."""
     cells, effects, names = comparison.cells, comparison.effects, comparison.arms
@@ -100,8 +98,8 @@ def _headline(experiment: Experiment, answers: Sequence[Answer], matrices: Seque
 
 
 def _ordered(
-    rows: Sequence[Judged], missing: Sequence[Answer], pairs: Sequence[_Pair]
-) -> tuple[list[Judged], list[Answer], list[_Pair]]:
+    rows: Sequence[Judged], missing: Sequence[Answer], pairs: Sequence[Pair]
+) -> tuple[list[Judged], list[Answer], list[Pair]]:
     """Return rows, answers and pairs by urgency: by the factor's most urgent verdict, then as in the plan."""
 
     def rank(answer: Answer) -> int:
@@ -147,12 +145,12 @@ def view(report_input: ReportInput) -> ReportView:
         sections=tuple(
             _section(
                 pair,
-                report_input.comparison(*pair),
+                comparison,
                 anchors[pair],
                 [answer for answer in answers if (answer.factor, answer.workload) == pair],
                 [row for row in rows if row.answer.anchor == anchors[pair]],
             )
-            for pair in pairs
+            for pair, comparison in report_input.comparisons(pairs).items()
         ),
         matrices=matrices,
         advice=advice.advice(rows, missing, report_input.recipes),

@@ -1,12 +1,14 @@
 """Input of a report: the records of one experiment and the findings of its analysis."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from paribus.model import Cell, Effect, Experiment, Measurement, Trial
 from paribus.report.view.view_models import Recipe
 
+Pair = tuple[str, str]  # a factor and a workload
 _Record = TypeVar("_Record")
 
 
@@ -43,22 +45,22 @@ class ReportInput:
         arms = [*(e.baseline for e in self.effects), *(t.arm for t in self.trials if t.baseline)]
         return list(dict.fromkeys(arms))
 
-    def comparison(self, factor: str, workload: str) -> "ReportInput":
-        """Return the same input with only the trials and findings of one factor under one workload."""
+    def comparisons(self, pairs: Iterable[Pair]) -> dict[Pair, "ReportInput"]:
+        """Return for each (factor, workload) the same input with only its trials and findings, and with its arms."""
+        trials, effects, cells = _by_pair(self.trials), _by_pair(self.effects), _by_pair(self.cells)
+        findings = _by_pair(self.findings)
+        inputs = {}
+        for pair in pairs:
+            part = replace(self, trials=trials[pair], effects=effects[pair], cells=cells[pair], findings=findings[pair])
+            arms = [*(t.arm for t in part.trials), *(e.arm for e in part.effects), *(c.arm for c in part.cells)]
+            inputs[pair] = replace(part, arms=tuple(dict.fromkeys([*part.baselines, *arms])))
+        return inputs
 
-        def located(records: Sequence[_Record]) -> list[_Record]:
-            return [
-                record
-                for record in records
-                if (getattr(record, "factor", None), getattr(record, "workload", None)) == (factor, workload)
-            ]
 
-        part = replace(
-            self,
-            trials=located(self.trials),
-            effects=located(self.effects),
-            cells=located(self.cells),
-            findings=located(self.findings),
-        )
-        arms = [*(t.arm for t in part.trials), *(e.arm for e in part.effects), *(c.arm for c in part.cells)]
-        return replace(part, arms=tuple(dict.fromkeys([*part.baselines, *arms])))
+def _by_pair(records: Iterable[_Record]) -> defaultdict[Pair, list[_Record]]:
+    """Return the records of each factor under each workload; those of the whole experiment are left out."""
+    located: defaultdict[Pair, list[_Record]] = defaultdict(list)
+    for record in records:
+        if isinstance(factor := getattr(record, "factor", None), str):
+            located[factor, getattr(record, "workload", "")].append(record)
+    return located
