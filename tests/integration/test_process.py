@@ -135,9 +135,12 @@ def test_limits_of_a_control_group_work_and_the_group_goes(paribus, plan, filesy
 
 def test_conditions_that_are_refused_are_findings(paribus, plan) -> None:
     done = paribus(
-        "run", plan('"process.load.cpus" = ["0-1", "0-63"]\n"process.load.nofile" = ["default", 256]'), "--json"
+        "run",
+        plan('"process.load.cpus" = ["0-1", "0-63"]\n"process.load.nofile" = ["default", 256]'),
+        "--json",
+        "--strict",
     )
-    assert done.code == 3
+    assert done.code == 3, "with --strict, what was not judged is an error"
     assert any("the machine refuses process.load.cpus = 0-63" in note for note in done.json["notes"])
     wrong = paribus("check", plan('"process.load.numa" = ["default", "everywhere"]'))
     assert wrong.code == 2

@@ -118,6 +118,6 @@ def test_conditions_reach_every_process_of_a_private_server(place: Path, kind: s
 def test_a_condition_that_the_server_cannot_have_is_a_finding(paribus, place: Path) -> None:
     workload = 'kind = "oltp_read_only"\ntable_size = 2000\nthreads = [2]'
     done = paribus("run", plan_on(place, "postgres", '"process.server.cpus" = ["0", "0-63"]', workload), "--json")
-    assert done.code == 3
+    assert done.code == 0
     assert any("the machine refuses process.server.cpus = 0-63" in note for note in done.json["notes"])
     assert nothing_is_left(place)
