@@ -223,9 +223,7 @@ class Sample(Message):
     duration_s: float
     cpu: CpuShares
     cores: int
-    load_1m: float
-    load_5m: float
-    load_15m: float
+    run_queue: int
     memory: Memory
     context_switches_per_s: float
     pressure: Pressure
