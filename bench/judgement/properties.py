@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import screens
+from background import BusyLaboratory, quiet, scenarios
 from experiments import BY_LEVEL, LOOK_PAIRS, MARGIN, Laboratory, Share, count
 
 from paribus.analysis.paired.decision import decide, next_look
@@ -301,6 +302,35 @@ def confirmation(n: int, seed: int) -> Iterator[Observation]:
     yield Observation("screen of 20 and confirmation, none real: any claim", claims, high=0.05)
 
 
+def other_work(n: int, seed: int) -> Iterator[Observation]:
+    """Observe claims, power and machine time beside other work, against a quiet machine."""
+    lab = Laboratory(noise=replace(Noise(by_level=BY_LEVEL), drift="none"), margin=float(np.log(1.05)))
+    ten_percent = float(np.log(1.10))
+    still = BusyLaboratory(lab, quiet)
+    usual_trials = np.mean(
+        [still.experiment(np.random.default_rng([seed, 25, i]), ten_percent).trials for i in range(n)]
+    )
+    for which, (name, background) in enumerate(scenarios()):
+        busy = BusyLaboratory(lab, background)
+        trials = discarded = 0
+
+        def judged(rng: np.random.Generator, effect: float, busy: BusyLaboratory = busy) -> str:
+            nonlocal trials, discarded
+            outcome = busy.experiment(rng, effect)
+            trials, discarded = trials + outcome.trials, discarded + outcome.discarded
+            return str(outcome.finding.verdict)
+
+        claims = _share(count(n, (seed, 25, which, 0), lambda rng: judged(rng, 0.0)), CLAIMS, n)
+        yield Observation(f"A/A, {name}: any claim", claims, high=0.088)
+        trials = discarded = 0
+        found = _share(count(n, (seed, 25, which, 1), lambda rng: judged(rng, ten_percent)), (Verdict.BETTER,), n)
+        yield Observation(f"+10 %, {name}: found", found, 0.95)
+        yield Observation(
+            f"+10 %, {name}: trials against a quiet machine's", Share(round(n * usual_trials), trials), high=3
+        )
+        yield Observation(f"+10 %, {name}: trials discarded", Share(trials, discarded), high=0.35)
+
+
 PROPERTIES = (
     Property(1, "false positives", 1000, false_positives),
     Property(2, "coverage, fixed", 2000, coverage_fixed),
@@ -316,4 +346,5 @@ PROPERTIES = (
     Property(21, "confirmation", 300, confirmation),
     Property(22, "percentiles in steps", 500, percentiles),
     Property(24, "planner", 1000, planner),
+    Property(25, "other work", 300, other_work),
 )

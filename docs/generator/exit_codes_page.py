@@ -7,11 +7,12 @@ from generator.texts import introduction
 from paribus import errors
 from paribus.errors import ParibusError
 
-# Meaning of every code that `paribus` ends with; 0 and 141 have no error class.
+# Meaning of every code that `paribus` ends with; 0, 1 and 141 have no error class.
 MEANINGS = {
-    0: "The command did its work. `run` and `resume`: every comparison was judged.",
+    0: "The command did its work, whatever the verdicts are.",
+    1: "A condition of `--fail-on` holds: a verdict is worse, suspect or undecided.",
     2: "The plan or the command line is wrong. Nothing was changed.",
-    3: "An error stopped the work, or a comparison could not be judged. The machine is restored.",
+    3: "An error stopped the work, or, with `--strict`, a comparison could not be judged. The machine is restored.",
     4: "A setting could not be restored, or its state could not be inspected. Run `paribus undo`.",
     130: "Ctrl-C, SIGTERM or SIGHUP stopped the work. The machine is restored; `paribus resume` continues.",
     141: "The reader of the output closed it, as `head` does.",

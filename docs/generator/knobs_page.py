@@ -13,7 +13,7 @@ from paribus.model import Knob
 
 _SUBSYSTEMS = {
     "block": "I/O of the block device under test (`target.device`).",
-    "cgroup": "Limits of the control group that Paribus creates for the process under test and removes afterwards.",
+    "cgroup": "Limits of a control group that Paribus creates for the load or the private server, and removes.",
     "cpu": "Clock frequency of the processors.",
     "irq": "Interrupts of the controller of the device under test.",
     "kernel": "Process scheduler and other settings below `/proc/sys/kernel`.",
@@ -21,7 +21,7 @@ _SUBSYSTEMS = {
     "module": "Parameters of kernel modules that can be written while the module is loaded.",
     "modprobe": "Parameters of kernel modules that are given when the module is loaded.",
     "mount": "Mount options of the file system below `target.path`.",
-    "process": "Conditions that the process under test is started with.",
+    "process": "Conditions that the load or the private server is started with.",
     "sqlite": "Pragmas of SQLite, for plans with `kind = \"sqlite\"` in `[database]`.",
     "vm": "Memory management of the kernel.",
 }  # fmt: skip
@@ -38,6 +38,7 @@ _VALUES = {
     "word": "a word or a whole number",
     "size": 'a size, such as `"256MiB"`',
     "limit": '`"max"`, a number, or a size such as `"100MiB"`',
+    "cores": '`"max"`, or a number of processors such as 1.5',
     "share_or_size": 'a share such as `"20%"`, or a size such as `"256MiB"`',
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Jobs come on stdin, events go to stdout, one JSON object per line; messages for people go to stderr.
 //!
-//! Layers, each of which imports only those after it (`tests/layers.rs`): `main`; `run`; `workload`, `probe`, `confine`;
+//! Layers, each of which imports only those after it (`tests/layers.rs`): `main`; `run`; `workload`, `probe`, `processes`, `confine`;
 //! `load`, `io`, `telemetry`, `supervise`, `sql`; `journal`, `record`, `job`; `db`, `users`, `file_agent`; `event`,
 //! `folder`, `identity`, `conditions`; `operation`, `random`, `input`, `machine`, `clock`, `error`.
 
@@ -26,6 +26,7 @@ pub mod load;
 pub mod machine;
 pub mod operation;
 pub mod probe;
+pub mod processes;
 pub mod random;
 pub mod record;
 pub mod run;

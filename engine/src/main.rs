@@ -17,7 +17,9 @@ use paribus_engine::folder::experiment;
 use paribus_engine::identity::DeviceIdentity;
 use paribus_engine::journal::undo::Selection;
 use paribus_engine::journal::{Leftover, at_boot, keeper, undo};
-use paribus_engine::{file_agent, input, machine, probe, run, sql, supervise, telemetry, users};
+use paribus_engine::{
+    file_agent, input, machine, probe, processes, run, sql, supervise, telemetry, users,
+};
 
 const STUCK: u8 = 4;
 /// Enough time for a live reader to take the last lines.
@@ -57,6 +59,8 @@ enum Command {
         #[arg(long, value_name = "JSON", value_parser = identity)]
         expected: Option<DeviceIdentity>,
     },
+    /// Report the conditions of a process and its descendants.
+    Processes { pid: u32 },
     /// Read kernel files for a remote controller; closing stdin ends it.
     FileAgent,
     /// Send queries to a database; the job comes from stdin, closing stdin ends it.
@@ -192,6 +196,7 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
             let users = users::users(&device, expected.as_ref())?;
             events.emit(&users);
         }
+        Command::Processes { pid } => events.emit(&processes::processes(pid)),
         Command::Journal {
             directory,
             allow_volatile,

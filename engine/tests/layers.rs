@@ -13,7 +13,7 @@ const LAYERS: [&[&str]; 7] = [
     &["db", "file_agent", "users"],
     &["job", "journal", "record"],
     &["io", "load", "sql", "supervise", "telemetry"],
-    &["confine", "probe", "workload"],
+    &["confine", "probe", "processes", "workload"],
     &["run"],
 ];
 

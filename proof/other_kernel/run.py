@@ -33,9 +33,9 @@ FAMILIES: dict[str, tuple[Value, ...]] = {
     "modprobe.loop.hw_queue_depth": (64, 128),
 }
 HERE: dict[str, tuple[Value, ...]] = {
-    "cgroup.cpus": ("0", "0-1"),
-    **{f"cgroup.{name}": (2**20, "max") for name in ("read_bytes_per_s", "write_bytes_per_s")},
-    **{f"cgroup.{name}": (40, "max") for name in ("reads_per_s", "writes_per_s")},
+    "cgroup.load.cpus": ("0", "0-1"),
+    **{f"cgroup.load.{name}": (2**20, "max") for name in ("read_bytes_per_s", "write_bytes_per_s")},
+    **{f"cgroup.load.{name}": (40, "max") for name in ("reads_per_s", "writes_per_s")},
     "kernel.sched_min_granularity_ns": (2_000_000, 4_000_000),
     "kernel.sched_wakeup_granularity_ns": (1_000_000, 0),
     "vm.min_free_kbytes": (3000, 5000),

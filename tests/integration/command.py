@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 Filesystem = Callable[..., Path]
-RUN_ENDED = (0, 3)  # 3: another load on this machine made so many trials invalid that nothing was judged
+RUN_ENDED = (0,)  # also where another load on this machine made so many trials invalid that nothing was judged
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,12 @@ def run_paribus(*arguments: str, **env: str) -> Done:
 
 
 class Running:
-    """The command while it runs; it is ended by `end`, and by a test that fails."""
+    """The command while it runs, with a line for each trial; it is ended by `end`, and by a test that fails."""
 
     def __init__(self, *arguments: str) -> None:
+        verbose = ["--verbose"] if arguments[0] in ("run", "resume") else []
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "paribus.cli.main", *arguments],
+            [sys.executable, "-m", "paribus.cli.main", *arguments, *verbose],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

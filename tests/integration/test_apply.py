@@ -197,7 +197,7 @@ def test_another_machine_is_refused_with_what_differs(paribus, loop: str, tmp_pa
 
 
 def test_what_is_no_setting_of_the_machine_is_told_and_the_rest_is_set(paribus, loop: str, tmp_path: Path) -> None:
-    factors = '"fileio.direct" = [false, true]\n"process.cpus" = ["default", "0"]\n"block.nomerges" = [0, 2]'
+    factors = '"fileio.direct" = [false, true]\n"process.load.cpus" = ["default", "0"]\n"block.nomerges" = [0, 2]'
     _told(loop, tmp_path, factors)
     done = paribus("apply", "told", "--yes")
     assert done.code == 0, done.err

@@ -183,6 +183,27 @@ def test_a_wrong_value_is_refused_in_its_words_and_a_rounded_one_is_told(make: M
     one.query("SELECT 1")
 
 
+def test_logs_that_exist_only_from_the_start_lie_with_the_data(make: Make, place: Path, kind: str) -> None:
+    server = make()
+    settings, pattern = {
+        "mariadb": ({"log_bin": "ON", "binlog_format": "ROW", "sync_binlog": "1"}, "binlog.0*"),
+        "postgres": ({"archive_mode": "on", "wal_level": "logical"}, "archive/*"),
+    }[kind]
+    in_force = server.start(settings)
+    assert in_force == settings
+    server.query("CREATE DATABASE d")
+    if kind == "postgres":
+        server.query("SELECT pg_switch_wal()")
+    deadline = time.monotonic() + 60
+    while not list((place / "db" / "data").glob(pattern)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert list((place / "db" / "data").glob(pattern))
+    server.stop()
+    off = {"mariadb": "log_bin", "postgres": "archive_mode"}[kind]
+    value = {"mariadb": "OFF", "postgres": "off"}[kind]
+    assert server.start({off: value}) == {off: value}
+
+
 def test_what_holds_for_the_life_of_the_data_is_given_when_it_is_made(make: Make, kind: str) -> None:
     name, value, other = (
         ("innodb_page_size", "4KiB", "16KiB") if kind == "mariadb" else ("wal_segment_size", "4MiB", "")

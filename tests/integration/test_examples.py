@@ -19,7 +19,7 @@ SCALE = {
     "protocol.rounds": "2",
     "protocol.margin": "50%",
 }
-LONG = {"flush-method"}  # each trial has a start of the server; a few show that it runs
+LONG = {"bound-instance", "flush-method"}  # each trial has a start of the server; a few show that it runs
 SMALL = {"table_size": "500", "total_size": "4MiB"}
 
 

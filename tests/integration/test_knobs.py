@@ -111,7 +111,7 @@ settings = { "block.scheduler" = "none", "fileio.direct" = true }
 
 def test_a_setting_that_the_kernel_refuses_is_a_finding_and_not_tried_for_ever(paribus, plan, loop: str) -> None:
     done = paribus("run", plan('"block.nr_requests" = ["current", 100000]', f'device = "{loop}"'), "--json")
-    assert done.code == 3
+    assert done.code == 0
     assert any("the machine refuses block.nr_requests = 100000" in note for note in done.json["notes"])
     assert sum(done.json["trials"].values()) == 32
     assert done.json["trials"]["failed"] == 2

@@ -79,7 +79,7 @@ def test_every_limit_of_a_group_is_taken_and_goes_with_it(loop: str) -> None:
         before = read(HOST, knob)
         journal = Journal(HOST, binary(), f"e-{row.name}", list(knob.addresses), volatile=False)
         journal.intend(row.name, knob.addresses[0], before.value, before.value, before.undo)
-        for level in ("0", "0-1") if row.name == "cgroup.cpus" else (2**20, 40, "max"):
+        for level in ("0", "0-1") if row.name == "cgroup.load.cpus" else (2**20, 40, "max"):
             for action in knob_kinds.get(row.kind).writes(knob, level):
                 journal.make(row.name, action)
             assert read(HOST, knob).value == level, row.name
@@ -89,7 +89,7 @@ def test_every_limit_of_a_group_is_taken_and_goes_with_it(loop: str) -> None:
 
 
 def test_a_group_that_still_has_a_process_goes_and_the_process_stays(loop: str) -> None:
-    knob = place(HOST, load().get("cgroup.cpus"), Location(loop))
+    knob = place(HOST, load().get("cgroup.load.cpus"), Location(loop))
     journal = Journal(HOST, binary(), "e1", list(knob.addresses), volatile=False)
     journal.intend(knob.name, knob.addresses[0], "0-1", "0", read(HOST, knob).undo)
     for action in knob_kinds.get(knob.kind).writes(knob, "0"):
@@ -113,40 +113,45 @@ def test_a_condition_that_cannot_be_had_ends_it_before_any_load(condition: tuple
 
 def test_limits_of_a_control_group_work_and_the_group_goes(paribus, plan, filesystem: Filesystem) -> None:
     point = filesystem("ext4")
-    path = Path(moved(plan('"cgroup.reads_per_s" = ["max", 40]', trial="150ms"), point))
+    path = Path(moved(plan('"cgroup.load.reads_per_s" = ["max", 40]', trial="150ms"), point))
     path.write_text(path.read_text().replace("[[workload]]", "[[workload]]\ndirect = true", 1))
     checked = paribus("check", str(path))
     assert checked.code == 0, checked.err
     assert "mkdir -p" in checked.out
     done = paribus("run", str(path))
     assert done.code in RUN_ENDED, done.err
-    assert "cgroup.reads_per_s" in done.out
+    assert "cgroup.load.reads_per_s" in done.out
     store = open_engine(store_url(None), create=False)
     experiment = stored.find(store, "last").id
     measured = stored.summaries(store, experiment)
     rates: dict[object, list[float]] = {40: [], "max": []}
     for trial in stored.trials(store, experiment):
         if trial.order in measured:
-            rates[trial.settings["cgroup.reads_per_s"]].append(measured[trial.order]["throughput_per_s"].mean)
+            rates[trial.settings["cgroup.load.reads_per_s"]].append(measured[trial.order]["throughput_per_s"].mean)
     store.dispose()
     assert statistics.median(rates[40]) < 80 < statistics.median(rates["max"])
     assert not list(GROUPS.glob("**/paribus"))
 
 
 def test_conditions_that_are_refused_are_findings(paribus, plan) -> None:
-    done = paribus("run", plan('"process.cpus" = ["0-1", "0-63"]\n"process.nofile" = ["default", 256]'), "--json")
-    assert done.code == 3
-    assert any("the machine refuses process.cpus = 0-63" in note for note in done.json["notes"])
-    wrong = paribus("check", plan('"process.numa" = ["default", "everywhere"]'))
+    done = paribus(
+        "run",
+        plan('"process.load.cpus" = ["0-1", "0-63"]\n"process.load.nofile" = ["default", 256]'),
+        "--json",
+        "--strict",
+    )
+    assert done.code == 3, "with --strict, what was not judged is an error"
+    assert any("the machine refuses process.load.cpus = 0-63" in note for note in done.json["notes"])
+    wrong = paribus("check", plan('"process.load.numa" = ["default", "everywhere"]'))
     assert wrong.code == 2
-    assert "'everywhere' is no value of process.numa" in wrong.err
+    assert "'everywhere' is no value of process.load.numa" in wrong.err
 
 
 def test_a_group_that_is_there_already_is_nobodys_to_use(paribus, plan, loop: str) -> None:
     group = CPUSETS / "paribus"
     group.mkdir()
     try:
-        done = paribus("check", plan('"cgroup.cpus" = ["0-1", "0"]', f'device = "{loop}"'))
+        done = paribus("check", plan('"cgroup.load.cpus" = ["0-1", "0"]', f'device = "{loop}"'))
     finally:
         group.rmdir()
     assert done.code == 2

@@ -19,7 +19,7 @@ name = "tools"
 [target]
 path = "{path}"
 [factors]
-"process.nofile" = ["default", 512]
+"process.load.nofile" = ["default", 512]
 [[workload]]
 name = "mine"
 {workload}
@@ -87,7 +87,7 @@ def test_a_command_is_judged_and_leaves_nothing(paribus, tmp_path: Path) -> None
     assert f"load.py 0.2 {tmp_path}/paribus-data/" in checked.out
     done = paribus("run", plan)
     assert done.code in RUN_ENDED, done.err
-    assert "process.nofile" in done.out
+    assert "process.load.nofile" in done.out
     measured = _measured()
     assert {one["throughput_per_s"].mean for one in measured} == {1000}
     assert {one["response_p95_s"].mean for one in measured} == {0.0025}

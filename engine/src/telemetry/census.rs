@@ -147,6 +147,17 @@ impl Used {
     }
 }
 
+/// A process and all its descendants, each with its name; this process is left out.
+pub fn family(pid: u32) -> Vec<(u32, String)> {
+    let living = living();
+    let members = descendants(&[pid], &living);
+    living
+        .into_iter()
+        .map(|process| (process.identity.0, process.command))
+        .filter(|(pid, _)| members.contains(pid))
+        .collect()
+}
+
 /// The processes with these ids, and all their descendants.
 fn descendants(ancestors: &[u32], living: &[Process]) -> HashSet<u32> {
     let mut descendants: HashSet<u32> = ancestors.iter().copied().collect();

@@ -11,6 +11,10 @@ pub struct CpuCounters {
     ticks: [u64; 8],
     pub context_switches: u64,
     pub cores: usize,
+    /// Tasks that run or wait for a processor at this moment.
+    pub running: u64,
+    /// Tasks that wait for a disk at this moment.
+    pub blocked: u64,
 }
 
 /// Fractions of the time of all cores; they add up to 1.
@@ -33,13 +37,23 @@ pub fn parse(stat: &str) -> CpuCounters {
             for (tick, word) in counters.ticks.iter_mut().zip(fields) {
                 *tick = word.parse().unwrap_or(0);
             }
-        } else if name.starts_with("cpu") {
+            continue;
+        }
+        if name.starts_with("cpu") {
             counters.cores += 1;
-        } else if name == "ctxt" {
-            counters.context_switches = fields
+            continue;
+        }
+        let mut value = || {
+            fields
                 .next()
                 .and_then(|word| word.parse().ok())
-                .unwrap_or(0);
+                .unwrap_or(0)
+        };
+        match name {
+            "ctxt" => counters.context_switches = value(),
+            "procs_running" => counters.running = value(),
+            "procs_blocked" => counters.blocked = value(),
+            _ => {}
         }
     }
     counters
@@ -71,13 +85,15 @@ mod tests {
     use super::*;
 
     const BEFORE: &str = "cpu  100 10 50 1000 20 1 2 3 0 0\ncpu0 50 5 25 500 10 0 1 1 0 0\n\
-                          cpu1 50 5 25 500 10 1 1 2 0 0\nintr 5 0 1\nctxt 1000\nbtime 1\n";
+                          cpu1 50 5 25 500 10 1 1 2 0 0\nintr 5 0 1\nctxt 1000\nbtime 1\n\
+                          procs_running 3\nprocs_blocked 2\n";
     const AFTER: &str = "cpu  140 20 70 1020 25 2 4 5 0 0\ncpu0 1\ncpu1 1\nctxt 1500\n";
 
     #[test]
     fn shares_of_an_interval_add_up_to_one() {
         let (before, after) = (parse(BEFORE), parse(AFTER));
         assert_eq!((before.cores, before.context_switches), (2, 1000));
+        assert_eq!((before.running, before.blocked), (3, 2));
         let shares = shares(&before, &after);
         assert!((shares.user - 0.5).abs() < 1e-12);
         assert!((shares.idle - 0.2).abs() < 1e-12);

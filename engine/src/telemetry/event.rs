@@ -21,9 +21,8 @@ pub struct Sample {
     pub duration_s: f64,
     pub cpu: CpuShares,
     pub cores: usize,
-    pub load_1m: f64,
-    pub load_5m: f64,
-    pub load_15m: f64,
+    /// Tasks that ran, or waited for a processor or a disk, at `monotonic_s`.
+    pub run_queue: u64,
     pub memory: Memory,
     pub context_switches_per_s: f64,
     pub pressure: Pressure,

@@ -5,7 +5,7 @@
 //! `census` events. Called by `main`. It runs in a separate process next to a load, so that its
 //! cost is not counted as the load's.
 
-mod census;
+pub mod census;
 mod counters;
 mod cpu;
 mod devices;

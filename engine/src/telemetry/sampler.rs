@@ -19,7 +19,6 @@ use crate::error::{Class, EngineError, Result};
 pub struct Sampler {
     stat: Source,
     meminfo: Source,
-    loadavg: Source,
     /// `None` where the kernel has no such file.
     io_pressure: Option<Source>,
     cpu_pressure: Option<Source>,
@@ -57,7 +56,6 @@ impl Sampler {
         let mut sampler = Sampler {
             stat: Source::open("/proc/stat")?,
             meminfo: Source::open("/proc/meminfo")?,
-            loadavg: Source::open("/proc/loadavg")?,
             io_pressure: pressure("io"),
             cpu_pressure: pressure("cpu"),
             memory_pressure: pressure("memory"),
@@ -83,7 +81,6 @@ impl Sampler {
         let after = self.read_counters()?;
         let before = std::mem::replace(&mut self.before, after.clone());
         let memory = memory::parse(self.meminfo.read()?);
-        let [load_1m, load_5m, load_15m] = memory::parse_load(self.loadavg.read()?);
         let duration_s = seconds(after.at - before.at);
         let share = |before, after| pressure::share(before, after, duration_s);
         let devices: BTreeMap<_, _> = self
@@ -104,9 +101,8 @@ impl Sampler {
             duration_s,
             cpu: cpu::shares(&before.cpu, &after.cpu),
             cores: after.cpu.cores,
-            load_1m,
-            load_5m,
-            load_15m,
+            // Without this program, which runs while it reads.
+            run_queue: after.cpu.running.saturating_sub(1) + after.cpu.blocked,
             memory,
             context_switches_per_s: switches as f64 / duration_s.max(1e-9),
             pressure: Pressure {

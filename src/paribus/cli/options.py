@@ -2,12 +2,17 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from paribus.cli.terminal import say
 from paribus.errors import UsageError
 from paribus.i18n import Language
+from paribus.registry import nearest
+
+if TYPE_CHECKING:
+    from paribus.lab.results.conditions import FailCondition
 
 
 class Form(StrEnum):
@@ -53,6 +58,15 @@ OutputFile = Annotated[
         "--output", "-o", metavar="FILE", help="Where it goes. Default: stdout; for html a file in this folder."
     ),
 ]
+FailOn = Annotated[
+    str,
+    typer.Option(
+        "--fail-on",
+        metavar="LIST",
+        help="End with exit code 1 if a verdict is one of these: worse, suspect, undecided. Several with commas.",
+        show_default=False,
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 
 
@@ -65,3 +79,23 @@ def read_overrides(pairs: list[str] | None) -> dict[str, str]:
             raise UsageError(f"--set {pair!r} has no value", "write for example --set target.device=/dev/sdb")
         overrides[key.strip()] = value.strip()
     return overrides
+
+
+def read_conditions(text: str) -> "frozenset[FailCondition]":
+    """The conditions of a list with commas. Raises UsageError."""
+    from paribus.lab.results.conditions import FailCondition
+
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    names_of_conditions = [condition.value for condition in FailCondition]
+    for name in names:
+        if name not in names_of_conditions:
+            hint = nearest(name, names_of_conditions) or f"known: {', '.join(names_of_conditions)}"
+            raise UsageError(f"--fail-on {name!r} is no condition", hint)
+    return frozenset(map(FailCondition, names))
+
+
+def fail_if(requested: "frozenset[FailCondition]", holding: "frozenset[FailCondition]") -> None:
+    """End with exit code 1 if a requested condition holds, and name it on stderr."""
+    if failed := sorted(requested & holding):
+        say(f"--fail-on: the result is {', '.join(failed)}", err=True)
+        raise typer.Exit(1)

@@ -1,7 +1,9 @@
 """Progress display of a running experiment: a bar with the remaining time, and a line for the current trial."""
 
 import contextlib
+import math
 import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -16,14 +18,21 @@ from paribus.units import show_duration, show_percent, show_size
 if TYPE_CHECKING:
     from paribus.lab.running import Steadiness
 
+_LINE_EVERY_S = 60.0
 _OVER = (TrialState.DONE, TrialState.INVALID, TrialState.FAILED)
 
 
 class ProgressDisplay:
-    """Shows an experiment on a terminal; elsewhere prints a line for each finished trial."""
+    """Shows an experiment on a terminal; elsewhere prints a line per minute.
 
-    def __init__(self, console: Console) -> None:
+    With `verbose` it prints a line for each finished trial instead, and each reason why one cannot be used.
+    """
+
+    def __init__(self, console: Console, *, verbose: bool = False) -> None:
         self._console = console
+        self._verbose = verbose
+        self._last_line = -math.inf
+        self._unusable: Counter[str] = Counter()  # trials by reason
         self._progress = Progress(
             TextColumn("trials"), BarColumn(bar_width=32), MofNCompleteColumn(), TextColumn("{task.fields[left]}")
         )
@@ -99,11 +108,28 @@ class ProgressDisplay:
         else:
             self._made += 1
         left_s = (time.monotonic() - self._began) / max(1, self._made) * max(0, self._to_do - self._made)
-        self._progress.update(self._whole, advance=1, left=f"{show_duration(left_s)} left" if left_s >= 1 else "")
-        if not self._console.is_terminal and trial.state is TrialState.DONE:
-            self._say(text)
-        for reason in (*trial.invalid_because, *filter(None, [trial.failure_message])):
-            self._say(f"trial {trial.order} ({position}, {trial.subject}) {trial.state.value}: {reason}")
+        left = f"{show_duration(left_s)} left" if left_s >= 1 else ""
+        reasons = [*trial.invalid_because, *filter(None, [trial.failure_message])]
+        self._unusable.update(reasons[:1])
+        unusable = f"{self._unusable.total()} unusable" if self._unusable else ""
+        self._progress.update(self._whole, advance=1, left=", ".join(filter(None, [left, unusable])))
+        if self._verbose:
+            if trial.state is TrialState.DONE:
+                self._say(text)
+            for reason in reasons:
+                self._say(f"trial {trial.order} ({position}, {trial.subject}) {trial.state.value}: {reason}")
+        elif not self._console.is_terminal and time.monotonic() - self._last_line >= _LINE_EVERY_S:
+            self._summarise(left)
+
+    def _summarise(self, left: str) -> None:
+        """Print how far the experiment is, and the most frequent reason why trials so far cannot be used."""
+        self._last_line = time.monotonic()
+        task = self._progress.tasks[0]
+        parts = [f"{task.completed:.0f} of {task.total or 0:.0f} trials", *([left] if left else [])]
+        if count := self._unusable.total():
+            reason, _ = self._unusable.most_common(1)[0]
+            parts.append(f"{count} unusable, for example: {reason}")
+        self._say("; ".join(parts))
 
     def _say(self, text: str) -> None:
         """Print a line that stays on the terminal."""

@@ -77,22 +77,23 @@ class Applier:
                     self._in_force[other.knob.name] = reset.observed
         return tuple(changes)
 
-    def conditions(self, settings: Settings) -> tuple[str, ...]:
-        """The engine's options for a load that is to run under these settings."""
-        options: dict[tuple[str, ...], None] = {}  # each once, in order
+    def conditions(self, settings: Settings, subject: str) -> dict[str, tuple[Knob, Value]]:
+        """The settings that processes of a subject, the load or the server, are started under; by name, placed."""
+        conditions = {}
         for name, value in settings.items():
             knob = self._catalogue.get(name)
-            kind = knob_kinds.get(knob.kind)
-            if kind.holder == "load":
-                options[kind.engine_options(knob, value)] = None
-            elif knob.name in self._written:
-                options[kind.engine_options(self._touched[knob.name].knob, value)] = None
-        return tuple(word for option in options for word in option)
+            if knob.subject != subject:
+                continue
+            if knob_kinds.get(knob.kind).holder == "process":
+                conditions[name] = (knob, value)
+            elif name in self._written:
+                conditions[name] = (self._touched[name].knob, value)
+        return conditions
 
     def _in_order(self, settings: Settings) -> list[Knob]:
         """The knobs of the settings, each after those that move it."""
         rows = {name: self._catalogue.get(name) for name in settings}
-        knobs = {name: knob for name, knob in rows.items() if knob_kinds.get(knob.kind).holder != "load"}
+        knobs = {name: knob for name, knob in rows.items() if knob_kinds.get(knob.kind).holder != "process"}
         movers = {name: [other.name for other in knobs.values() if _moves(other, name)] for name in knobs}
         return [knobs[name] for name in TopologicalSorter(movers).static_order()]
 

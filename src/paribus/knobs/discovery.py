@@ -59,7 +59,7 @@ def touched(host: Host, catalogue: Catalogue, keys: Iterable[str], location: Loc
     Raises UsageError and HostError where a knob is not on the host.
     """
     rows = [row for key in keys if (row := catalogue.find(key)) is not None]
-    knobs = [row for row in rows if knob_kinds.get(row.kind).holder != "load"]
+    knobs = [row for row in rows if knob_kinds.get(row.kind).holder != "process"]
     moved = [member for knob in knobs for p in knob.resets for member in members(host, catalogue, p, location)]
     return {address for knob in [*knobs, *moved] for address in place(host, knob, location).addresses}
 
@@ -89,7 +89,7 @@ def _refusal(host: Host, knob: Knob, *, root: bool) -> tuple[str, str]:
     kind = knob_kinds.get(knob.kind)
     if (conflict := kind.conflict(host, knob))[0]:
         return conflict
-    if not root and kind.holder != "load":
+    if not root and kind.holder != "process":
         return "only root may set it", "run as root, or take it out of the plan"
     return "", ""
 

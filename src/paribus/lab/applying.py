@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 from paribus.errors import HostError, Inapplicable, UsageError
 from paribus.knobs import recipe
+from paribus.knobs.catalog import SERVER
 from paribus.knobs.discovery import offer
 from paribus.knobs.kinds import knob_kinds
 from paribus.knobs.persistent_apply import AppliedForGood
@@ -206,7 +207,7 @@ def _step(
         )
     if not _is_of_the_machine(plan_knob):
         commands = recipe.set_command(plan_knob, value), recipe.check_command(plan_knob)
-        if knob_kinds.get(plan_knob.kind).holder == "group":  # the group of the experiment is gone with it
+        if plan_knob.subject == SERVER or knob_kinds.get(plan_knob.kind).holder == "group":  # gone with the experiment
             commands = recipe.persist_command(plan_knob, value), ""
         return _by_hand(factor, key, value, *commands, recipe.persist_command(plan_knob, value))
     offered = offer(site.host, site.catalogue, key, plan.target.location, root=is_root)

@@ -32,6 +32,7 @@ from paribus.model.machine import (
     Mounted,
     MountOption,
     Offer,
+    ProcessState,
     Reading,
     WriteFile,
 )
@@ -108,6 +109,7 @@ __all__ = [
     "Percentage",
     "Plan",
     "Precondition",
+    "ProcessState",
     "Protocol",
     "Purpose",
     "PutStatements",

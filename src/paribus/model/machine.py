@@ -20,6 +20,7 @@ class Knob:
     that have it, with the value that goes without saying; `unmounts` those that take it only when they are mounted;
     `gone` those that lost it, and why; `only_on` are values that one of them alone has. `danger` is what trying it may
     cost: nothing, `data_loss`, or for whoever uses it `durability`. `pattern` is what a level in words looks like.
+    `subject` is the process that a condition is for, `load` or `server`; empty for all other knobs.
     """
 
     name: str
@@ -47,6 +48,24 @@ class Knob:
     only_on: Mapping[str, str] = field(default_factory=dict)
     danger: str = ""
     pattern: str = ""
+    subject: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessState:
+    """The conditions of a running process, as the kernel shows them.
+
+    `cpus` are the lists of processors of its threads, one where all have the same. `groups` are the lines of
+    /proc/PID/cgroup. `nofile` and `memlock` are its soft limits. `numa` is its policy; None where it cannot be read.
+    """
+
+    pid: int
+    name: str
+    cpus: tuple[str, ...]
+    groups: tuple[str, ...]
+    nofile: str | None
+    memlock: str | None
+    numa: str | None
 
 
 @dataclass(frozen=True, slots=True)

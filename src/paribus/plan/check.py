@@ -103,6 +103,8 @@ class _Check(Settings):
             knob = self.catalogue.find(key)
             if knob is not None and (risk := risk_of(knob)) and risk not in self.notes:
                 self.notes.append(risk)
+            if knob is not None and knob.subject and key != knob.name:
+                self.notes.append(stored_message("{key} means {name} in this plan", key=key, name=knob.name))
             offer = facts.offers.get(knob.name) if knob else None
             if offer is None or not offer.refused or (facts.device_refused and key.startswith("block.")):
                 continue

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from paribus.knobs.catalog import LOAD, SERVER
 from paribus.plan.check import knob_keys
 from paribus.plan.data import loaded_device, named_devices
 from paribus.plan.database import DatabaseTable
@@ -45,3 +46,9 @@ def needs(parsed: Parsed) -> Needs:
         dsn_is_invalid=database is not None and database.dsn is None and has_dsn,
         is_local=table.target.host == "local",
     )
+
+
+def condition_subject(parsed: Parsed) -> str:
+    """Return the process that a condition without a subject is for: the server where the plan has one."""
+    database = parsed.table.database
+    return SERVER if database is not None and database.kind != "sqlite" else LOAD

@@ -6,7 +6,7 @@ from typing import Any
 
 from paribus.errors import Problem
 from paribus.i18n import N_, StoredMessage, stored_message
-from paribus.knobs.catalog import Catalogue
+from paribus.knobs.catalog import LOAD, SERVER, Catalogue
 from paribus.model import FAMILIES, Combination, DatabaseFacts, Factor, Facts, Value, Workload
 from paribus.plan.form.file import WorkloadTable
 from paribus.plan.form.key_paths import KeyPath
@@ -66,7 +66,11 @@ class Settings:
             return False
         if family == self.family and self.server.refused:
             return False  # the check reports why
-        if self.catalogue.find(key) is not None or self.owners(key):
+        knob = self.catalogue.find(key)
+        if knob is not None and knob.subject == SERVER and not self.starts_server():
+            self.complain(key_path, *self.no_own_server(knob.name))
+            return False
+        if knob is not None or self.owners(key):
             return True
         variable = key.partition(".")[2]
         if family == self.family and self.server.name:
@@ -76,6 +80,17 @@ class Settings:
         hint = unknown_key(key, self.catalogue, self.table.workload)
         self.complain(key_path, "is neither a knob nor a parameter of a workload of this plan", hint)
         return False
+
+    def starts_server(self) -> bool:
+        """Returns whether the plan's server is a private one, which is started for it."""
+        return self.table.database is not None and self.family != "sqlite" and self.table.database.dsn is None
+
+    def no_own_server(self, name: str) -> tuple[str, str]:
+        """Returns why a condition of a server's process cannot be set, and what to do instead."""
+        hint = f"for the process that makes the load, write {name.replace(f'.{SERVER}.', f'.{LOAD}.')}"
+        if self.table.database is not None and self.table.database.dsn is not None:
+            return f"{name} is set when a server starts, and the server in use by others is not restarted", hint
+        return f"{name} is for a private server, and the plan has none", hint
 
     def name_of(self, key: str) -> str:
         """Returns the knob's own name if the key is an alias."""
@@ -155,7 +170,8 @@ class Settings:
     def scope(self, key: str) -> tuple[str, ...]:
         """Returns the names of the workloads under which a factor is tried."""
         applicable = list(self.tables) if self.catalogue.find(key) else self.owners(key)
-        if key.partition(".")[0] in FAMILIES.values():
+        knob = self.catalogue.find(key)
+        if key.partition(".")[0] in FAMILIES.values() or (knob is not None and knob.subject == SERVER):
             applicable = [name for name in applicable if kind_of(self.tables[name]).on_database]
         if not applicable:
             self.complain_of_unused_database(("factors", key))

@@ -45,27 +45,35 @@ class LevelMeans:
         return shrunk
 
 
-def design(order: Array) -> Array:
-    """Return the design matrix of an effect and an order effect.
+def design(order: Array, other_load: Array | None = None) -> Array:
+    """Return the design matrix of an effect, an order effect and the influence of other load.
 
     Args:
         order: +1 or -1 for each pair, shape (n,).
+        other_load: Difference of a pair's trials in the load of other processes, shape (n,); None for none.
 
     Returns:
-        Shape (n, 2), or (n, 1) where the order does not vary.
+        Shape (n, p): a column of ones, then the order and the other load as far as they vary.
     """
-    ones = np.ones_like(order)
-    return np.column_stack([ones, order]) if np.ptp(order) > 0 else ones[:, None]
+    varying = [column for column in (order, other_load) if column is not None and np.ptp(column) > 0]
+    return np.column_stack([np.ones_like(order), *varying])
 
 
-def level_means(d: Array, order: Array, level: NDArray[np.intp], level_sd: Array | None = None) -> LevelMeans | None:
-    """Fit an effect for each level and one order effect by least squares.
+def level_means(
+    d: Array,
+    order: Array,
+    level: NDArray[np.intp],
+    level_sd: Array | None = None,
+    other_load: Array | None = None,
+) -> LevelMeans | None:
+    """Fit an effect for each level, one order effect and the influence of other load by least squares.
 
     Args:
         d: Pair differences, shape (n,), log ratios.
         order: +1 or -1 for each pair, shape (n,).
         level: Index of each pair's level, shape (n,), from 0.
         level_sd: Standard deviation of a pair at each level, up to a common factor, shape (levels,); weights the fit.
+        other_load: As for `design`.
 
     Returns:
         The level means, or None where a level has no pair or no degree of freedom remains.
@@ -77,7 +85,8 @@ def level_means(d: Array, order: Array, level: NDArray[np.intp], level_sd: Array
     if counts.min() < 1:
         return None
     weights = np.ones_like(d) if level_sd is None else 1 / level_sd[level]
-    nuisance = design(order)[:, 1:]
+    covariates = design(order, other_load)
+    nuisance = covariates[:, 1:]
     dummies = (level[:, None] == np.arange(levels)).astype(float)
     full = np.column_stack([dummies, nuisance])
     if np.linalg.matrix_rank(full) < full.shape[1]:  # after lost pairs, each level may have one order only
@@ -91,7 +100,7 @@ def level_means(d: Array, order: Array, level: NDArray[np.intp], level_sd: Array
     estimates = fitted.coefficients[:levels]
     p_equal, between = 1.0, 0.0
     if levels > 1 and fitted.scale > 0:
-        reduced = least_squares(d * weights, design(order) * weights[:, None])
+        reduced = least_squares(d * weights, covariates * weights[:, None])
         excess = (_squares(reduced) - _squares(fitted)) / (levels - 1)
         p_equal = float(special.fdtrc(levels - 1, fitted.freedom, excess / fitted.scale**2))
         between = max(0.0, float(np.var(estimates, ddof=1) - variances.mean()))

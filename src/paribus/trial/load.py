@@ -22,13 +22,16 @@ class TrialLoad:
         monitor: LoadMonitor,
         stopped: Callable[[], bool],
         limits: Limits,
+        check_process: Callable[[int], tuple[StoredMessage, ...]],
     ) -> None:
+        """`check_process` reads back the conditions of a process; it returns reasons not to use the trial."""
         self._session = session
         self._job = session.job
         self._kind = kind
         self._monitor = monitor
         self._stopped = stopped
         self._limits = limits
+        self._check_process = check_process
         self.measurements: tuple[Measurement, ...] = ()
 
     def stop(self) -> None:
@@ -39,6 +42,7 @@ class TrialLoad:
         """The trial's events. Raises EngineError, HostError, LimitReached and Interrupted."""
         intervals: list[Interval] = []
         result: Result | None = None
+        process_problems = self._check_process(self._session.hello.pid) if self._session.hello else ()
         for event in self._session.events:
             if self._stopped():
                 raise Interrupted("stopped under load")
@@ -48,6 +52,7 @@ class TrialLoad:
                 case Hello():
                     self._session.hello = event
                     self._monitor.foreign.own_pids.add(event.pid)
+                    process_problems = self._check_process(event.pid)
                 case Phase(name="measuring"):
                     self._monitor.open()
                     yield machine.Measuring()
@@ -62,7 +67,7 @@ class TrialLoad:
                     pass
         if result is None or result.operations == 0:
             raise EngineError("no-data", "the load completed no operation", "lengthen trial")
-        problems = validity.parameter_mismatches(self._job, self._session.hello)
+        problems = [*process_problems, *validity.parameter_mismatches(self._job, self._session.hello)]
         yield machine.LoadEnded((*problems, *self._conclude(result, intervals)))
 
     def _conclude(self, result: Result, intervals: list[Interval]) -> list[StoredMessage]:

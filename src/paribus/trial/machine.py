@@ -96,20 +96,20 @@ def step(trial: Trial, event: Event) -> tuple[Trial, tuple[Instruction, ...]]:
         case Begun(at):
             return _to(trial, TrialState.APPLYING, started=at), (Record(), Apply())
         case Applied(changes, at, fingerprint):
-            mismatches = _mismatches(changes)
+            different = mismatches(changes)
             refused = "; ".join(f"{c.knob} = {c.wanted}: {c.refused}" for c in changes if _is_refused(c))
             if refused:  # a finding: the machine would refuse it again
                 failed = _to(trial, TrialState.FAILED, failure=FailureClass.SETTING_REJECTED, failure_message=refused)
                 return dataclasses.replace(failed, ended=at), (Record(),)
-            if mismatches:
-                return _to(trial, TrialState.INVALID, invalid_because=mismatches, ended=at), (Record(),)
+            if different:
+                return _to(trial, TrialState.INVALID, invalid_because=different, ended=at), (Record(),)
             return _to(trial, TrialState.SETTLING, applied=at, fingerprint=fingerprint), (Record(), MakeLoad())
         case Measuring():
             return _to(trial, TrialState.MEASURING), (Record(),)
         case LoadEnded(invalid_because):
             return dataclasses.replace(trial, invalid_because=invalid_because), (Verify(),)
         case Verified(moved, at):
-            because = trial.invalid_because + _mismatches(moved)
+            because = trial.invalid_because + mismatches(moved)
             state = TrialState.INVALID if because else TrialState.DONE
             return _to(trial, state, invalid_because=because, ended=at), (Record(),)
         case Failed(failure, message, at):
@@ -127,7 +127,7 @@ def _is_refused(change: Change) -> bool:
     return change.state is ChangeState.MISMATCHED and bool(change.refused)
 
 
-def _mismatches(changes: tuple[Change, ...]) -> tuple[StoredMessage, ...]:
+def mismatches(changes: tuple[Change, ...]) -> tuple[StoredMessage, ...]:
     """A message for each setting that differs from the requested value."""
     return tuple(
         stored_message(

@@ -76,12 +76,13 @@ class LoadMonitor:
         if start_s is None:
             start_s = opened.monotonic_s if opened else closed.monotonic_s - work.duration_s
         inside = telemetry.within(samples, start_s, start_s + work.duration_s)
-        reasons = self.foreign.judge(closed, work, inside)
+        others = self.foreign.judge(closed, work, inside)
         measurements = telemetry.measurements(inside, start_s, self._device)
+        measurements += (telemetry.measured_once("other_cpu_share", "", others.cpu_share, "measure", "census"),)
         if self._server is not None:
             counted = telemetry.within(self._counted, start_s, start_s + work.duration_s)
             measurements += telemetry.of_a_server(self._server.family, counted, closed, start_s, work.duration_s)
-        return Observations(measurements, reasons)
+        return Observations(measurements, others.reasons)
 
     def _drain(self) -> tuple[list[Sample], Census | None, Census | None]:
         """The samples up to the census at the window's end, and the censuses at both ends; stores counters."""

@@ -1,5 +1,6 @@
 """Carrying out a trial: executes the instructions of the state machine and reports the events to it."""
 
+import functools
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,9 +20,10 @@ from paribus.errors import (
 from paribus.hosts.transport import Host
 from paribus.i18n import StoredMessage
 from paribus.knobs.apply import Applier
+from paribus.knobs.catalog import LOAD, SERVER
 from paribus.knobs.conditions import Conditions, digest
-from paribus.model import Change, FailureClass, Measurement, Plan, Purpose, Settings, Trial, Value
-from paribus.trial import machine, validity
+from paribus.model import Change, ChangeState, FailureClass, Measurement, Plan, Purpose, Settings, Trial, Value
+from paribus.trial import machine, process_conditions, validity
 from paribus.trial.databases.database_session import DatabaseSession
 from paribus.trial.devices import Devices
 from paribus.trial.limits import refuse_machine
@@ -81,6 +83,7 @@ class Runner:
         self._workloads = {workload.name: workload for workload in plan.workloads}
         self._other_load = validity.OtherLoad(own_pids={os.getpid()} if plan.target.is_local else set())
         self._readied: tuple[Measurement, ...] = ()
+        self._load_conditions: tuple[Change, ...] = ()
         self._load: TrialLoad | ToolLoad | PreconditionLoad | None = None
         self._session: LoadSession | None = None
 
@@ -93,7 +96,7 @@ class Runner:
         """
         changes: tuple[Change, ...] = ()
         conditions: Mapping[str, str] = {}
-        self._readied = ()
+        self._readied, self._load_conditions = (), ()
         last: ParibusError | None = None
         self._load = None
         events: Iterator[machine.Event] = iter(())
@@ -107,7 +110,8 @@ class Runner:
                         case machine.Record():
                             over = trial.ended is not None
                             measured = (*self._load.measurements, *self._readied) if over and self._load else ()
-                            self._record(trial, changes if over else (), measured, conditions)
+                            made = (*changes, *self._load_conditions) if over else ()
+                            self._record(trial, made, measured, conditions)
                         case machine.Apply():
                             refuse_machine(self._plan.limits, self._host, self._engine, self._plan.target.path)
                             self._sampler.revive()
@@ -127,7 +131,7 @@ class Runner:
                             self.stop()
                             events = iter(())
                         case machine.Verify():
-                            event = machine.Verified(self._verify(), time.time())
+                            event = machine.Verified(self._verify(trial), time.time())
                 event = event or next(events, None)
             except (Interrupted, LimitReached, EngineError, DatabaseError, HostError) as error:
                 last = error if isinstance(error, LimitReached | Unreachable) else None
@@ -158,13 +162,31 @@ class Runner:
         changes = self._applier.apply(knobs, [key for key in tested if key in knobs])
         workload = self._workloads[trial.workload]
         if self._servers is not None and workload.database:
-            changes += self._servers.apply(workload, trial, tested, self.work_on_data, self.stop)
+            conditions = self._applier.conditions(knobs, SERVER)
+            starts_with = process_conditions.options(conditions)
+            changes += self._servers.apply(workload, trial, tested, self.work_on_data, self.stop, starts_with)
+            changes += self._server_conditions(trial)
             self._readied = self._servers.readied
         return changes
 
-    def _verify(self) -> tuple[Change, ...]:
+    def _server_conditions(self, trial: Trial) -> tuple[Change, ...]:
+        """What the processes of a private server have of the conditions that they were started under."""
+        conditions = self._applier.conditions(self._knobs(trial), SERVER)
+        pid = self._servers.pid if self._servers is not None and conditions else None
+        return () if pid is None else process_conditions.read_back(self._host, self._engine, pid, conditions)
+
+    def _check_load(self, trial: Trial, pid: int) -> tuple[StoredMessage, ...]:
+        """Read back the conditions of the process that makes the load; the reasons not to use the trial."""
+        conditions = self._applier.conditions(self._knobs(trial), LOAD)
+        self._load_conditions = process_conditions.read_back(self._host, self._engine, pid, conditions)
+        return machine.mismatches(self._load_conditions)
+
+    def _verify(self, trial: Trial) -> tuple[Change, ...]:
         """The settings that changed since they were applied."""
-        return self._applier.verify() + (self._servers.verify() if self._servers is not None else ())
+        if self._servers is None or not self._workloads[trial.workload].database:
+            return self._applier.verify()
+        moved = [c for c in self._server_conditions(trial) if c.state is ChangeState.MISMATCHED]
+        return (*self._applier.verify(), *self._servers.verify(), *moved)
 
     def _knobs(self, trial: Trial) -> dict[str, Value]:
         owners = {owner for workload in self._plan.workloads for owner in workload.owners}
@@ -180,12 +202,15 @@ class Runner:
         monitor = LoadMonitor(
             self._sampler, self._other_load, str(trial.order), name, self._servers if workload.database else None
         )
-        conditions = self._applier.conditions(self._knobs(trial))
+        conditions = process_conditions.options(self._applier.conditions(self._knobs(trial), LOAD))
+        check_load = functools.partial(self._check_load, trial)
         if tool := tool_of(workload):
             self.stop()
             directory = self._tools.directory(workload, trial.settings)
             order = request_of(workload, directory, trial.load, protocol.settle_s, protocol.trial_s)
-            return ToolLoad(self._tools, tool, workload, trial.settings, order, conditions, monitor, self._stopped)
+            return ToolLoad(
+                self._tools, tool, workload, trial.settings, order, conditions, monitor, self._stopped, check_load
+            )
         calibrates = trial.purpose is Purpose.CALIBRATE
         settle_s, measure_s = (0.0, protocol.settle_run_s) if calibrates else (protocol.settle_s, protocol.trial_s)
         job = jobs.job(
@@ -208,7 +233,7 @@ class Runner:
             session = self._session = LoadSession(self._host, self._engine, job, conditions)
         if in_flight:
             session.measure(str(trial.order), settle_s, protocol.trial_s)
-        return TrialLoad(session, jobs.kind_of(workload.kind), monitor, self._stopped, limits)
+        return TrialLoad(session, jobs.kind_of(workload.kind), monitor, self._stopped, limits, check_load)
 
     def _server(self, trial: Trial) -> MysqlServer | PostgresServer | None:
         """Where the trial's load connects to, if it uses a server."""

@@ -12,7 +12,7 @@ _OF_THE_MACHINE: tuple[tuple[str, str, Callable[[Sample], float | None]], ...] =
     ("cpu_system_share", "", lambda s: s.cpu.system),
     ("cpu_iowait_share", "", lambda s: s.cpu.iowait),
     ("cpu_steal_share", "", lambda s: s.cpu.steal),
-    ("load_1m", "", lambda s: s.load_1m),
+    ("run_queue", "", lambda s: s.run_queue),
     ("memory_available_bytes", "B", lambda s: s.memory.available_bytes),
     ("memory_dirty_bytes", "B", lambda s: s.memory.dirty_bytes),
     ("context_switches_per_s", "1/s", lambda s: s.context_switches_per_s),

@@ -1,7 +1,8 @@
 """Whether a trial's figures may be used: reasons that do not depend on its arm."""
 
+import math
 import statistics
-from collections import deque
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,10 +25,11 @@ _ENGINE_BOUND = 0.80  # of the cores the engine may use, in user mode: its syste
 _LATE = 0.10  # of the mean response time: what the engine starts late by itself is no answer of the disk
 _LITTLE_LATENESS_S = 100e-6
 _LONGEST_STALL_S = 2.0
-_FOREIGN_CPU = 0.20  # of all cores, above what is always there
-_FOREIGN_IO = 0.20  # of the load's own bytes, above what is always there
+_FOREIGN_CPU = 0.20  # of all cores, above what is usual
+_FOREIGN_IO = 0.20  # of the load's own bytes, above what is usual
 _LITTLE_IO_PER_S = 2**20
-_REMEMBERED = 1000  # windows: what is usual is that of the last ones
+_REMEMBERED = 30  # windows: what is usual is that of the last ones, so that a slow change is no exception
+_USUAL_SHARE = 2 / 3  # of the windows have no more other load than usual: so at most a third of trials is discarded
 _WORTH_A_NOTE_CPU = 0.1  # cores
 _LITTLE_CPU_S = 0.05  # the kernel counts processor time in ticks of up to 10 ms, for each process
 
@@ -118,49 +120,69 @@ def engine_work(result: Result) -> LoadWork:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class OtherUse:
+    """What other processes used in a window: their share of all processors, and reasons not to use the trial."""
+
+    cpu_share: float
+    reasons: list[StoredMessage]
+
+
 class OtherLoad:
-    """Processor time and disk traffic of other processes, compared with what is usual on this machine."""
+    """Processor time and disk traffic of other processes, compared with what is usual on this machine.
+
+    Usual is what two thirds of the last windows do not exceed. An even background, and bursts that hit every second
+    trial, are therefore usual; they widen the interval. Only what hits a trial far more than most others makes it
+    invalid, blind to its arm.
+    """
 
     def __init__(self, own_pids: set[int]) -> None:
         self.own_pids = own_pids
-        self._cpu: deque[float] = deque(maxlen=_REMEMBERED)
-        self._io: deque[float] = deque(maxlen=_REMEMBERED)
+        self._cpu: list[float] = []
+        self._io: list[float] = []
+        self._busiest: Counter[str] = Counter()
 
-    def judge(self, census: Census, work: LoadWork, samples: Sequence[Sample]) -> list[StoredMessage]:
-        """Problems of the machine during a window; load that is always there is none."""
+    def judge(self, census: Census, work: LoadWork, samples: Sequence[Sample]) -> OtherUse:
+        """The use by others in a window; more than usual is a reason not to use the trial."""
         duration = census.duration_s or work.duration_s
         other_processes = [process for process in census.processes if process.pid not in self.own_pids]
         cores = max((sample.cores for sample in samples), default=work.cores)
         cpu = max(sum(process.cpu_s for process in other_processes) / duration, _unnamed_cpu(work, census, samples))
         io = sum(_bytes(process) for process in other_processes) / duration
-        usual_cpu, usual_io = self._usual(cpu, io)
+        self._cpu.append(cpu)
+        self._io.append(io)
+        for process in other_processes:
+            self._busiest[process.command] += process.cpu_s  # type: ignore[assignment]
         reasons = []
-        if cpu - usual_cpu > max(_FOREIGN_CPU * cores, _LITTLE_CPU_S / duration):
+        if is_unusual(self._cpu, max(_FOREIGN_CPU * cores, _LITTLE_CPU_S / duration)):
             busiest = _names(other_processes, lambda process: process.cpu_s)
             text = N_("other processes took {cpu:.2f} of {cores} cores: {who}")
             reasons.append(stored_message(text, cpu=cpu, cores=cores, who=busiest))
-        if io - usual_io > max(_FOREIGN_IO * work.bytes_per_s, _LITTLE_IO_PER_S):
+        if is_unusual(self._io, max(_FOREIGN_IO * work.bytes_per_s, _LITTLE_IO_PER_S)):
             busiest = _names(other_processes, _bytes)
             reasons.append(
                 stored_message("other processes read and wrote {size}/s: {who}", size=show_size(io), who=busiest)
             )
-        return reasons
+        return OtherUse(max(cpu, 0.0) / cores, reasons)
 
     def usual(self) -> StoredMessage | None:
-        """A note on the other load that is always there; None on a quiet machine."""
+        """A note on the other load that is always there, and what to stop; None on a quiet machine."""
         cpu, io = (statistics.median(history) if history else 0.0 for history in (self._cpu, self._io))
         if cpu < _WORTH_A_NOTE_CPU and io < _LITTLE_IO_PER_S:
             return None
-        text = N_("other processes usually took {cpu:.2f} cores and moved {size}/s while trials were made")
-        return stored_message(text, cpu=cpu, size=show_size(io))
+        text = N_(
+            "other processes usually took {cpu:.2f} cores and moved {size}/s while trials were made, which widens the "
+            "intervals; most of it: {who}"
+        )
+        busiest = [command for command, _ in self._busiest.most_common(3)]
+        return stored_message(text, cpu=cpu, size=show_size(io), who=busiest)
 
-    def _usual(self, cpu: float, io: float) -> tuple[float, float]:
-        """The medians so far, this window included; 0 while the history is short."""
-        self._cpu.append(cpu)
-        self._io.append(io)
-        if len(self._cpu) < 8:
-            return 0.0, 0.0
-        return statistics.median(self._cpu), statistics.median(self._io)
+
+def is_unusual(history: Sequence[float], excess: float) -> bool:
+    """Whether the last window has more other load, by `excess`, than two thirds of the last windows including it."""
+    recent = sorted(history[-_REMEMBERED:])
+    usual = recent[math.ceil(_USUAL_SHARE * len(recent)) - 1]
+    return history[-1] - usual > excess
 
 
 def _unnamed_cpu(work: LoadWork, census: Census, samples: Sequence[Sample]) -> float:

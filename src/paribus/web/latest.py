@@ -22,7 +22,7 @@ _MACHINE_METRICS = (
     DisplayedMetric("cpu_iowait_share", N_("processors, iowait"), MetricKind.SHARE),
     DisplayedMetric("cpu_steal_share", N_("processors, stolen"), MetricKind.SHARE),
     DisplayedMetric("server_cpu_cores", N_("cores used by the server"), MetricKind.PLAIN),
-    DisplayedMetric("load_1m", N_("load average"), MetricKind.PLAIN),
+    DisplayedMetric("run_queue", N_("run queue"), MetricKind.PLAIN),
     DisplayedMetric("memory_available_bytes", N_("memory available"), MetricKind.BYTES),
     DisplayedMetric("memory_dirty_bytes", N_("memory dirty"), MetricKind.BYTES),
     DisplayedMetric("io_pressure_share", N_("pressure of I/O"), MetricKind.SHARE),

@@ -14,7 +14,7 @@ def test_every_row_is_complete(knob: Knob) -> None:
     assert knob.kind in knob_kinds
     assert knob.summary and knob.documentation.endswith(".")
     assert knob.takes_effect in ("live", "reload", "restart", "remount")
-    assert (knob_kinds.get(knob.kind).holder == "load") == (knob.takes_effect == "restart")
+    assert (knob_kinds.get(knob.kind).holder == "process") == (knob.takes_effect == "restart")
     assert knob.danger in ("", "data_loss", "durability")
     assert bool(knob.filesystems) == knob.name.startswith("mount.")
     assert set(knob.unmounts) | set(knob.only_on.values()) <= set(knob.filesystems)
@@ -66,10 +66,13 @@ def test_a_block_knob_needs_a_device() -> None:
         ("vm.swappiness", 1, 1),
         ("block.scheduler", "none", "none"),
         ("vm.swappiness", "current", "current"),
-        ("cgroup.read_bytes_per_s", "100MiB", 100 * 2**20),
-        ("cgroup.reads_per_s", "max", "max"),
-        ("process.numa", "bind:0-1", "bind:0-1"),
-        ("process.nofile", 512, 512),
+        ("cgroup.load.read_bytes_per_s", "100MiB", 100 * 2**20),
+        ("cgroup.load.reads_per_s", "max", "max"),
+        ("process.load.numa", "bind:0-1", "bind:0-1"),
+        ("process.numa", "local", "local"),
+        ("cgroup.server.cpu_quota", 2, 2.0),
+        ("cgroup.server.cpu_quota", "max", "max"),
+        ("process.load.nofile", 512, 512),
         ("module.zfs.zfs_arc_max", 2**33, 2**33),
     ],
 )
@@ -89,12 +92,23 @@ def test_levels_are_read(key: str, written: object, level: object) -> None:
         ("vm.swappiness", True),
         ("block.scheduler", 0),
         ("cpu.governor", "performance|powersave"),
-        ("cgroup.reads_per_s", 0),
-        ("cgroup.cpus", "all"),
-        ("process.numa", "everywhere"),
-        ("process.nofile", "many"),
+        ("cgroup.load.reads_per_s", 0),
+        ("cgroup.load.cpus", "all"),
+        ("cgroup.load.cpu_quota", 0),
+        ("cgroup.load.cpu_quota", "2"),
+        ("cgroup.load.cpu_weight", 0),
+        ("process.load.numa", "everywhere"),
+        ("process.load.nofile", "many"),
     ],
 )
 def test_what_is_no_level_is_refused(key: str, written: object) -> None:
     with pytest.raises(ValueError):
         level_of(load().get(key), key, written)  # type: ignore[arg-type]
+
+
+def test_a_short_name_is_that_of_the_subject() -> None:
+    assert load().get("process.numa").name == "process.load.numa"
+    of_server = load().with_subject("server").with_rows([])
+    assert of_server.get("process.numa").name == "process.server.numa"
+    assert of_server.get("process.load.numa").name == "process.load.numa"
+    assert of_server.get("cgroup.cpus").addresses == ("/sys/fs/cgroup/paribus-server/cpuset.cpus",)

@@ -9,7 +9,16 @@ from paribus.knobs.catalog import load
 from paribus.knobs.discovery import place
 from paribus.knobs.kinds import knob_kinds
 from paribus.knobs.recipe import persist_command, set_command
-from paribus.model import ControlGroup, Knob, LoadModule, Location, MountOption, Value, WriteFile
+from paribus.model import (
+    ControlGroup,
+    Knob,
+    LoadModule,
+    Location,
+    MountOption,
+    ProcessState,
+    Value,
+    WriteFile,
+)
 
 assert kinds
 
@@ -134,8 +143,16 @@ DEVICE = {"/sys/block/sda/dev": "8:0\n"}
 @pytest.mark.parametrize(
     ("files", "name", "text", "value", "level", "path", "written"),
     [
-        (SECOND, "reads_per_s", "", "max", 40, "/sys/fs/cgroup/paribus/io.max", "8:0 riops=40"),
-        (SECOND, "reads_per_s", "8:0 rbps=9 riops=40\n", 40, "max", "/sys/fs/cgroup/paribus/io.max", "8:0 riops=max"),
+        (SECOND, "reads_per_s", "", "max", 40, "/sys/fs/cgroup/paribus-load/io.max", "8:0 riops=40"),
+        (
+            SECOND,
+            "reads_per_s",
+            "8:0 rbps=9 riops=40\n",
+            40,
+            "max",
+            "/sys/fs/cgroup/paribus-load/io.max",
+            "8:0 riops=max",
+        ),
         (SECOND, "write_bytes_per_s", "8:16 wbps=9\n8:0 rbps=7 wbps=max\n", "max", 1, None, "8:0 wbps=1"),
         (FIRST, "reads_per_s", "", "max", 40, None, "8:0 40"),
         (FIRST, "reads_per_s", "8:0 40\n", 40, "max", None, "8:0 0"),
@@ -144,7 +161,7 @@ DEVICE = {"/sys/block/sda/dev": "8:0\n"}
 def test_a_limit_of_a_group_is_read_and_written_in_both_versions(
     files: dict[str, str], name: str, text: str, value: Value, level: Value, path: str | None, written: str
 ) -> None:
-    knob = place(FakeHost(files | DEVICE), load().get(f"cgroup.{name}"), Location("/dev/sda"))
+    knob = place(FakeHost(files | DEVICE), load().get(f"cgroup.load.{name}"), Location("/dev/sda"))
     kind = knob_kinds.get("group_limit")
     reading = kind.parse(knob, (text,))
     assert reading.value == value
@@ -155,21 +172,113 @@ def test_a_limit_of_a_group_is_read_and_written_in_both_versions(
     assert reading.undo == (ControlGroup(group.path, present=False),)
 
 
+MEMORY_AND_CPU = {
+    "/sys/fs/cgroup/cgroup.controllers": "cpu memory",
+    "/sys/fs/cgroup/cgroup.subtree_control": "cpu memory",
+}
+FIRST_MEMORY_AND_CPU = {"/sys/fs/cgroup/memory/tasks": "", "/sys/fs/cgroup/cpu/tasks": ""}
+
+
+@pytest.mark.parametrize(
+    ("files", "name", "text", "value", "level", "written"),
+    [
+        (MEMORY_AND_CPU, "memory_max", "max\n", "max", 2**32, "4294967296"),
+        (MEMORY_AND_CPU, "memory_high", "4294967296\n", 2**32, "max", "max"),
+        (MEMORY_AND_CPU, "cpu_quota", "max 100000\n", "max", 1.5, "150000 100000"),
+        (MEMORY_AND_CPU, "cpu_quota", "150000 100000\n", 1.5, "max", "max 100000"),
+        (MEMORY_AND_CPU, "cpu_weight", "", 100, 50, "50"),
+        (FIRST_MEMORY_AND_CPU, "memory_max", "9223372036854771712\n", "max", 2**32, "4294967296"),
+        (FIRST_MEMORY_AND_CPU, "memory_max", "4294967296\n", 2**32, "max", "-1"),
+        (FIRST_MEMORY_AND_CPU, "cpu_quota", "-1\n", "max", 0.5, "50000"),
+        (FIRST_MEMORY_AND_CPU, "cpu_quota", "50000\n", 0.5, "max", "-1"),
+        (FIRST_MEMORY_AND_CPU, "cpu_weight", "512\n", 50, 200, "2048"),
+    ],
+)
+def test_memory_and_processor_time_of_a_group_are_read_and_written_in_both_versions(
+    files: dict[str, str], name: str, text: str, value: Value, level: Value, written: str
+) -> None:
+    knob = place(FakeHost(files), load().get(f"cgroup.server.{name}"), Location())
+    kind = knob_kinds.get("group_limit")
+    assert kind.parse(knob, (text,)).value == value
+    group, write = kind.writes(knob, level)
+    assert isinstance(group, ControlGroup)
+    assert group.path.endswith("/paribus-server")
+    assert isinstance(write, WriteFile)
+    assert write.text == written
+
+
+def test_a_limit_of_version_2_alone_is_missing_in_version_1() -> None:
+    with pytest.raises(Missing, match="memory_high needs version 2"):
+        place(FakeHost(FIRST_MEMORY_AND_CPU), load().get("cgroup.load.memory_high"), Location())
+
+
+def _process(
+    cpus: tuple[str, ...] = ("0-3",),
+    groups: tuple[str, ...] = ("0::/",),
+    nofile: str = "512",
+    memlock: str = "unlimited",
+    numa: str | None = "default",
+) -> ProcessState:
+    return ProcessState(pid=7, name="postgres", cpus=cpus, groups=groups, nofile=nofile, memlock=memlock, numa=numa)
+
+
+@pytest.mark.parametrize(
+    ("name", "requested", "process", "observed"),
+    [
+        ("process.server.cpus", "0,1-2", _process(cpus=("0-2",)), "0,1-2"),
+        ("process.server.cpus", "0-2", _process(cpus=("0-2", "0-3")), "0-3"),
+        ("process.server.cpus", "default", _process(cpus=("1",)), "default"),
+        ("process.server.nofile", 512, _process(), 512),
+        ("process.server.nofile", 1024, _process(), "512"),
+        ("process.server.memlock", "unlimited", _process(), "unlimited"),
+        ("process.server.numa", "interleave", _process(numa="interleave:0-1"), "interleave"),
+        ("process.server.numa", "interleave:0", _process(numa="interleave:0-1"), "interleave:0-1"),
+        ("process.server.numa", "preferred:1", _process(numa="prefer:1"), "preferred:1"),
+        ("process.server.numa", "preferred:1", _process(numa="prefer (many):1"), "preferred:1"),
+        ("process.server.numa", "local", _process(numa="local"), "local"),
+        ("process.server.numa", "local", _process(numa="prefer"), "local"),
+        ("process.server.numa", "bind:0", _process(), "default"),
+        ("process.server.numa", "bind:0", _process(numa=None), "unknown"),
+    ],
+)
+def test_a_condition_is_read_from_the_process(
+    name: str, requested: Value, process: ProcessState, observed: Value
+) -> None:
+    assert knob_kinds.get("launch").of_process(load().get(name), requested, process) == observed
+
+
+@pytest.mark.parametrize(
+    ("files", "groups", "is_member"),
+    [
+        (MEMORY_AND_CPU, ("0::/paribus-server",), True),
+        (MEMORY_AND_CPU, ("0::/",), False),
+        (FIRST_MEMORY_AND_CPU, ("4:memory:/paribus-server", "1:cpu:/"), True),
+        (FIRST_MEMORY_AND_CPU, ("4:memory:/", "1:cpu,cpuacct:/paribus-server"), False),
+    ],
+)
+def test_a_process_has_a_limit_where_it_is_in_the_group(
+    files: dict[str, str], groups: tuple[str, ...], is_member: bool
+) -> None:
+    knob = place(FakeHost(files), load().get("cgroup.server.memory_max"), Location())
+    observed = knob_kinds.get("group_limit").of_process(knob, 5, _process(groups=groups))
+    assert (observed == 5) == is_member
+
+
 def test_a_group_that_the_machine_cannot_have_is_told_with_what_to_do() -> None:
     with pytest.raises(Missing, match=r"controller io .* not enabled\n.*echo \+io"):
         place(
             FakeHost(DEVICE | SECOND | {"/sys/fs/cgroup/cgroup.subtree_control": "cpuset"}),
-            load().get("cgroup.reads_per_s"),
+            load().get("cgroup.load.reads_per_s"),
             Location("/dev/sda"),
         )
     with pytest.raises(Missing, match="no such control groups"):
-        place(FakeHost(DEVICE), load().get("cgroup.reads_per_s"), Location("/dev/sda"))
+        place(FakeHost(DEVICE), load().get("cgroup.load.reads_per_s"), Location("/dev/sda"))
     with pytest.raises(UsageError, match="needs a device"):
-        place(FakeHost(SECOND), load().get("cgroup.reads_per_s"), Location())
+        place(FakeHost(SECOND), load().get("cgroup.load.reads_per_s"), Location())
 
 
 def test_processors_of_a_group_are_those_above_until_they_are_limited() -> None:
-    knob = place(FakeHost(FIRST), load().get("cgroup.cpus"), Location())
+    knob = place(FakeHost(FIRST), load().get("cgroup.load.cpus"), Location())
     kind = knob_kinds.get("group_limit")
     assert kind.parse(knob, ("", "0-3\n")).value == "0-3"
     assert kind.parse(knob, ("0\n", "0-3\n")).value == "0"
@@ -178,9 +287,9 @@ def test_processors_of_a_group_are_those_above_until_they_are_limited() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("process.numa", "default", ()),
-        ("process.numa", "interleave:0,1", ("--numa", "interleave:0,1")),
-        ("process.nofile", 512, ("--limit", "nofile=512")),
+        ("process.load.numa", "default", ()),
+        ("process.load.numa", "interleave:0,1", ("--numa", "interleave:0,1")),
+        ("process.load.nofile", 512, ("--limit", "nofile=512")),
     ],
 )
 def test_a_condition_is_an_option_of_the_engine(name: str, value: Value, words: tuple[str, ...]) -> None:
@@ -205,12 +314,16 @@ LASTING = [
     ("modprobe.nvme.poll_queues", 4, "nvme.poll_queues=4 on its command line"),
     ("mount.atime", "noatime", "in /etc/fstab, among the options of /data base: give noatime, none else of"),
     ("mount.allocsize", "dynamic", "among the options of /logs: give none of allocsize=…"),
-    ("process.numa", "interleave", "NUMAPolicy=interleave NUMAMask=all"),
-    ("process.numa", "bind:0", "NUMAPolicy=bind NUMAMask=0"),
-    ("process.cpus", "0-3", "CPUAffinity=0-3"),
-    ("process.memlock", "unlimited", "LimitMEMLOCK=infinity"),
-    ("cgroup.reads_per_s", 40, "systemctl set-property SERVICE 'IOReadIOPSMax=/dev/block/8:0 40'"),
-    ("cgroup.cpus", "0-1", "AllowedCPUs=0-1"),
+    ("process.load.numa", "interleave", "NUMAPolicy=interleave NUMAMask=all"),
+    ("process.load.numa", "bind:0", "NUMAPolicy=bind NUMAMask=0"),
+    ("process.load.cpus", "0-3", "CPUAffinity=0-3"),
+    ("process.load.memlock", "unlimited", "LimitMEMLOCK=infinity"),
+    ("cgroup.load.reads_per_s", 40, "systemctl set-property SERVICE 'IOReadIOPSMax=/dev/block/8:0 40'"),
+    ("cgroup.load.cpus", "0-1", "AllowedCPUs=0-1"),
+    ("cgroup.server.cpu_quota", 1.5, "systemctl set-property SERVICE CPUQuota=150%"),
+    ("cgroup.server.cpu_quota", "max", "systemctl set-property SERVICE CPUQuota="),
+    ("cgroup.server.cpu_weight", 50, "CPUWeight=50"),
+    ("cgroup.server.memory_max", 2**32, "MemoryMax=4294967296"),
     ("sqlite.synchronous", "off", "PRAGMA synchronous = off;  -- in the program"),
     ("sqlite.journal_mode", "wal", "PRAGMA journal_mode = wal;  -- once"),
     ("mysql.innodb_io_capacity", 2000, "innodb_io_capacity = 2000    # below [mysqld]"),
@@ -221,6 +334,7 @@ MACHINE = (
     | DEVICE
     | {
         "/proc/self/mountinfo": MOUNTS,
+        "/sys/fs/cgroup/cgroup.subtree_control": "cpu cpuset io memory",
         "/sys/fs/cgroup/cpuset.cpus.effective": "0-3\n",
         "/sys/module/zfs/parameters/zfs_arc_max": "0",
         "/sys/module/nvme/parameters/poll_queues": "0",

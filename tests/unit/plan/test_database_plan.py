@@ -1,10 +1,12 @@
 """A plan's database: what it needs, whose its settings are, and what they change."""
 
 import pytest
-from plan_samples import FILEIO, checked, offer, simple
+from plan_samples import FILEIO, checked, facts, offer, parsed, simple
 
 from paribus.errors import PlanError
+from paribus.knobs.catalog import load
 from paribus.model import Plan
+from paribus.plan.check import check
 from paribus.plan.schedule.comparisons import candidates
 from paribus.registry import data_of
 from paribus.workloads.jobs import job
@@ -109,3 +111,37 @@ def test_a_factor_of_a_database_that_no_workload_uses_is_refused_with_the_worklo
         assert problem.message == "no workload uses the plan's database; there are: fileio, sysbench"
         assert "kind is one of oltp_" in problem.hint
         assert "sqlmix; a tool's load (sysbench) goes where its own options send it" in problem.hint
+
+
+POSTGRES = '[database]\nkind = "postgres"\n'
+CONDITIONS = '"process.numa" = ["default", "interleave"]'
+
+
+def _conditioned(factors: str, database: str, workloads: str = OLTP) -> Plan:
+    subject = "server" if database == POSTGRES else "load"
+    catalogue = load().with_subject(subject)
+    return check(parsed(simple(factors, workloads, database)), catalogue, facts())
+
+
+def test_a_condition_without_a_subject_is_for_the_server_where_there_is_one() -> None:
+    of_server = _conditioned(CONDITIONS, POSTGRES, FILEIO + OLTP)
+    assert (of_server.factors[0].key, of_server.factors[0].scope) == ("process.server.numa", ("oltp_read_write",))
+    assert "process.numa means process.server.numa" in of_server.notes[0]
+    of_load = _conditioned(CONDITIONS, SQLITE, FILEIO + OLTP)
+    assert (of_load.factors[0].key, len(of_load.factors[0].scope)) == ("process.load.numa", 2)
+    both = _conditioned(f'{CONDITIONS}\n"process.load.numa" = ["default", "local"]', POSTGRES)
+    assert [factor.key for factor in both.factors] == ["process.server.numa", "process.load.numa"]
+
+
+@pytest.mark.parametrize(
+    ("database", "words"),
+    [
+        ("", "process.server.cpus is for a private server, and the plan has none"),
+        (SQLITE, "process.server.cpus is for a private server, and the plan has none"),
+        ('[database]\nkind = "mysql"\ndsn = "mysql://u@db1/"\n', "the server in use by others is not restarted"),
+    ],
+)
+def test_a_condition_of_a_server_needs_one_that_is_started(database: str, words: str) -> None:
+    with pytest.raises(PlanError, match=words) as refused:
+        _conditioned('"process.server.cpus" = ["0", "1"]', database, OLTP if database else FILEIO)
+    assert "write process.load.cpus" in str(refused.value)

@@ -179,7 +179,7 @@ def test_the_load_levels_of_an_open_loop_are_rates() -> None:
     [
         ('"vm.swappiness" = [60, 1]', "", True),
         ('"fileio.direct" = [false, true]', "", False),
-        ('"process.nofile" = ["default", 4096]', "", False),
+        ('"process.load.nofile" = ["default", 4096]', "", False),
         ('"vm.swappiness" = [60, 1]', "[protocol]\nin_flight = false", False),
     ],
 )

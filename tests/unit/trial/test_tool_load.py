@@ -103,7 +103,7 @@ def _load(tools: _Tools, *, stopped: bool = False, **parameters: Any) -> tuple[T
     assert kind is not None
     watch = LoadMonitor(cast("Sampler", sampler), OtherLoad(set()), "5", None)
     order = request_of(workload, "/d", LoadLevel(1), 1.0, 2.0)
-    load = ToolLoad(cast("Tools", tools), kind, workload, {}, order, (), watch, lambda: stopped)
+    load = ToolLoad(cast("Tools", tools), kind, workload, {}, order, (), watch, lambda: stopped, lambda _pid: ())
     return load, sampler
 
 

@@ -42,8 +42,10 @@ def look(pairs: Pairs, question: Question, looks: Sequence[SpendingLook], *, ove
     spending = question.spending
     by_pair = question.unit == "pair"
     robust = by_pair and question.method != "open-ended"
-    fitted = huber(data.difference, design(data.order)) if robust else _mean(data.difference)
-    means = level_means(data.difference, data.order, data.level, _weights(question)) if by_pair else None
+    fitted = huber(data.difference, design(data.order, data.other_load)) if robust else _mean(data.difference)
+    means = (
+        level_means(data.difference, data.order, data.level, _weights(question), data.other_load) if by_pair else None
+    )
     slow = diagnostics.outliers(fitted, data.resolution)
     levels_differ = means is not None and means.p_equal < _ALPHA
     guarded = robust and means is not None and (levels_differ or diagnostics.equal_counts_p(*slow) < _ALPHA)
@@ -74,7 +76,7 @@ def look(pairs: Pairs, question: Question, looks: Sequence[SpendingLook], *, ove
         p_levels=means.p_equal if means is not None else 1.0,
         slow=slow,
         levels=levels,
-        order_effect=diagnostics.coefficient(fitted, 1) if len(fitted.coefficients) > 1 else None,
+        order_effect=diagnostics.coefficient(fitted, 1) if robust and np.ptp(data.order) > 0 else None,
         verdict=verdict,
         fitted=fitted,
     )

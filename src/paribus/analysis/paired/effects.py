@@ -1,5 +1,6 @@
 """Trials that count, the pairs of each comparison, and the mean of each cell."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,8 @@ from paribus.units import LoadLevel
 Summaries = Mapping[int, Mapping[str, Measurement]]
 
 _THROUGHPUT = "throughput_per_s"
+_OTHER_LOAD = "other_cpu_share"
+_MOST_OTHER_LOAD = 0.9  # a load always gets some processor time
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,8 @@ class Pair:
     """A response of the baseline and of the compared arm in one block.
 
     `later` counts the applications by which the compared trial ran after the baseline's. `count` is the number of
-    operations of the trial with fewer of them, 0 where unknown.
+    operations of the trial with fewer of them, 0 where unknown. `other_load` is the log ratio of the processor time
+    that other processes left free, compared over baseline.
     """
 
     block: int
@@ -40,6 +44,7 @@ class Pair:
     later: int
     trials: tuple[int, int]
     count: int
+    other_load: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,19 +193,35 @@ def _pairs(block: Sequence[Trial], summaries: Summaries, responses: Mapping[str,
                         later=(trial.position - baseline_trial.position) // len(baseline_trials),
                         trials=(baseline_trial.order, trial.order),
                         count=min(_operations(summaries[t.order]) for t in (baseline_trial, trial)),
+                        other_load=_free(summaries[trial.order]) - _free(summaries[baseline_trial.order]),
                     ),
                 )
 
 
 def metrics_of_pairs(workloads: Iterable[Workload]) -> set[str]:
-    """Return the metrics that pairs need: each response, and the throughput for operation counts."""
-    return {_THROUGHPUT, *(response for workload in workloads for response in workload.responses)}
+    """Return the metrics that pairs need: each response, throughput for operation counts, and other processes' use."""
+    return {_THROUGHPUT, _OTHER_LOAD, *(response for workload in workloads for response in workload.responses)}
 
 
 def _operations(measured: Mapping[str, Measurement]) -> int:
     """Operations that a trial completed."""
     throughput = measured.get(_THROUGHPUT)
     return round(throughput.total) if throughput else 0
+
+
+def _free(measured: Mapping[str, Measurement]) -> float:
+    """The log of the processor time that was left free in a trial; 0 where that was not recorded."""
+    other_load = measured.get(_OTHER_LOAD)
+    return free_log(other_load.mean) if other_load else 0.0
+
+
+def free_log(other_share: float) -> float:
+    """Return the log of the share of all processors that other processes leave free.
+
+    The throughput of a load that needs every processor is proportional to that share. The share that others used is
+    cut off at 0.9.
+    """
+    return math.log1p(-min(max(other_share, 0.0), _MOST_OTHER_LOAD))
 
 
 def cells(

@@ -27,6 +27,8 @@ class Pairs:
             an application of its own.
         resolution: Smallest step of the response as a log ratio; 0 where unknown.
         count: Fewest completions of a trial; 0 where unknown.
+        other_load: Log ratio of the processor time that other processes left free, compared over baseline, shape (n,);
+            None where that hardly differs.
     """
 
     difference: Array
@@ -35,12 +37,17 @@ class Pairs:
     application: NDArray[np.intp] | None = None
     resolution: float = 0.0
     count: int = 0
+    other_load: Array | None = None
 
     def first(self, n: int) -> "Pairs":
         """Return the first n pairs."""
-        application = None if self.application is None else self.application[:n]
         return replace(
-            self, difference=self.difference[:n], order=self.order[:n], level=self.level[:n], application=application
+            self,
+            difference=self.difference[:n],
+            order=self.order[:n],
+            level=self.level[:n],
+            application=None if self.application is None else self.application[:n],
+            other_load=None if self.other_load is None else self.other_load[:n],
         )
 
 

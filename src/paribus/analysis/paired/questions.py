@@ -16,6 +16,7 @@ from paribus.stats.pairs import log_ratios
 
 ComparisonKey = tuple[str, str, str, str]
 _COUNTED = ("throughput_per_s", "bytes_per_s", "queries_per_s")  # responses that are counts over a time
+LITTLE_OTHER_LOAD = 0.02  # standard deviation over pairs: less explains nothing
 _HISTOGRAM_STEP = 0.001  # of response times: the engine keeps three digits
 
 
@@ -81,6 +82,7 @@ def arrays(series: PairSeries) -> Pairs:
     counts = [pair.count for pair in series.pairs]
     count = min(counts, default=0)
     by_count = series.response in _COUNTED
+    other_load = np.array([pair.other_load for pair in series.pairs])
     return Pairs(
         difference=np.array(
             log_ratios([pair.compared for pair in series.pairs], [pair.baseline for pair in series.pairs])
@@ -90,6 +92,7 @@ def arrays(series: PairSeries) -> Pairs:
         application=np.array([pair.block for pair in series.pairs], dtype=np.intp) if series.split else None,
         resolution=(1 / count if count else 0.0) if by_count else _HISTOGRAM_STEP,
         count=count,
+        other_load=other_load if np.std(other_load) > LITTLE_OTHER_LOAD else None,
     )
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from paribus.cli.options import AsJson, Form, FormName, Lang, OutputFile, StoreUrl
+from paribus.cli.options import AsJson, FailOn, Form, FormName, Lang, OutputFile, StoreUrl, fail_if, read_conditions
 from paribus.cli.terminal import say, visible_json
 from paribus.i18n import Language, of_environment, speaking
 
@@ -27,6 +27,7 @@ def compare(
     form: FormName = Form.TEXT,
     output: OutputFile = None,
     lang: Lang = None,
+    fail_on: FailOn = "",
     as_json: AsJson = False,
 ) -> None:
     """Compare two experiments: two machines, or one before and after a change.
@@ -39,19 +40,22 @@ def compare(
     from paribus.cli import comparison_text
     from paribus.cli.delivery import deliver
     from paribus.lab.results import comparison
+    from paribus.lab.results.conditions import of_comparison
     from paribus.lab.stores import open_store, read
 
+    conditions = read_conditions(fail_on)
     stores = [open_store(location) for location in (store, other_store or store)]
     sides = [(opened, read.find(opened, name)) for opened, name in zip(stores, (first, second), strict=True)]
     if as_json or form is Form.JSON:
         document = comparison.compared_document(sides[0], sides[1])
         deliver(visible_json(document.model_dump_json(indent=2)) + "\n", output)
-        return
-    if form is Form.HTML and output is None:
-        output = Path(f"paribus-{sides[0][1].id}-{sides[1][1].id}.html")
-    with speaking(lang or (of_environment() if output is None else Language.EN)):
-        document = comparison.compared_document(sides[0], sides[1])
-        if form is Form.HTML and output is not None:
-            say(f"report: {comparison_text.deliver_page(document, output)}")
-        else:
-            comparison_text.deliver_text(document, form, output)
+    else:
+        if form is Form.HTML and output is None:
+            output = Path(f"paribus-{sides[0][1].id}-{sides[1][1].id}.html")
+        with speaking(lang or (of_environment() if output is None else Language.EN)):
+            document = comparison.compared_document(sides[0], sides[1])
+            if form is Form.HTML and output is not None:
+                say(f"report: {comparison_text.deliver_page(document, output)}")
+            else:
+                comparison_text.deliver_text(document, form, output)
+    fail_if(conditions, of_comparison(document))

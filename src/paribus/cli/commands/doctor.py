@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from paribus.cli.options import AsJson, Become
+from paribus.cli.options import AsJson, Become, FailOn, fail_if, read_conditions
 from paribus.cli.terminal import report_line, say_json
 
 
@@ -14,9 +14,12 @@ def doctor(
     ] = "local",
     path: Annotated[str, typer.Option(help="The folder under which data would be made.")] = ".",
     become: Become = False,
+    fail_on: FailOn = "",
     as_json: AsJson = False,
 ) -> None:
     """Look whether a machine is fit to measure on, and say what mends it. Nothing is changed.
+
+    With --fail-on suspect it ends with exit code 1 where the machine is not fit.
 
     Takes a few seconds: other load, neighbours, governor, turbo, clock, swap, space, heat, and who else sets knobs.
 
@@ -25,9 +28,13 @@ def doctor(
     from paribus.cli import doctor_text
     from paribus.cli.console import VisibleConsole
     from paribus.lab.machine.doctor import examine
+    from paribus.lab.results.conditions import FailCondition
+
+    conditions = read_conditions(fail_on)
 
     document = examine(target, path, become=become, report=report_line)
     if as_json:
         say_json(document.model_dump_json(indent=2))
     else:
         doctor_text.show(document, VisibleConsole(highlight=False))
+    fail_if(conditions, frozenset() if document.fit else frozenset({FailCondition.SUSPECT}))

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from paribus.cli.commands.run import ReportFile, carry_out
-from paribus.cli.options import AsJson, ExperimentName, StoreUrl
+from paribus.cli.commands.run import ReportFile, Strict, Verbose, carry_out
+from paribus.cli.options import AsJson, ExperimentName, FailOn, StoreUrl, read_conditions
 from paribus.cli.terminal import report_line
 
 
@@ -18,6 +18,9 @@ def resume(
     ] = None,
     store: StoreUrl = None,
     report_file: ReportFile = None,
+    fail_on: FailOn = "",
+    strict: Strict = False,
+    verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> None:
     """Go on with an experiment that was cut off, from the first block that is not whole.
@@ -28,5 +31,6 @@ def resume(
     """
     from paribus.lab.running import resumed
 
+    conditions = read_conditions(fail_on)
     with resumed(experiment, str(plan_file) if plan_file is not None else None, store, report_line) as session:
-        carry_out(session, report_file, as_json=as_json)
+        carry_out(session, report_file, conditions, strict=strict, verbose=verbose, as_json=as_json)

@@ -6,15 +6,33 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from paribus.cli.options import AsJson, Overrides, PlanFile, StoreUrl, read_overrides
+from paribus.cli.options import (
+    AsJson,
+    FailOn,
+    Overrides,
+    PlanFile,
+    StoreUrl,
+    fail_if,
+    read_conditions,
+    read_overrides,
+)
 from paribus.cli.terminal import report_line, say_json
 
 if TYPE_CHECKING:
+    from paribus.lab.results.conditions import FailCondition
     from paribus.lab.running import Session
 
 ReportFile = Annotated[
     Path | None,
     typer.Option("--report", metavar="FILE", help="Where the HTML report goes. Default: reports/ beside the store."),
+]
+
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="End with exit code 3 if a comparison has too few usable trials to be judged."),
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Print a line for each finished trial instead of one per minute.")
 ]
 
 
@@ -23,6 +41,9 @@ def run(
     overrides: Overrides = None,
     store: StoreUrl = None,
     report_file: ReportFile = None,
+    fail_on: FailOn = "",
+    strict: Strict = False,
+    verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> None:
     """Carry out a plan: try its settings in turn, put the machine back, and say what is better.
@@ -33,16 +54,30 @@ def run(
     """
     from paribus.lab.running import started
 
+    conditions = read_conditions(fail_on)
     with started(str(plan_file), read_overrides(overrides), store, report_line) as session:
-        carry_out(session, report_file, as_json=as_json)
+        carry_out(session, report_file, conditions, strict=strict, verbose=verbose, as_json=as_json)
 
 
-def carry_out(session: "Session", report_file: Path | None, *, as_json: bool) -> None:
-    """Run or resume an experiment with its progress on stderr; end with its verdicts and its exit code."""
+def carry_out(
+    session: "Session",
+    report_file: Path | None,
+    conditions: "frozenset[FailCondition]",
+    *,
+    strict: bool,
+    verbose: bool,
+    as_json: bool,
+) -> None:
+    """Run or resume an experiment with its progress on stderr; end with its verdicts and its exit code.
+
+    The code is 0, or 3 if `strict` and something could not be judged, or 1 if one of the `conditions` holds.
+    """
     from paribus.cli.console import VisibleConsole
     from paribus.cli.progress import ProgressDisplay
     from paribus.cli.signals import StopRequest
+    from paribus.errors import ParibusError
     from paribus.lab.results import reporting
+    from paribus.lab.results.conditions import is_incomplete, of_judgement
     from paribus.lab.stores import default_report_path
     from paribus.report.render import text
 
@@ -50,7 +85,7 @@ def carry_out(session: "Session", report_file: Path | None, *, as_json: bool) ->
     stop = StopRequest()
     stop.listen()
     stderr = VisibleConsole(stderr=True, highlight=False)
-    with ProgressDisplay(stderr) as display:
+    with ProgressDisplay(stderr, verbose=verbose) as display:
         display.on_notes(
             [f"experiment {experiment.id} ({experiment.name})", *(f"note: {note}" for note in experiment.notes)]
         )
@@ -72,4 +107,6 @@ def carry_out(session: "Session", report_file: Path | None, *, as_json: bool) ->
         console.print()
         text.conclusions(view, console)
         console.print(f"\nreport: {written}", markup=False, soft_wrap=True)
-    raise typer.Exit(reporting.exit_code(judgement))
+    if strict and is_incomplete(judgement):
+        raise typer.Exit(ParibusError.exit_code)
+    fail_if(conditions, of_judgement(judgement))

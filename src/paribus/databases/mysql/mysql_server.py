@@ -93,8 +93,16 @@ class MySql:
             f"--tmpdir={directory.temporary}",
             f"--socket={self._socket(directory)}", f"--pid-file={directory.sockets()}/mysql.pid", "--skip-name-resolve",
             f"--secure-file-priv={directory.temporary}",  # packages compile one in that need not be there
-            "--loose-mysqlx=OFF", *network, *_options(settings),
+            "--loose-mysqlx=OFF", *network, *self._log_options(settings),
+            *_options({name: value for name, value in settings.items() if name != mysql_variables.LOG_BIN}),
         ]  # fmt: skip
+
+    def _log_options(self, settings: Settings) -> list[str]:
+        """The options for the binary log, whose files are in the data directory; its option names them."""
+        value = settings.get(mysql_variables.LOG_BIN, "").casefold()
+        if value in ("on", "1", "true"):
+            return ["--log-bin=binlog"]
+        return ["--skip-log-bin"] if value and self.name != "mariadb" else []  # MariaDB has none by default
 
     def _socket(self, directory: DataDirectory) -> str:
         return f"{directory.sockets()}/mysql.sock"

@@ -8,6 +8,7 @@ from paribus.databases.server.kind import Ask
 from paribus.databases.server.variable import ServerVariable, TakesEffect, ValueType, number_of
 from paribus.errors import QueryRefused
 
+LOG_BIN = "log_bin"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _SIZE_NAMES = ("_size", "_packet", "_memory", "_log_capacity")
 _LARGE = 2.0**30  # what may be so large and is called a size counts bytes
@@ -52,6 +53,8 @@ def of_mariadb(ask: Ask, is_built_in: IsBuiltIn) -> dict[str, ServerVariable]:
 def _when(name: str, scope: str, read_only: bool, is_option: bool, is_built_in: IsBuiltIn) -> TakesEffect:
     if is_built_in(name):
         return TakesEffect.REBUILD
+    if name == LOG_BIN:  # MariaDB lists no option for it
+        return TakesEffect.RESTART
     if read_only:
         return TakesEffect.RESTART if is_option else TakesEffect.NEVER
     if scope == "SESSION ONLY":

@@ -28,6 +28,8 @@ _TELLING = re.compile(
 _PORT = 5432  # a socket's name has one, also where nobody listens on it
 _USER = "postgres"
 _CONFIGURATION = "postgresql.conf"
+# In the data directory, in which the server runs it; so it is restored and removed with the data.
+_ARCHIVE = "mkdir -p archive && test ! -f archive/%f && cp %p archive/%f"
 _SEGMENT, _CHECKSUMS = "wal_segment_size", "data_checksums"
 _CHECKSUMS_BY_DEFAULT = 18
 
@@ -82,6 +84,8 @@ class Postgres:
             "port": str(port or _PORT),
             "unix_socket_directories": f'"{sockets}"',  # a list, in which a path may hold a comma
         }
+        if settings.get("archive_mode", "off") in ("on", "always"):
+            fixed["archive_command"] = _ARCHIVE
         settings_of_file = {name: value for name, value in settings.items() if not self.is_built_in(name)}
         lines = [f"{name} = {postgres_variables.quoted(value)}\n" for name, value in (fixed | settings_of_file).items()]
         return {_CONFIGURATION: "".join(lines)}

@@ -87,9 +87,14 @@ class DataDirectory:
             self.must(["chmod", "0710", "--", folder])
 
     def start(
-        self, argv: Sequence[str], *, stop_signal: Literal["TERM", "INT"] = "TERM", patience_s: float
+        self,
+        argv: Sequence[str],
+        *,
+        conditions: Sequence[str] = (),
+        stop_signal: Literal["TERM", "INT"] = "TERM",
+        patience_s: float,
     ) -> SupervisedProcess:
-        """Start a program as the server's user, with nothing of our environment."""
+        """Start a program as the server's user, with nothing of our environment, under options of the engine."""
         environment = {"PATH": _PATH, "LC_ALL": "C", "HOME": self.folder, "TMPDIR": self.temporary}
         job = SuperviseJob(
             argv=list(argv),
@@ -100,7 +105,7 @@ class DataDirectory:
             patience_s=patience_s,
             log=self._log,
         )
-        return SupervisedProcess(self.host, self.engine, job)
+        return SupervisedProcess(self.host, self.engine, job, conditions)
 
     def carry_out(self, argv: Sequence[str]) -> Ended:
         """Run a program to its end as the server's user. Raises DatabaseError where it does not end."""

@@ -3,7 +3,7 @@
 import contextlib
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import SecretStr
 
@@ -64,6 +64,7 @@ class Instance(ServerClient):
         self._patience_s = patience_s
         self._port: int | None = None
         self._user: tuple[str, SecretStr] | None = None
+        self._conditions: tuple[str, ...] = ()
         self._process: SupervisedProcess | None = None
         self._sql: Sql | None = None
         self._variables = {}
@@ -109,10 +110,17 @@ class Instance(ServerClient):
         self.kill()
         self._directory.remove(self._patience_s)
 
-    def start(self, settings: Mapping[str, str] | None = None, *, within_s: float = _READY_S) -> dict[str, str]:
+    def start(
+        self,
+        settings: Mapping[str, str] | None = None,
+        *,
+        conditions: Sequence[str] = (),
+        within_s: float = _READY_S,
+    ) -> dict[str, str]:
         """Start it with these settings and those of the instance; the value in force of each.
 
-        Raises ServerWouldNotStart where it ends or is not ready within that time, or does not know a setting.
+        `conditions` are options of the engine for the server's process. Raises ServerWouldNotStart where it ends or is
+        not ready within that time, or does not know a setting.
         """
         if self.is_running():
             raise DatabaseError(f"the {self._name} in {self._directory.folder} runs already")
@@ -121,6 +129,7 @@ class Instance(ServerClient):
             if self._kind.is_built_in(name) and self._settings.get(name) != value:
                 raise DatabaseError(f"{name} cannot become {value} for data that is there", "make the data anew")
         all_settings = self._settings | tested
+        self._conditions = tuple(conditions)
         if self._loopback:
             self._let_in(all_settings, tested or self._settings, within_s)
         self._run(
@@ -144,6 +153,7 @@ class Instance(ServerClient):
         self._ended, self._variables = None, {}
         self._process = self._directory.start(
             self._kind.running(self.program, self._directory, all_settings, port),
+            conditions=self._conditions,
             stop_signal=self._kind.stop_signal,
             patience_s=self._patience_s,
         )

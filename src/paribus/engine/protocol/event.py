@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, JsonValue, TypeAdapter, field_validator
 
 from paribus.engine.protocol.message import Message
+from paribus.model import ProcessState
 
 _YEAR_10000_S = 253402300800
 
@@ -222,9 +223,7 @@ class Sample(Message):
     duration_s: float
     cpu: CpuShares
     cores: int
-    load_1m: float
-    load_5m: float
-    load_15m: float
+    run_queue: int
     memory: Memory
     context_switches_per_s: float
     pressure: Pressure
@@ -334,6 +333,29 @@ class DataFolders(Message):
     folders: list[DataFolder]
 
 
+class ProcessConditions(Message):
+    """The conditions of a running process, as the kernel shows them; see `ProcessState`."""
+
+    pid: int
+    name: str
+    cpus: tuple[str, ...]
+    groups: tuple[str, ...]
+    nofile: str | None
+    memlock: str | None
+    numa: str | None
+
+    def state(self) -> ProcessState:
+        """The same as a record."""
+        return ProcessState(**self.model_dump())
+
+
+class Processes(Message):
+    """A process and its descendants; empty where it has ended."""
+
+    event: Literal["processes"]
+    processes: list[ProcessConditions]
+
+
 class Started(Message):
     """A server process runs."""
 
@@ -381,6 +403,7 @@ Event = Annotated[
     | DataFolderMade
     | DataFolders
     | Probe
+    | Processes
     | Started
     | Ended
     | Rows

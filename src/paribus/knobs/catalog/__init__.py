@@ -16,17 +16,31 @@ from paribus.knobs.catalog import values
 from paribus.model import Knob, Location, Value
 from paribus.registry import nearest
 
+LOAD, SERVER = "load", "server"
+_SUBJECT = "{subject}"
+
 
 class Catalogue:
-    """Every knob by name; a family row such as `block.iosched.*` answers for each of its members."""
+    """Every knob by name; a family row such as `block.iosched.*` answers for each of its members.
 
-    def __init__(self, knobs: tuple[Knob, ...]) -> None:
+    A short name such as `process.numa` is the knob of the catalogue's `subject`: here `process.load.numa`.
+    """
+
+    def __init__(self, knobs: tuple[Knob, ...], subject: str = LOAD) -> None:
         self._knobs = {knob.name: knob for knob in knobs}
+        self._subject = subject
         self._aliases = {alias: knob.name for knob in knobs for alias in knob.aliases}
+        self._aliases |= {
+            knob.name.replace(f".{subject}.", ".", 1): knob.name for knob in knobs if knob.subject == subject
+        }
 
     def with_rows(self, rows: Iterable[Knob]) -> "Catalogue":
         """This catalogue and more rows."""
-        return Catalogue((*self._knobs.values(), *rows))
+        return Catalogue((*self._knobs.values(), *rows), self._subject)
+
+    def with_subject(self, subject: str) -> "Catalogue":
+        """This catalogue, with the short names of conditions for the processes of another subject."""
+        return Catalogue(tuple(self._knobs.values()), subject)
 
     def __iter__(self) -> Iterator[Knob]:
         return iter(self._knobs.values())
@@ -107,5 +121,22 @@ def load() -> Catalogue:
                 fields: dict[str, Any] = {
                     key: tuple(value) if isinstance(value, list) else value for key, value in row.items()
                 }
-                knobs.append(Knob(name=name, **fields))
+                knobs += _by_subject(Knob(name=name, **fields))
     return Catalogue(tuple(knobs))
+
+
+def _by_subject(knob: Knob) -> list[Knob]:
+    """The knob of each subject, where its row is for any of them."""
+    if _SUBJECT not in knob.name:
+        return [knob]
+    return [
+        dataclasses.replace(
+            knob,
+            name=knob.name.replace(_SUBJECT, subject),
+            addresses=tuple(address.replace(_SUBJECT, subject) for address in knob.addresses),
+            elsewhere=tuple(address.replace(_SUBJECT, subject) for address in knob.elsewhere),
+            summary=knob.summary.replace(_SUBJECT, subject),
+            subject=subject,
+        )
+        for subject in (LOAD, SERVER)
+    ]

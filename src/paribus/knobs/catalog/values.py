@@ -8,6 +8,8 @@ from collections.abc import Callable
 from paribus.model import Knob, Value
 from paribus.units import parse_share, parse_size
 
+_LEAST_CORES = 0.01  # the kernel's least quota is 1 ms in 100 ms
+
 
 def _as_it_is(_knob: Knob, _key: str, value: Value) -> Value:
     """Any value; the server judges it."""
@@ -70,6 +72,15 @@ def _limit(_knob: Knob, _key: str, value: Value) -> Value:
     return number
 
 
+def _cores(_knob: Knob, _key: str, value: Value) -> Value:
+    """`"max"`, or a number of processors such as 1.5."""
+    if value == "max":
+        return value
+    if isinstance(value, bool | str) or value < _LEAST_CORES:
+        raise ValueError(f"{value!r} is neither 'max' nor a number of processors from {_LEAST_CORES} on")
+    return float(value)
+
+
 def _share_or_size(_knob: Knob, key: str, value: Value) -> Value:
     """`"20%"`, or bytes."""
     if isinstance(value, bool | float):
@@ -90,6 +101,7 @@ def _share_or_size(_knob: Knob, key: str, value: Value) -> Value:
 PARSERS: dict[str, Callable[[Knob, str, Value], Value]] = {
     "share_or_size": _share_or_size,
     "limit": _limit,
+    "cores": _cores,
     "size": _size,
     "switch": _switch,
     "enumerated": _enumerated,

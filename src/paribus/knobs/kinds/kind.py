@@ -6,10 +6,10 @@ from typing import Literal, Protocol
 
 from paribus.hosts.transport import Host
 from paribus.knobs.kinds import placement, shell
-from paribus.model import Action, Knob, Location, Reading, Value
+from paribus.model import Action, Knob, Location, ProcessState, Reading, Value
 from paribus.registry import Registry
 
-Holder = Literal["machine", "group", "load", "server"]
+Holder = Literal["machine", "group", "process", "server"]
 
 
 class KnobKind(Protocol):
@@ -19,8 +19,8 @@ class KnobKind(Protocol):
     methods but `place` take a placed knob, whose addresses are those of one machine.
 
     Attributes:
-        holder: What has the value: the machine itself, a control group of the experiment, the process that makes the
-            load (which gets it with its job and reads it back), or a database server.
+        holder: What has the value: the machine itself, a control group of the experiment, a process that gets it when
+            it is started, or a database server.
         is_condition: Whether every trial records the values of such knobs, as conditions that should stay constant.
         renumbers_devices: Whether a write can give a block device another number, as reloading its driver does.
         absent_text: The text that stands for a file that does not exist yet; None where a missing file is an error.
@@ -79,7 +79,11 @@ class KnobKind(Protocol):
         ...
 
     def engine_options(self, knob: Knob, value: Value) -> tuple[str, ...]:
-        """The engine's options for a load that is to run under this setting; empty where it needs none."""
+        """The engine's options that start a process under this setting; empty where it needs none."""
+        ...
+
+    def of_process(self, knob: Knob, value: Value, process: ProcessState) -> Value:
+        """The value that a running process has: `value` itself where that is in force."""
         ...
 
     def conflict(self, host: Host, knob: Knob) -> tuple[str, str]:
@@ -130,6 +134,10 @@ class FileKind(ABC):
     def engine_options(self, knob: Knob, value: Value) -> tuple[str, ...]:  # noqa: ARG002
         """None: every process of the machine has the value."""
         return ()
+
+    def of_process(self, knob: Knob, value: Value, process: ProcessState) -> Value:  # noqa: ARG002
+        """The value: every process of the machine has it."""
+        return value
 
     def conflict(self, host: Host, knob: Knob) -> tuple[str, str]:  # noqa: ARG002
         """Nothing forbids setting it."""

@@ -16,7 +16,7 @@ _IN_THE_FILE = ("page_size", "auto_vacuum", "journal_mode")
 class PragmaKind(ExternalKind):
     """Set by the program that opens the database."""
 
-    holder: Holder = "load"
+    holder: Holder = "process"
 
     def set_by_hand(self, knob: Knob, value: Value) -> str:
         """The shell line that opens a database with it."""

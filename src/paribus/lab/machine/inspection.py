@@ -21,7 +21,7 @@ from paribus.lab.machine.server_inspection import inspect_server
 from paribus.model import Facts, Location, Plan
 from paribus.plan.check import check
 from paribus.plan.form.parse import Parsed
-from paribus.plan.needs import Needs
+from paribus.plan.needs import Needs, condition_subject
 from paribus.plan.needs import needs as needs_of
 from paribus.plan.schedule.comparisons import all_settings
 from paribus.plan.workloads import name_of
@@ -38,19 +38,22 @@ def discard(_line: str) -> None:
 
 
 @contextlib.contextmanager
-def site(address: str = LOCAL, *, become: bool = False, report: Report = discard) -> Iterator[Site]:
+def site(
+    address: str = LOCAL, *, become: bool = False, report: Report = discard, subject: str = catalog.LOAD
+) -> Iterator[Site]:
     """Connect to a machine: `local`, or `ssh://[user@]host[:port]`; disconnect when the context ends.
 
-    `report` receives lines about the connection. Raises EngineError when the engine is not installed here, UsageError
-    and HostError where there is no such machine.
+    `subject` is the process that short names of conditions such as `process.numa` are for. `report` receives lines
+    about the connection. Raises EngineError when the engine is not installed here, UsageError and HostError where there
+    is no such machine.
     """
-    engine = find.binary()
+    engine, knobs = find.binary(), catalog.load().with_subject(subject)
     if address == LOCAL:
-        yield Site(LocalHost(), engine, catalog.load())
+        yield Site(LocalHost(), engine, knobs)
         return
     host = SshHost(address, engine, become=become, report=report)
     try:
-        yield Site(host, host.engine, catalog.load())
+        yield Site(host, host.engine, knobs)
     finally:
         host.close()
 
@@ -70,7 +73,10 @@ def site_of(parsed: Parsed, report: Report = discard) -> Iterator[Site]:
     """Connect to the machine under test of a parsed plan. Raises as `site`."""
     table, database = parsed.table.target, parsed.table.database
     variables = filter(None, [database.password_env if database else None])
-    with environment.withheld(*variables), site(table.host, become=table.become, report=report) as connected:
+    with (
+        environment.withheld(*variables),
+        site(table.host, become=table.become, report=report, subject=condition_subject(parsed)) as connected,
+    ):
         yield connected
 
 

@@ -9,7 +9,7 @@ from sqlalchemy.engine import Engine as Store
 from paribus import workloads as _workloads  # noqa: F401  registers every kind, of which a plan asks
 from paribus.analysis.diagnostics.preconditioning import preconditioned, preconditioning
 from paribus.analysis.paired.judge import Judgement
-from paribus.errors import ParibusError, StoreError, UsageError
+from paribus.errors import StoreError, UsageError
 from paribus.experiment.evidence import ExperimentEvidence, analyse
 from paribus.experiment.evidence import evidence as read_evidence
 from paribus.experiment.time_series import Series, response_series
@@ -160,9 +160,3 @@ def write_page(page: str, path: Path) -> Path:
     except OSError as error:
         raise StoreError(f"cannot write the report {path}: {error.strerror}", "try: paribus report -o FILE") from error
     return path.absolute()
-
-
-def exit_code(judgement: Judgement) -> int:
-    """0, or 3 if a response has too few valid pairs to be judged, or a series of a matrix has no point."""
-    empty = any(not series.points for matrix in judgement.matrices for series in matrix.series)
-    return ParibusError.exit_code if judgement.unjudged or empty else 0

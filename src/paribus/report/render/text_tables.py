@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 STYLES = {"better": "bold dark_cyan", "worse": "bold dark_orange3"}
 _GAP, _FIGURE = 3, 9
 _NARROW = ("throughput_per_s", "response_p95_s")
-_WIDE = (*_NARROW, "bytes_per_s", "load_1m", "cpu_iowait_share")
+_WIDE = (*_NARROW, "bytes_per_s", "run_queue", "load_1m", "cpu_iowait_share")
 
 _ROOMY, _AT_ONCE = 120, 3
 

@@ -9,6 +9,7 @@ TITLES = {
     "cpu_steal_share": N_("processors, stolen by the host"),
     "cpu_busy_share": N_("processor time"),
     "cpu_clock_hz": N_("processor clock"),
+    "run_queue": N_("tasks that run, or wait for a processor or a disk"),
     "load_1m": N_("load average"),
     "io_pressure_share": N_("time in which some task waits for I/O"),
     "memory_dirty_bytes": N_("dirty memory"),

@@ -53,6 +53,7 @@ METRICS = {
         DisplayedMetric("response_mean_s", N_("mean response time"), MetricKind.TIME),
         DisplayedMetric("response_p95_s", N_("p95 response time"), MetricKind.TIME),
         DisplayedMetric("response_p99_s", N_("p99 response time"), MetricKind.TIME),
+        DisplayedMetric("run_queue", N_("run queue"), MetricKind.PLAIN),
         DisplayedMetric("load_1m", N_("load average"), MetricKind.PLAIN),
         DisplayedMetric("cpu_iowait_share", N_("iowait"), MetricKind.SHARE),
     )

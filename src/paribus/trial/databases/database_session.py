@@ -6,7 +6,7 @@ In: a trial's settings. Out: the change made to each setting, and where a load c
 import re
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from paribus.databases import ServerVariable
 from paribus.engine.protocol import Job, MysqlServer, PostgresServer
@@ -49,14 +49,26 @@ class DatabaseSession(ABC):
     def restore(self, workload: Workload, settings: Settings, work: Work) -> None:
         """Restore the workload's data where a load has changed it. Raises as `make_data`."""
 
+    @property
+    def pid(self) -> int | None:
+        """The process of the server, where it was started by the experiment and runs."""
+        return None
+
     @abstractmethod
     def apply(
-        self, workload: Workload, trial: Trial, tested: Collection[str], work: Work, stop_load: Callable[[], None]
+        self,
+        workload: Workload,
+        trial: Trial,
+        tested: Collection[str],
+        work: Work,
+        stop_load: Callable[[], None],
+        conditions: Sequence[str] = (),
     ) -> tuple[Change, ...]:
         """Run the server with the trial's settings, each read back; those `tested` are set even when equal.
 
-        `stop_load` ends a load that still runs, before a restart. A setting that the server refuses is a change with
-        the server's message. Raises DatabaseError, EngineError and Interrupted.
+        `conditions` are options of the engine for the process of a private server. `stop_load` ends a load that still
+        runs, before a restart. A setting that the server refuses is a change with the server's message. Raises
+        DatabaseError, EngineError and Interrupted.
         """
 
     @abstractmethod

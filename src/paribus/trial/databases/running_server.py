@@ -5,7 +5,7 @@ step is journalled before it is done, and done by the journal's keeper; so it is
 program is killed. Called by the bench and the runner.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from paribus.databases import LiveServer
 from paribus.engine.protocol import Counting, MysqlServer, PostgresServer
@@ -120,6 +120,7 @@ class RunningServerSession(DatabaseSession):
         tested: Collection[str],
         work: Work,
         stop_load: Callable[[], None],  # noqa: ARG002  nothing here is restarted
+        conditions: Sequence[str] = (),  # noqa: ARG002  nor started
     ) -> tuple[Change, ...]:
         """Set the trial's variables, each read back; those `tested` even when equal.
 

@@ -5,7 +5,7 @@ the bench and the runner.
 """
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from paribus.databases import Instance, ServerVariable, TakesEffect
 from paribus.databases.server import row_counts
@@ -25,6 +25,7 @@ from paribus.trial.databases.database_session import (
 )
 from paribus.workloads import jobs
 
+_PROCESS = "process.server."
 _AT_A_START = (TakesEffect.RESTART, TakesEffect.REBUILD)
 
 
@@ -68,6 +69,7 @@ class PrivateServers(DatabaseSession):
         self._servers: dict[tuple[tuple[str, str], ...], _Server] = {}
         self._running: _Server | None = None
         self._started_with: Named = {}
+        self._conditions: tuple[str, ...] = ()
         self._ready: set[str] = set()  # databases that were readied since the start
 
     # --- data ---
@@ -132,13 +134,25 @@ class PrivateServers(DatabaseSession):
 
     # --- settings ---
 
+    @property
+    def pid(self) -> int | None:
+        """The process of the running server; None where none runs."""
+        return self._running.instance.pid if self._running and self._running.instance.is_running() else None
+
     def apply(
-        self, workload: Workload, trial: Trial, tested: Collection[str], work: Work, stop_load: Callable[[], None]
+        self,
+        workload: Workload,
+        trial: Trial,
+        tested: Collection[str],
+        work: Work,
+        stop_load: Callable[[], None],
+        conditions: Sequence[str] = (),
     ) -> tuple[Change, ...]:
         """Run the server with the trial's settings, each read back; those `tested` are set even when equal.
 
-        `stop_load` ends a load that still runs, before a restart. A setting that the server refuses is a change with
-        the server's message. Raises DatabaseError, EngineError and Interrupted.
+        `conditions` are options of the engine for the server's process. `stop_load` ends a load that still runs, before
+        a restart. A setting that the server refuses is a change with the server's message. Raises DatabaseError,
+        EngineError and Interrupted.
         """
         requested = {name: server_text(value) for name, value in database_settings(workload, trial.settings).items()}
         names = tested_variables(workload, tested)
@@ -148,6 +162,11 @@ class PrivateServers(DatabaseSession):
         name, cold = database_of(workload, trial.settings), workload.cache == "cold"
         if server.refused:
             return tuple(_refused(workload, name, requested[name], server.refused) for name in names or requested)
+        tests_process = any(key.startswith(_PROCESS) for key in tested)
+        if self._conditions != tuple(conditions) or tests_process:
+            stop_load()
+            self._stop()
+        self._conditions = tuple(conditions)
         try:
             self._start(server, requested, names, stop_load, cold=cold and name not in server.unchecked)
         except ServerWouldNotStart as error:
@@ -196,12 +215,12 @@ class PrivateServers(DatabaseSession):
             instance.drop_cache()
         cold_settings = instance.state.cold if cold else {}
         try:  # with live settings too: a running pool may accept fewer sizes
-            instance.start({**cold_settings, **requested}, within_s=patience_s)
+            instance.start({**cold_settings, **requested}, conditions=self._conditions, within_s=patience_s)
         except ServerWouldNotStart:
             if start_settings == requested:
                 raise
             # An error in another setting is reported when that is set live.
-            instance.start({**cold_settings, **start_settings}, within_s=patience_s)
+            instance.start({**cold_settings, **start_settings}, conditions=self._conditions, within_s=patience_s)
         self._running, self._started_with, self._ready = server, start_settings, set()
         self._on_server_processes([instance.pid])
         self._on_counting(instance.counting())

@@ -38,7 +38,9 @@ class ToolLoad:
         conditions: Sequence[str],
         monitor: LoadMonitor,
         stopped: Callable[[], bool],
+        check_process: Callable[[int], tuple[StoredMessage, ...]],
     ) -> None:
+        """`check_process` reads back the conditions of a process; it returns reasons not to use the trial."""
         self._tools = tools
         self._kind = kind
         self._workload = workload
@@ -47,6 +49,7 @@ class ToolLoad:
         self._conditions = conditions
         self._monitor = monitor
         self._stopped = stopped
+        self._check_process = check_process
         self._process: ToolProcess | None = None
         self.measurements: tuple[Measurement, ...] = ()
 
@@ -64,6 +67,7 @@ class ToolLoad:
             self._until(process, time.monotonic() + run.settle_s + _LATE_S)
         began = time.monotonic()
         process = self._start(last)
+        process_problems = self._check_process(process.pid)
         self._until(process, began + last.settle_s, to_its_end=False)
         self._monitor.open()
         yield machine.Measuring()
@@ -71,7 +75,7 @@ class ToolLoad:
         self._monitor.close()
         self._until(process, began + last.settle_s + last.measure_s + _LATE_S)
         took_s = time.monotonic() - began
-        reasons = self._conclude(process, last)
+        reasons = [*process_problems, *self._conclude(process, last)]
         if took_s < last.settle_s + _SHORTEST_SHARE * last.measure_s:
             requested_s = last.settle_s + last.measure_s
             text = N_("{workload} ended after {took:.2f} s instead of {told:g} s")
