@@ -69,10 +69,16 @@ def clean(
 ) -> CleanDocument:
     """List the data left under a folder, and remove that of the named experiments or all that is `unneeded`.
 
-    Raises UsageError where a named experiment has no data there or its data must stay, EngineError and StoreError.
+    Raises UsageError where the folder does not exist, a named experiment has no data there or its data must stay;
+    EngineError and StoreError.
     """
     with site(target, become=become, report=report) as connected:
-        folder_path = probe(connected.host, connected.engine, path).directory.path
+        directory = probe(connected.host, connected.engine, path).directory
+        folder_path = directory.path
+        if not directory.exists:
+            raise UsageError(
+                f"the folder {folder_path} does not exist", "name the folder that the plan calls target.path"
+            )
         remaining = leftovers(connected, folder_path, store)
         removed = select_leftovers(remaining, names, unneeded=unneeded)
         remove(connected, folder_path, removed)

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+import pytest
+
 from paribus.engine.protocol import (
     VERSION,
     Access,
@@ -23,7 +25,14 @@ from paribus.engine.protocol import (
     Sample,
     Times,
 )
-from paribus.trial.validity import OtherLoad, engine_work, load_problems, parameter_mismatches
+from paribus.errors import EngineError
+from paribus.trial.validity import (
+    OtherLoad,
+    engine_work,
+    load_problems,
+    parameter_mismatches,
+    refuse_no_throughput,
+)
 
 TIMES = Times(
     count=100,
@@ -197,3 +206,12 @@ def test_what_is_always_there_is_usual_and_told_once() -> None:
     verdicts = [_judge(foreign, _census(cpu_s=10.0)) for _ in range(10)]
     assert all(verdicts[:7]) and not any(verdicts[7:])
     assert "usually took 1.00 cores" in foreign.usual()
+
+
+@pytest.mark.parametrize(("fsyncs", "message"), [(0, "no operation in 10 s"), (3, "no operation but fsync in 10 s")])
+def test_a_window_without_throughput_is_no_data(fsyncs: int, message: str) -> None:
+    refuse_no_throughput(_result())
+    empty = _result().model_copy(update={"operations": fsyncs, "fsyncs": fsyncs, "throughput_per_s": 0.0})
+    with pytest.raises(EngineError, match=message) as refused:
+        refuse_no_throughput(empty)
+    assert refused.value.failure == "no-data"
