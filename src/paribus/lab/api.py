@@ -8,9 +8,9 @@ from typing import Literal
 
 from paribus.errors import UsageError
 from paribus.hosts import environment
-from paribus.lab.applying import ApplyDocument
+from paribus.lab.apply_document import ApplyDocument
 from paribus.lab.arguments import Overrides, PathLike, export_format, name_list, override_texts
-from paribus.lab.checking import CheckDocument
+from paribus.lab.check_document import CheckDocument
 from paribus.lab.cleaning import CleanDocument
 from paribus.lab.importing import ImportDocument
 from paribus.lab.listening import DiscardingListener
