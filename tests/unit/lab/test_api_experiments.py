@@ -1,5 +1,6 @@
 """The public API on this machine: plans are checked, simulated, run and resumed by the real engine."""
 
+import csv
 import os
 import subprocess
 import sys
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import scripted
-from plan_samples import checked
+from plan_samples import checked, simple
 
 from paribus import Lab
 from paribus.errors import Inapplicable, PlanError, StoreError, UsageError
@@ -15,6 +16,7 @@ from paribus.lab.cleaning import LeftoverState
 from paribus.model import Experiment, ExperimentState, TrialState
 from paribus.store.open import open_engine, store_url
 
+LOGS = Path(__file__).parents[2] / "golden" / "parsers" / "sysbench"
 SETTLED = {TrialState.DONE, TrialState.INVALID, TrialState.FAILED, TrialState.PLANNED, TrialState.SPARED}
 
 KILLED_IN_A_TRIAL = """
@@ -190,6 +192,22 @@ def test_the_data_of_a_killed_experiment_is_listed_and_removed_by_name(plan_file
     assert lab.clean(tmp_path).leftovers == []
 
 
+def test_the_empty_folder_of_an_interrupted_removal_is_removed(tmp_path: Path) -> None:
+    lab = Lab(tmp_path / "s.db")
+    _recommending_lab(tmp_path / "s.db", simple('"vm.swappiness" = [60, 1]'), {})
+    empty = tmp_path / "paribus-data" / "20261121-091403-7f3a"
+    empty.mkdir(parents=True)
+    foreign = tmp_path / "paribus-data" / "notes"
+    foreign.mkdir()
+    states = {leftover.experiment: leftover.state for leftover in lab.clean(tmp_path).leftovers}
+    assert states == {empty.name: LeftoverState.UNKNOWN, "": LeftoverState.FOREIGN}
+    lab.clean(tmp_path, names=empty.name)
+    assert [leftover.path for leftover in lab.clean(tmp_path).leftovers] == [str(foreign)]
+    empty.mkdir()
+    lab.clean(tmp_path, unneeded=True)
+    assert (empty.exists(), foreign.exists()) == (False, True)
+
+
 def test_a_killed_experiment_is_resumed(plan_file: Path, tmp_path: Path) -> None:
     killed = _killed(tmp_path / "s.db", plan_file)
     assert Lab(tmp_path / "s.db").resume().experiment.id == killed.id
@@ -243,7 +261,7 @@ def test_a_recommendation_for_another_machine_is_not_set(plan_file: Path, tmp_pa
 
 
 def test_a_log_is_imported_once_and_sets_are_no_experiments(store_file: Path, tmp_path: Path) -> None:
-    log = Path(__file__).parents[2] / "golden" / "parsers" / "sysbench" / "fileio-1.1.log"
+    log = LOGS / "fileio-1.1.log"
     lab = Lab(tmp_path / "s.db")
     assert lab.import_(log, dry_run=True).experiment is None
     assert not (tmp_path / "s.db").exists()
@@ -305,3 +323,18 @@ def test_an_export_in_no_format_or_over_a_file_is_refused(store_file: Path, tmp_
     lab.export(folder=tmp_path, tables="trials")
     with pytest.raises(UsageError):
         lab.export(folder=tmp_path, tables="trials")
+
+
+def test_an_exported_effect_without_interval_has_no_percentage(tmp_path: Path) -> None:
+    lab = Lab(tmp_path / "s.db")
+    for level in ("noop", "deadline"):
+        log = tmp_path / f"{level}.log"
+        log.write_text(f"on {level}\n" + (LOGS / "fileio-1.1.log").read_text())
+        lab.import_(log, factor="scheduler", level=level, name="disks", baseline="noop")
+    unbounded = [effect for effect in lab.experiment().effects() if effect.log_ratio.low is None]
+    assert unbounded
+    assert {effect.percent.low for effect in unbounded} == {None}
+    lab.export("disks", tmp_path / "out", tables="effects")
+    with (tmp_path / "out" / "effects.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["percent_low"] for row in rows if not row["log_ratio_low"]} == {""}

@@ -57,11 +57,15 @@ class Manifest(Message):
 
 
 class DataFolder(Message):
-    """A folder of data; without a manifest it was not made by an experiment. `in_use`: a program in it runs."""
+    """A folder of data; without a manifest it was not made by an experiment. `in_use`: a program in it runs.
+
+    `empty`: it has no content, as after an interrupted creation or removal.
+    """
 
     path: str
     manifest: Manifest | None
     size_bytes: int
+    empty: bool = False
     in_use: bool
 
 

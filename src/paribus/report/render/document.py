@@ -128,7 +128,7 @@ class ReportDocument(StrictDocument):
 
 def _percent(log_ratio: float) -> float | None:
     try:
-        return finite(math.expm1(log_ratio) * 100)
+        return finite(math.expm1(log_ratio) * 100) if math.isfinite(log_ratio) else None
     except OverflowError:
         return None
 
