@@ -1,7 +1,7 @@
 """What all tests share: no skip goes unseen in CI, and nothing touches the user's own store or journals."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hypothesis
@@ -77,11 +77,20 @@ def _fail_where_skipped(report: pytest.TestReport | pytest.CollectReport) -> Non
         report.longrepr = f"skipped, and must not be: {report.longrepr}"
 
 
+@pytest.fixture(scope="session")
+def state_folder() -> Callable[[Path], Path]:
+    """The folder for the journals of a test with this temporary folder."""
+
+    def state(folder: Path) -> Path:
+        return ROOT / "artefacts" / "state" / folder.name if _is_volatile(folder) else folder / "state"
+
+    return state
+
+
 @pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state_folder: Callable[[Path], Path]) -> None:
     """A store and journals of the test's own, and words in English."""
-    state = ROOT / "artefacts" / "state" / tmp_path.name if _is_volatile(tmp_path) else tmp_path / "state"
-    monkeypatch.setenv("PARIBUS_STATE", str(state))
+    monkeypatch.setenv("PARIBUS_STATE", str(state_folder(tmp_path)))
     monkeypatch.setenv("PARIBUS_STORE", str(tmp_path / "paribus.db"))
     monkeypatch.setenv("LANGUAGE", "en")  # whatever the tester's locale is
 

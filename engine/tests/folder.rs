@@ -117,6 +117,34 @@ fn what_no_manifest_claims_and_what_a_program_still_uses_stays() {
 }
 
 #[test]
+fn an_empty_folder_with_the_id_of_an_experiment_is_removed() {
+    let place = disk_directory();
+    let shared = place.path().join("paribus-data");
+    let id = "20261121-091403-7f3a";
+    for unfinished in [false, true] {
+        fs::create_dir_all(shared.join(id)).unwrap();
+        if unfinished {
+            fs::write(shared.join(id).join("paribus.experiment.json.new"), "{").unwrap();
+        }
+        let (_, events) = data(&["list", text(place.path())]);
+        let folders = &named(&events, "data-folders")[0]["folders"];
+        assert_eq!(folders[0]["empty"], true);
+        assert_eq!(folders[0]["manifest"], Value::Null);
+        assert_eq!(data(&["remove", text(place.path()), id]).0, 0);
+        assert!(!shared.exists());
+    }
+    for (name, content) in [("20261121-091403-7f3", None), (id, Some("mine"))] {
+        fs::create_dir_all(shared.join(name)).unwrap();
+        if let Some(content) = content {
+            fs::write(shared.join(name).join(content), content).unwrap();
+        }
+        let error = only_error(data(&["remove", text(place.path()), name]), 1);
+        assert_eq!(error["class"], "not-ours");
+        assert!(shared.join(name).exists());
+    }
+}
+
+#[test]
 fn a_place_that_is_not_there_is_not_made() {
     let place = disk_directory();
     let mistyped = place.path().join("no/such");

@@ -43,6 +43,7 @@ MAY_IMPORT = {
     "lab": BELOW_LAB,
     "web": {"lab", "report"},
     "cli": {"lab", "report", "web"},
+    "__main__": {"cli"},
 }
 
 EXCEPTIONS: set[tuple[str, str]] = set()

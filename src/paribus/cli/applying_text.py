@@ -2,7 +2,8 @@
 
 from rich.console import Console
 
-from paribus.lab.applying import DANGERS, ApplyDocument, Step
+from paribus.lab.apply_document import ApplyDocument, Step
+from paribus.lab.applying import DANGERS
 from paribus.model import Target
 
 

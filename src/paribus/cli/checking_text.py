@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from paribus.cli import server_data_text
-from paribus.lab.checking import CheckDocument
+from paribus.lab.check_document import CheckDocument
 from paribus.model import Purpose
 from paribus.units import LoadLevel, show_duration, show_size
 

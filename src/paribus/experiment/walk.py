@@ -127,7 +127,7 @@ def carry_out(
     except JournalOpen:
         raise  # nothing was begun here; where the experiment runs elsewhere, its state is not ours
     except BaseException as error:
-        interrupted = isinstance(error, Interrupted) or stopped()
+        interrupted = isinstance(error, Interrupted | KeyboardInterrupt) or stopped()
         state = ExperimentState.INTERRUPTED if interrupted else ExperimentState.FAILED
         with contextlib.suppress(StoreError):  # what is raised already must not be hidden by a full disk
             write.set_state(store, experiment.id, state, ended=time.time())

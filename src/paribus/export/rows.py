@@ -41,18 +41,22 @@ def trial_rows(trials: Iterable[Trial]) -> Iterator[Row]:
 def measurement_rows(experiment: str, measurements: Iterable[tuple[int, Measurement]]) -> Iterator[Row]:
     """Yield a row per trial and metric."""
     for order, measurement in measurements:
-        values = (
-            measurement.phase,
-            measurement.metric,
-            measurement.unit,
-            measurement.source,
-            measurement.n,
-            measurement.mean,
-            measurement.low,
-            measurement.high,
-            measurement.total,
-        )
-        yield (experiment, order, *values)
+        yield (experiment, order, *summary_values(measurement))
+
+
+def summary_values(measurement: Measurement) -> tuple[str, str, str, str, int, float, float, float, float]:
+    """Return the values of a measurement over its whole window, in the order of the table's columns."""
+    return (
+        measurement.phase,
+        measurement.metric,
+        measurement.unit,
+        measurement.source,
+        measurement.n,
+        measurement.mean,
+        measurement.low,
+        measurement.high,
+        measurement.total,
+    )
 
 
 def series_rows(experiment: str, measurements: Iterable[tuple[int, Measurement]]) -> Iterator[Row]:

@@ -62,8 +62,10 @@ def _natural(path: Path) -> list[tuple[int, int | str]]:
 def listed(names: Sequence[str]) -> list[ImportFile]:
     """Return the named files and those in named folders, in natural order; hidden files are omitted.
 
-    Raises UsageError for a missing file.
+    Raises UsageError for a missing file, and where there is no file at all.
     """
+    if not names:
+        raise UsageError("no file to import was named", "name log files, tables, or folders of them")
     files_by_path: dict[str, ImportFile] = {}
     for name in names:
         path = Path(name)
@@ -77,7 +79,10 @@ def listed(names: Sequence[str]) -> list[ImportFile]:
         for file_path in paths:
             files_by_path.setdefault(str(file_path), ImportFile(str(file_path), walked))
     if not files_by_path:
-        raise UsageError(f"there is no file in {', '.join(names)}", "name log files, tables, or folders of them")
+        raise UsageError(
+            f"there is no file in {', '.join(names)}; hidden files are not read",
+            "name log files, tables, or folders of them",
+        )
     return list(files_by_path.values())
 
 

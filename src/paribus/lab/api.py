@@ -1,15 +1,16 @@
 """Public Python API: a laboratory bound to a store."""
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from paribus.errors import UsageError
 from paribus.hosts import environment
-from paribus.lab.applying import ApplyDocument
-from paribus.lab.checking import CheckDocument
+from paribus.lab.apply_document import ApplyDocument
+from paribus.lab.arguments import Overrides, PathLike, export_format, name_list, override_texts
+from paribus.lab.check_document import CheckDocument
 from paribus.lab.cleaning import CleanDocument
 from paribus.lab.importing import ImportDocument
 from paribus.lab.listening import DiscardingListener
@@ -23,9 +24,6 @@ from paribus.lab.status import StatusDocument
 from paribus.lab.stores import open_experiment, open_store, read, store_exists, store_url
 from paribus.model import Experiment
 from paribus.report.comparison_view import ComparedDocument
-
-PathLike = str | Path
-Overrides = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +54,24 @@ class Lab:
 
         Args:
             plan: The plan, a TOML file.
-            overrides: Plan keys to replace, for example `{"target.device": "/dev/sdb"}`.
+            overrides: Plan keys to replace, for example `{"target.device": "/dev/sdb", "protocol.rounds": 4}`.
+
+        Returns:
+            The preview; durations in seconds, sizes in bytes.
 
         Raises:
             PlanError: The plan has problems; the error lists all of them.
+            UsageError: The file cannot be read.
+
+        Example:
+            >>> preview = Lab(store).check(plan)
+            >>> preview.rounds, preview.trials
+            (2, 32)
         """
         from paribus.lab.checking import check_plan
 
         with _passwords_withheld():
-            return check_plan(str(plan), overrides or {}, self._location)
+            return check_plan(str(plan), override_texts(overrides), self._location)
 
     def simulate(
         self,
@@ -81,38 +88,55 @@ class Lab:
         Args:
             plan: The plan, a TOML file.
             effect: True effect of every level but the baselines, for example `"-3%"`.
-            noise: Standard deviation between trials. Default: that of earlier experiments on the machine, else 2 %.
-            times: Number of simulated experiments.
-            seed: Seed of run orders and noise.
-            overrides: Plan keys to replace.
+            noise: Standard deviation between trials, for example `"2%"`. Default: that of earlier experiments on the
+                machine, else 2 %.
+            times: Number of simulated experiments, at least 1.
+            seed: Seed of run orders and noise, at least 0.
+            overrides: Plan keys to replace, as for `check`.
+
+        Returns:
+            The verdicts of each arm, counted over the simulated experiments; effect and noise are ratios.
 
         Raises:
             PlanError: The plan has problems, or its budget is too small.
-            UsageError: `effect` or `noise` is no share.
+            UsageError: `effect` or `noise` is no share, or `times` or `seed` is too small.
+
+        Example:
+            >>> simulated = Lab(store).simulate(plan, "80%", noise="2%", times=3)
+            >>> {verdict.value: n for verdict, n in simulated.arms[0].verdicts.items()}
+            {'better': 3}
         """
         from paribus.lab.simulation import simulate_plan, simulated_effect
 
         with _passwords_withheld():
             true_effect = simulated_effect(effect, noise)
-            return simulate_plan(str(plan), overrides or {}, true_effect, times, seed, self._location)
+            return simulate_plan(str(plan), override_texts(overrides), true_effect, times, seed, self._location)
 
     def run(
         self, plan: PathLike, overrides: Overrides | None = None, *, audience: Audience | None = None
     ) -> ExperimentResult:
         """Run a plan as a new experiment, and restore the machine.
 
+        Ctrl-C also restores the machine; `resume` then continues the experiment.
+
         Args:
             plan: The plan, a TOML file.
-            overrides: Plan keys to replace.
-            audience: Receiver of the progress.
+            overrides: Plan keys to replace, as for `check`.
+            audience: Receiver of the progress, for example a subclass of `paribus.lab.listening.DiscardingListener`.
 
         Raises:
-            PlanError: The plan has problems.
+            PlanError: The plan has problems; nothing was changed.
+            JournalOpen: An earlier experiment was not restored; `paribus undo` restores it.
             ParibusError: The experiment stopped; `resume` continues it.
+
+        Example:
+            >>> result = Lab(new_store).run(plan, {"protocol.seed": 7})
+            >>> result.experiment.state.value
+            'done'
         """
         from paribus.lab.running import started
 
-        with _passwords_withheld(), started(str(plan), overrides or {}, self._location) as session:
+        with _passwords_withheld(), started(str(plan), override_texts(overrides), self._location) as session:
             return _carried_out(session, audience)
 
     def resume(self, name: str = "last", *, audience: Audience | None = None) -> ExperimentResult:
@@ -120,10 +144,20 @@ class Lab:
 
         Args:
             name: An id, the start of one, the name of a plan, or `last`.
-            audience: Receiver of the progress.
+            audience: Receiver of the progress, as for `run`.
 
         Raises:
-            UsageError: The experiment is done, or was imported.
+            UsageError: The store has no such experiment, or it is done or was imported.
+            StoreError: The store is missing or damaged.
+            JournalOpen: An experiment was not restored; `paribus undo` restores it.
+            ParibusError: The experiment stopped again.
+
+        Example:
+            >>> lab = Lab(interrupted_store)
+            >>> lab.experiment("last").experiment.state.value
+            'interrupted'
+            >>> lab.resume("last").experiment.state.value
+            'done'
         """
         from paribus.lab.running import resumed
 
@@ -158,6 +192,12 @@ class Lab:
 
         Raises:
             UsageError: An experiment is missing or imported, or both are the same.
+            StoreError: A store is missing or damaged.
+
+        Example:
+            >>> compared = Lab(store).compare("last", "last", second_store=second_store)
+            >>> [(arm.factor, arm.arm, arm.response) for arm in compared.effects]
+            [('vm.swappiness', '1', 'throughput_per_s')]
         """
         from paribus.lab.results.comparison import compared_document
 
@@ -190,7 +230,13 @@ class Lab:
             dry_run: Read the files, and keep nothing.
 
         Raises:
-            UsageError: No file has anything to import, or the arguments contradict each other.
+            UsageError: A file is missing, no file has anything to import, or the arguments contradict each other.
+            PlanError: The rules have problems.
+
+        Example:
+            >>> imported = Lab(new_store).import_(log, factor="scheduler", level="noop")
+            >>> imported.kept, imported.factors
+            (1, {'scheduler': ['noop']})
         """
         from paribus.lab.importing import import_files, import_request, refuse_empty_import
 
@@ -209,7 +255,7 @@ class Lab:
         folder: PathLike | None = None,
         *,
         file_format: Literal["csv", "parquet"] = "csv",
-        tables: Sequence[str] = (),
+        tables: str | Sequence[str] = (),
         force: bool = False,
     ) -> ExportDocument:
         """Write an experiment as tables, one file each.
@@ -222,15 +268,21 @@ class Lab:
             force: Replace existing files.
 
         Raises:
-            UsageError: There is no such table, or a file exists.
+            UsageError: There is no such experiment, table or format, or a file exists.
+            StoreError: The store is missing or damaged, or a file cannot be written.
+
+        Example:
+            >>> exported = Lab(store).export("last", folder, tables=["looks", "effects"])
+            >>> sorted(file.table for file in exported.files)
+            ['effects', 'looks']
         """
         from paribus.lab.results import exporting
-        from paribus.lab.results.export_tables import FileFormat, select_tables
+        from paribus.lab.results.export_tables import select_tables
 
         store, experiment = open_experiment(self._location, name)
         path = Path(f"paribus-{experiment.id}") if folder is None else Path(folder)
-        selected = select_tables(",".join(tables))
-        return exporting.export(store, experiment, FileFormat(file_format), selected, path, force=force)
+        selected = select_tables(",".join(name_list(tables)))
+        return exporting.export(store, experiment, export_format(file_format), selected, path, force=force)
 
     def doctor(self, target: str = "local", path: PathLike = ".", *, become: bool = False) -> DoctorDocument:
         """Examine whether a machine is fit to measure on; takes a few seconds and changes nothing.
@@ -240,8 +292,17 @@ class Lab:
             path: Folder that data would be made in.
             become: Use sudo on the target.
 
+        Returns:
+            The conditions; the machine is fit if none of them is `unfit`.
+
         Raises:
+            UsageError: `target` is no target.
             HostError: The machine cannot be reached.
+
+        Example:
+            >>> document = Lab().doctor(path=folder)
+            >>> {condition.name: condition.fitness.value for condition in document.conditions}["path"]
+            'fit'
         """
         from paribus.lab.machine.doctor import examine
 
@@ -258,7 +319,14 @@ class Lab:
             anyway: Also on a machine with another fingerprint.
 
         Raises:
-            Inapplicable: The machine is another one, or the factor has no recommendation.
+            UsageError: There is no such experiment or factor, or the experiment was imported.
+            Inapplicable: The machine is another one, or `factor` has no recommendation; only with `dry_run=False`.
+            HostError: The machine refuses a value.
+
+        Example:
+            >>> recommended = Lab(store).apply("last")
+            >>> [(step.knob, step.wanted) for step in recommended.steps]
+            [('vm.swappiness', 1)]
         """
         from paribus.lab import applying
 
@@ -271,29 +339,50 @@ class Lab:
     def status(self, target: str = "local", *, become: bool = False) -> StatusDocument:
         """Return the experiments of the store, and the settings that are changed right now on a machine.
 
+        Args:
+            target: `local`, or `ssh://[user@]host[:port]`.
+            become: Use sudo on the target.
+
         Raises:
+            UsageError: `target` is no target.
             NotInspected: The journals of the machine cannot be read.
+            StoreError: The store is damaged, or was named and is missing.
+
+        Example:
+            >>> status = Lab(store).status()
+            >>> [(experiment.name, experiment.state) for experiment in status.experiments], status.open_changes
+            ([('n', 'done')], [])
         """
         from paribus.lab.status import document
 
         with _passwords_withheld():
             return document(self._location, target, become=become)
 
-    def clean(self, path: PathLike = ".", *, names: Sequence[str] = (), unneeded: bool = False) -> CleanDocument:
+    def clean(self, path: PathLike = ".", *, names: str | Sequence[str] = (), unneeded: bool = False) -> CleanDocument:
         """List the data left in a folder of this machine, and remove that of some experiments.
 
         Args:
             path: The folder that plans name as `target.path`.
-            names: Experiments whose data is removed.
-            unneeded: Remove all data that no experiment needs any more.
+            names: Ids of experiments whose data is removed.
+            unneeded: Remove all data that no experiment needs any more; excludes `names`.
+
+        Returns:
+            The data folders with their sizes in bytes, the removed ones included.
 
         Raises:
-            UsageError: The data of a named experiment is missing or must stay.
+            UsageError: The folder does not exist, or the data of a named experiment is missing or must stay.
+            StoreError: The store is damaged, or was named and is missing.
+
+        Example:
+            >>> Lab(store).clean(folder).leftovers
+            []
         """
         from paribus.lab.cleaning import clean
 
+        if names and unneeded:
+            raise UsageError("names and unneeded exclude each other", "name experiments, or remove all unneeded data")
         with _passwords_withheld():
-            return clean(str(path), self._location, names=names, unneeded=unneeded)
+            return clean(str(path), self._location, names=name_list(names), unneeded=unneeded)
 
 
 def _carried_out(session: Session, audience: Audience | None) -> ExperimentResult:

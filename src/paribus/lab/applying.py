@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from pydantic import BaseModel, ConfigDict
-
 from paribus.errors import HostError, Inapplicable, UsageError
 from paribus.knobs import recipe
 from paribus.knobs.catalog import SERVER
@@ -11,6 +9,7 @@ from paribus.knobs.discovery import offer
 from paribus.knobs.kinds import knob_kinds
 from paribus.knobs.persistent_apply import AppliedForGood
 from paribus.knobs.recipe import DANGERS
+from paribus.lab.apply_document import Advised, ApplyDocument, Difference, Made, Step
 from paribus.lab.machine.inspection import Report, discard, fingerprint, site_of_plan
 from paribus.lab.machine.running_server import ServerQuery, apply_all_for_good, server_variables
 from paribus.lab.results.reporting import refuse_set, report_view
@@ -20,73 +19,11 @@ from paribus.plan.schedule.comparisons import candidates, screened
 from paribus.report.view.view_models import Advice
 from paribus.trial.target_session import Site
 
-__all__ = ["DANGERS", "ApplyDocument", "Step", "apply", "document", "refuse", "with_applied_changes"]
+__all__ = ["DANGERS", "apply", "document", "refuse", "with_applied_changes"]
 
 _OWN_GOVERNOR = (
     "cpu.governor"  # the fingerprint has the governor; where it is a factor it is no sign of another machine
 )
-
-
-class _Document(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Difference(_Document):
-    """Something by which the machine is not the one that was measured."""
-
-    name: str
-    measured: str
-    found: str
-
-
-class Advised(_Document):
-    """What the report says to do about a factor: set, keep, choose or wait."""
-
-    factor: str
-    kind: str
-    text: str
-
-
-class Step(_Document):
-    """A setting to be made; `by_hand` where it is none of the machine, `refused` where it cannot be made."""
-
-    factor: str
-    knob: str
-    now: Value | None
-    wanted: Value
-    set: str
-    check: str
-    persist: str
-    by_hand: bool
-    danger: str
-    refused: str
-
-
-class Made(_Document):
-    """A setting after it was made or moved, as read back."""
-
-    knob: str
-    before: Value
-    wanted: Value
-    now: Value | None
-
-
-class ApplyDocument(_Document):
-    """The answer of `paribus apply --json`; `journal` is empty where nothing was set."""
-
-    experiment: str
-    target: str
-    differences: list[Difference]
-    advice: list[Advised]
-    steps: list[Step]
-    notes: list[str]
-    made: list[Made]
-    journal: str
-
-    @property
-    def to_set(self) -> dict[str, Value]:
-        """Settings of the machine or server whose current value differs from the recommended one."""
-        return {step.knob: step.wanted for step in self.steps if not step.by_hand and step.now != step.wanted}
 
 
 def apply(

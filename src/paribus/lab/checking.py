@@ -1,15 +1,23 @@
-"""Preview of a plan: cost, commands with their undo, blocks in order; the document of `paribus check`."""
+"""Preview of a plan: cost, commands with their undo, blocks in order."""
 
 import contextlib
 import shlex
 from collections.abc import Iterator, Mapping
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from paribus.errors import HostError
 from paribus.knobs import discovery, recipe
+from paribus.lab.check_document import (
+    Block,
+    CheckDocument,
+    Command,
+    Preconditioning,
+    Reach,
+    Screen,
+    SplitPlot,
+    ToolRun,
+)
 from paribus.lab.machine.inspection import Report, checked, discard, site_of
-from paribus.lab.machine.server_data import OnServer, ServerData, on_server, server_data
+from paribus.lab.machine.server_data import on_server, server_data
 from paribus.lab.results.prior_runs import with_prior_runs
 from paribus.model import Facts, Plan, Purpose, Trial, Value
 from paribus.plan import data, precondition
@@ -20,114 +28,7 @@ from paribus.plan.schedule.design import schedule
 from paribus.registry import parameters_of
 from paribus.stats.planner import smallest_effect, smallest_margin
 from paribus.trial.target_session import Site, data_folder
-from paribus.units import LoadUnit
 from paribus.workloads.tools import request_of, tool_of
-
-
-class _Document(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Command(_Document):
-    """A setting that will be made, with what takes it back."""
-
-    setting: str
-    command: str
-    undo: str
-
-
-class ToolRun(_Document):
-    """How a workload's own tool is started, at its lowest load level and the baseline."""
-
-    workload: str
-    commands: list[str]
-
-
-class Block(_Document):
-    """Arms back to back, each at the same load levels; `purpose` says why."""
-
-    number: int
-    round: int
-    workload: str
-    loads: list[int]
-    load_unit: LoadUnit
-    purpose: Purpose
-    factor: str
-    arms: list[str]
-
-
-class Reach(_Document):
-    """What a comparison can show by the noise measured here before; effects and margins are log ratios.
-
-    `effect` is seen four times out of five, equivalence within `margin_reached` is shown nine times out of ten, and
-    within the plan's `margin` in `margin_takes_s`.
-    """
-
-    workload: str
-    pair_sd: float
-    effect: float
-    margin: float
-    margin_reached: float
-    margin_takes_s: float
-
-
-class Screen(_Document):
-    """Factors of two levels that are tried in the same trials; each that shows an effect is then tried alone."""
-
-    workload: str
-    factors: list[str]
-    pairs: int
-    confirming_s: float = Field(description="what the least confirmation of one of them takes")
-    left_s: float = Field(description="what the budget leaves to confirm them all")
-
-
-class SplitPlot(_Document):
-    """Settings whose application takes so long that each holds for several trials, which count as one."""
-
-    workload: str
-    factor: str
-    apply_s: float
-    trials: int
-
-
-class Preconditioning(_Document):
-    """What overwrites a data set before the first trial; `most_s` is how long it is overwritten at random at most."""
-
-    workload: str
-    place: str
-    fills: int
-    least_bytes: int
-    most_s: float
-
-
-class CheckDocument(_Document):
-    """The answer of `paribus check --json`."""
-
-    plan: str
-    question: str
-    path: str
-    device: str | None
-    notes: list[str]
-    rounds: int
-    settle_runs: int
-    noise_rounds: int
-    trials: int
-    duration_s: float
-    data_bytes: int
-    made_bytes: dict[str, int]
-    server_data: ServerData | None = Field(description="null where no workload is on a private server")
-    on_server: OnServer | None = Field(description="what is made in a server that others use")
-    preconditioning: list[Preconditioning]
-    in_page_cache: list[str]
-    memory_bytes: int
-    in_flight: list[str]
-    screens: list[Screen]
-    split_plots: list[SplitPlot]
-    commands: list[Command]
-    tools: list[ToolRun] = Field(description="what makes the load where that is a tool of the user's")
-    also_moved: list[str]
-    reach: list[Reach]
-    blocks: list[Block]
 
 
 def check_plan(

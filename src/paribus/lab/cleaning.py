@@ -1,7 +1,9 @@
 """Removal of data that experiments left on a machine, and the document of `paribus clean`."""
 
+import re
 from collections.abc import Collection, Sequence
 from enum import StrEnum
+from pathlib import PurePosixPath
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -30,6 +32,7 @@ class LeftoverState(StrEnum):
 
 
 REMOVABLE = {LeftoverState.RESUMABLE, LeftoverState.DONE, LeftoverState.UNKNOWN, LeftoverState.OTHERS}
+_ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{4}")
 _NOT_NEEDED = {LeftoverState.DONE, LeftoverState.UNKNOWN}
 
 
@@ -41,7 +44,7 @@ class Leftover(_Document):
     """A folder of data below the place that was looked at."""
 
     path: str
-    experiment: str = Field(description="empty where the folder has no manifest")
+    experiment: str = Field(description="empty where no experiment made the folder")
     plan: str
     controller: str = Field(description="the user and the machine that ran the experiment")
     made: float | None = Field(description="in seconds since 1970")
@@ -69,10 +72,16 @@ def clean(
 ) -> CleanDocument:
     """List the data left under a folder, and remove that of the named experiments or all that is `unneeded`.
 
-    Raises UsageError where a named experiment has no data there or its data must stay, EngineError and StoreError.
+    Raises UsageError where the folder does not exist, a named experiment has no data there or its data must stay;
+    EngineError and StoreError.
     """
     with site(target, become=become, report=report) as connected:
-        folder_path = probe(connected.host, connected.engine, path).directory.path
+        directory = probe(connected.host, connected.engine, path).directory
+        folder_path = directory.path
+        if not directory.exists:
+            raise UsageError(
+                f"the folder {folder_path} does not exist", "name the folder that the plan calls target.path"
+            )
         remaining = leftovers(connected, folder_path, store)
         removed = select_leftovers(remaining, names, unneeded=unneeded)
         remove(connected, folder_path, removed)
@@ -106,17 +115,26 @@ def _states(store: str | None) -> dict[str, ExperimentState]:
 def _state(
     data_folder: DataFolder, owned: Collection[str], cut_off: Collection[str], states: dict[str, ExperimentState]
 ) -> LeftoverState:
-    if data_folder.manifest is None:
+    name = _experiment_of(data_folder)
+    if not name:
         return LeftoverState.FOREIGN
-    name = data_folder.manifest.experiment
     if data_folder.in_use or name in owned:
         return LeftoverState.RUNNING
     if name in cut_off:
         return LeftoverState.NOT_RESTORED
     if name not in states:  # where another user runs it, neither journal nor store are seen here
-        is_own = data_folder.manifest.about.get("controller", "") == folder.controller()
-        return LeftoverState.UNKNOWN if is_own else LeftoverState.OTHERS
+        manifest = data_folder.manifest
+        is_needless = manifest is None or manifest.about.get("controller", "") == folder.controller()
+        return LeftoverState.UNKNOWN if is_needless else LeftoverState.OTHERS
     return LeftoverState.DONE if states[name] is ExperimentState.DONE else LeftoverState.RESUMABLE
+
+
+def _experiment_of(data_folder: DataFolder) -> str:
+    """The experiment of a folder by its manifest, or by the name of an empty folder; empty if there is none."""
+    if data_folder.manifest is not None:
+        return data_folder.manifest.experiment
+    name = PurePosixPath(data_folder.path).name
+    return name if data_folder.empty and _ID.fullmatch(name) else ""
 
 
 def _leftover(data_folder: DataFolder, state: LeftoverState) -> Leftover:
@@ -124,7 +142,7 @@ def _leftover(data_folder: DataFolder, state: LeftoverState) -> Leftover:
     about = manifest.about if manifest else {}
     return Leftover(
         path=data_folder.path,
-        experiment=manifest.experiment if manifest else "",
+        experiment=_experiment_of(data_folder),
         plan=about.get("plan", ""),
         controller=about.get("controller", ""),
         made=manifest.made_unix_s if manifest else None,

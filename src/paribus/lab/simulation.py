@@ -104,7 +104,14 @@ def document(
     store: str | None,
     advance: Callable[[], object] = lambda: None,
 ) -> SimulateDocument:
-    """Simulate, and call `advance` after each experiment. Raises PlanError where the budget is too small."""
+    """Simulate, and call `advance` after each experiment.
+
+    Raises PlanError where the budget is too small, UsageError for `times` below 1 or `seed` below 0.
+    """
+    if times < 1:
+        raise UsageError(f"times is {times}, so no experiment would be simulated", "simulate at least 1 experiment")
+    if seed < 0:
+        raise UsageError(f"the seed {seed} is below 0", "give a seed of 0 or more")
     plan, measured_pair_sds = with_prior_runs(plan, facts, store)
     known_pair_sds = {} if true_effect.noise is not None else measured_pair_sds
     if known_pair_sds:

@@ -141,7 +141,6 @@ class Settings:
         """Returns the levels that can be tried; levels that the machine cannot do are dropped with a note."""
         levels: list[Level] = []
         dropped = False
-        problems_before = len(self.problems)
         for number, value in enumerate(written):
             level = self.level(key, value, (*key_path, number))
             if level is None:
@@ -163,8 +162,6 @@ class Settings:
                 levels.append(level)
         if len(levels) < 2 and dropped:
             self.notes.append(stored_message("{key} is left out: it has only one level", key=key))
-        elif len(levels) < 2 and len(self.problems) == problems_before:
-            self.complain(key_path, "one level is nothing to compare", "add a level, or move it to [hold]")
         return levels
 
     def scope(self, key: str) -> tuple[str, ...]:

@@ -149,7 +149,7 @@ def find(store: Engine, name: str) -> Experiment:
     exact = [e for e in all_experiments if e.id == name] or [e for e in all_experiments if e.name == name]
     if exact:
         return exact[0]
-    matching = [e for e in all_experiments if e.id.startswith(name)]
+    matching = [e for e in all_experiments if name and e.id.startswith(name)]
     if len(matching) == 1:
         return matching[0]
     listing = ", ".join(f"{e.id} ({e.name})" for e in (matching or all_experiments)[:5])

@@ -65,8 +65,9 @@ class TrialLoad:
                         break  # the load continues for the next trial
                 case _:
                     pass
-        if result is None or result.operations == 0:
-            raise EngineError("no-data", "the load completed no operation", "lengthen trial")
+        if result is None:
+            raise EngineError("no-data", "the load ended before its window was over", "lengthen trial")
+        validity.refuse_no_throughput(result)
         problems = [*process_problems, *validity.parameter_mismatches(self._job, self._session.hello)]
         yield machine.LoadEnded((*problems, *self._conclude(result, intervals)))
 

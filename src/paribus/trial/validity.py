@@ -18,6 +18,7 @@ from paribus.engine.protocol import (
     SqliteFile,
     SqlMixJob,
 )
+from paribus.errors import EngineError
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.units import show_size, show_time
 
@@ -58,6 +59,14 @@ def load_problems(result: Result, intervals: Sequence[Interval], job: Job) -> li
         text = N_("the engine stalled: an interval of {interval:g} s took {longest:.1f} s")
         reasons.append(stored_message(text, interval=job.interval_s, longest=longest))
     return reasons
+
+
+def refuse_no_throughput(result: Result) -> None:
+    """Raise EngineError for a window without throughput, of which no ratio can be taken; fsyncs are none."""
+    if result.throughput_per_s <= 0:
+        only_fsync = " but fsync" if result.fsyncs else ""
+        message = f"the load completed no operation{only_fsync} in {show_time(result.duration_s)}"
+        raise EngineError("no-data", message, "lengthen protocol.trial")
 
 
 def load_errors(errors: Mapping[str, int]) -> StoredMessage:

@@ -29,6 +29,14 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_the_package_runs_as_a_module() -> None:
+    argv = [sys.executable, "-m", "paribus", "--version"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("paribus ")
+    refused = subprocess.run([*argv[:3], "rum"], capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+
+
 def test_what_previews_a_plan_imports_no_scipy() -> None:
     """It takes a second to load, and nothing is judged."""
     modules = ["cli.checking_text", "lab.results.prior_runs", "lab.machine.inspection", "experiment.noise"]

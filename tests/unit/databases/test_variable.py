@@ -2,6 +2,7 @@
 
 import pytest
 
+from paribus.databases import offer
 from paribus.databases.server.variable import ServerVariable, TakesEffect, ValueType, number_of
 
 
@@ -59,3 +60,8 @@ def test_values_are_the_same_however_they_are_written(
 def test_what_is_no_number_has_none() -> None:
     for text in ("", "abc", "12x", "1 2", "ON"):
         assert number_of(text) is None
+
+
+def test_a_knob_states_the_type_of_its_variable() -> None:
+    knob = offer("mysql", "mariadb 10.11", _variable("int")).knob
+    assert knob.documentation == "Type in mariadb 10.11: int. Takes effect: live."

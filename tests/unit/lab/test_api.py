@@ -5,33 +5,41 @@ import json
 from pathlib import Path
 
 import pytest
-import scripted
-from plan_samples import FILEIO, checked, simple
 
 from paribus import Lab
 from paribus.errors import UsageError
 from paribus.lab import api
 from paribus.lab.results import experiment_result, records
-from paribus.store.open import open_engine, store_url
 
-NOTEBOOK = Path(__file__).parents[3] / "examples" / "analysis.ipynb"
-
-
-@pytest.fixture(scope="module")
-def store_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("store") / "s.db"
-    store = open_engine(store_url(str(file)), create=True)
-    plan = checked(simple('"vm.swappiness" = [60, 1]', FILEIO, '[protocol]\nbudget = "2h"'))
-    scripted.carry_out(store, plan, lambda trial: 0.06 * (trial.arm == "1"), wobble=0.01)
-    store.dispose()
-    return file
+ROOT = Path(__file__).parents[3]
+NOTEBOOK = ROOT / "examples" / "analysis.ipynb"
+LOG = ROOT / "tests" / "golden" / "parsers" / "sysbench" / "fileio-1.1.log"
 
 
-@pytest.mark.parametrize("module", [api, experiment_result, records])
-def test_examples_in_docstrings_are_true(module: object, store_file: Path) -> None:
-    failures, tests = doctest.testmod(module, extraglobs={"store": store_file, "Lab": Lab})  # type: ignore[arg-type]
+def _refute_failures(module: object, **names: object) -> None:
+    failures, tests = doctest.testmod(module, extraglobs={"Lab": Lab, **names})  # type: ignore[arg-type]
     assert tests
     assert not failures
+
+
+@pytest.mark.parametrize("module", [experiment_result, records])
+def test_examples_of_records_are_true(module: object, store_file: Path) -> None:
+    _refute_failures(module, store=store_file)
+
+
+def test_examples_of_the_laboratory_are_true(
+    store_file: Path, second_store_file: Path, plan_file: Path, interrupted_lab: Lab, tmp_path: Path
+) -> None:
+    _refute_failures(
+        api,
+        store=store_file,
+        second_store=second_store_file,
+        new_store=tmp_path / "new.db",
+        interrupted_store=interrupted_lab.store,
+        plan=plan_file,
+        log=LOG,
+        folder=tmp_path,
+    )
 
 
 def test_the_notebook_lists_the_effects(
@@ -64,11 +72,6 @@ def test_a_missing_library_is_named(store_file: Path, monkeypatch: pytest.Monkey
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(UsageError, match="pandas is not installed"):
         Lab(store_file).experiments().to_pandas()
-
-
-def test_an_experiment_is_exported(store_file: Path, tmp_path: Path) -> None:
-    document = Lab(store_file).export(folder=tmp_path / "out", tables=["trials"])
-    assert [file.table for file in document.files] == ["trials"]
 
 
 def test_a_store_that_is_not_there_has_no_experiments(tmp_path: Path) -> None:

@@ -26,7 +26,14 @@ from paribus.engine.protocol import (
     Sample,
     Times,
 )
-from paribus.trial.validity import OtherLoad, engine_work, load_problems, parameter_mismatches
+from paribus.errors import EngineError
+from paribus.trial.validity import (
+    OtherLoad,
+    engine_work,
+    load_problems,
+    parameter_mismatches,
+    refuse_no_throughput,
+)
 
 TIMES = Times(
     count=100,
@@ -224,3 +231,12 @@ def test_at_most_a_third_of_recent_trials_is_discarded() -> None:
     foreign = OtherLoad(set())
     verdicts = [bool(_judge(foreign, _census(cpu_s=10.0 * (rng.random() < 0.4)))) for _ in range(300)]
     assert sum(verdicts) <= 100
+
+
+@pytest.mark.parametrize(("fsyncs", "message"), [(0, "no operation in 10 s"), (3, "no operation but fsync in 10 s")])
+def test_a_window_without_throughput_is_no_data(fsyncs: int, message: str) -> None:
+    refuse_no_throughput(_result())
+    empty = _result().model_copy(update={"operations": fsyncs, "fsyncs": fsyncs, "throughput_per_s": 0.0})
+    with pytest.raises(EngineError, match=message) as refused:
+        refuse_no_throughput(empty)
+    assert refused.value.failure == "no-data"

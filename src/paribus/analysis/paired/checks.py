@@ -125,25 +125,21 @@ def _points(pair: Pair, courses: Courses) -> tuple[np.ndarray, np.ndarray] | Non
 
 
 def _outliers(finding: Finding, series: PairSeries) -> Check:
-    compared_count, baseline_count = finding.slow
-    failed = diagnostics.equal_counts_p(compared_count, baseline_count) < _ALPHA
     message = N_("{n} trials of {arm} and {others} of {baseline} are outliers")
-    return Check(
-        gettext("outliers"),
-        not failed,
-        gettext(message, n=compared_count, arm=series.arm, others=baseline_count, baseline=series.baseline),
-    )
+    return _equally_frequent(gettext("outliers"), message, finding.slow, series)
 
 
 def _faults(series: PairSeries) -> Check:
     baseline_count, arm_count = series.faults
-    failed = diagnostics.equal_counts_p(baseline_count, arm_count) < _ALPHA
     message = N_("unusable trials: {arm} in {n} blocks, {baseline} in {others} blocks")
-    return Check(
-        gettext("reruns"),
-        not failed,
-        gettext(message, n=arm_count, arm=series.arm, others=baseline_count, baseline=series.baseline),
-    )
+    return _equally_frequent(gettext("reruns"), message, (arm_count, baseline_count), series)
+
+
+def _equally_frequent(name: str, message: str, counts: tuple[int, int], series: PairSeries) -> Check:
+    """Whether a fault is as frequent in the compared arm, counted first, as in the baseline."""
+    arm_count, baseline_count = counts
+    text = gettext(message, n=arm_count, arm=series.arm, others=baseline_count, baseline=series.baseline)
+    return Check(name, diagnostics.equal_counts_p(arm_count, baseline_count) >= _ALPHA, text)
 
 
 def _completions(series: PairSeries, pairs: Pairs) -> Check | None:

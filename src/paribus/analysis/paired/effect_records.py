@@ -2,14 +2,34 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from paribus.analysis.paired.check_context import Timeline
 from paribus.analysis.paired.decision import probabilities
 from paribus.analysis.paired.effects import Pair, PairSeries
-from paribus.analysis.paired.finding import Finding, LevelFinding, Question
+from paribus.analysis.paired.finding import EffectInterval, Finding, LevelFinding, Question
 from paribus.analysis.paired.reasons import method_of, reasons_of, tags_of
-from paribus.model import Check, Effect, Look, Verdict
+from paribus.model import Check, Effect, Look, Tag, Verdict
 from paribus.units import LoadLevel
+
+
+class Estimated(Protocol):
+    """An estimate with its interval, log ratios, and its verdict if decided."""
+
+    @property
+    def estimate(self) -> float:
+        """The estimate."""
+        ...
+
+    @property
+    def interval(self) -> EffectInterval:
+        """The interval of the estimate."""
+        ...
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict; None while the comparison continues."""
+        ...
 
 
 def effects_of(
@@ -29,7 +49,36 @@ def effects_of(
     failed = tuple(check.finding for check in checks if not check.passed)
     tags = tags_of(verdict, finding.interval, question, suspect=bool(failed) and not under_way)
     pair_s = timeline.pair_s(series)
-    whole = Effect(
+    whole = overall_effect(
+        finding,
+        question,
+        series,
+        last_look,
+        checks,
+        method=method_of(question),
+        tags=tags,
+        reasons=(*reasons_of(finding, question, series, pair_s, under_way=under_way), *failed),
+        probabilities=(better, within),
+    )
+    loads = sorted({pair.load for pair in series.pairs})
+    return [whole, *(_at(whole, series, load, level) for load, level in zip(loads, finding.levels, strict=False))]
+
+
+def overall_effect(
+    finding: Estimated,
+    question: Question,
+    series: PairSeries,
+    look: Look,
+    checks: tuple[Check, ...],
+    *,
+    method: str,
+    tags: tuple[Tag, ...],
+    reasons: tuple[str, ...],
+    probabilities: tuple[float, float],
+) -> Effect:
+    """The effect over all load levels; `probabilities` are those of being better and of being within the margin."""
+    better, within = probabilities
+    return Effect(
         factor=series.factor,
         baseline=series.baseline,
         arm=series.arm,
@@ -40,21 +89,19 @@ def effects_of(
         low=finding.interval.low,
         high=finding.interval.high,
         confidence=1 - question.alpha / question.claims,
-        pairs=last_look.pairs,
+        pairs=look.pairs,
         margin=question.margin,
-        method=method_of(question),
-        look=last_look.number,
-        verdict=verdict,
+        method=method,
+        look=look.number,
+        verdict=finding.verdict or Verdict.UNDECIDED,
         tags=tags,
-        reasons=(*reasons_of(finding, question, series, pair_s, under_way=under_way), *failed),
+        reasons=reasons,
         trials=_trials(series.pairs),
         checks=checks,
         better_probability=better,
         within_probability=within,
-        alpha_spent=last_look.alpha_spent,
+        alpha_spent=look.alpha_spent,
     )
-    loads = sorted({pair.load for pair in series.pairs})
-    return [whole, *(_at(whole, series, load, level) for load, level in zip(loads, finding.levels, strict=False))]
 
 
 def _at(whole: Effect, series: PairSeries, load: LoadLevel, finding: LevelFinding) -> Effect:

@@ -11,6 +11,7 @@ import numpy as np
 from paribus.analysis.paired.check_context import CheckContext
 from paribus.analysis.paired.checks import checks_of_screen
 from paribus.analysis.paired.decision import probabilities
+from paribus.analysis.paired.effect_records import overall_effect
 from paribus.analysis.paired.effects import PairSeries, factors_of_screen
 from paribus.analysis.paired.finding import Question
 from paribus.analysis.paired.questions import arrays, looks_by_comparison, spending_looks
@@ -223,27 +224,14 @@ def _effect(
         ),
         *([] if finding.verdict else [gettext(so_far, n=look.pairs, planned=screen.series.planned)]),
     ]
-    return Effect(
-        factor=factor.key,
-        baseline=factor.labels[0],
-        arm=factor.labels[1],
-        workload=screen.series.workload,
-        response=screen.series.response,
-        load=None,
-        estimate=finding.estimate,
-        low=finding.interval.low,
-        high=finding.interval.high,
-        confidence=1 - question.alpha / question.claims,
-        pairs=look.pairs,
-        margin=question.margin,
+    return overall_effect(
+        finding,
+        question,
+        replace(screen.series, factor=factor.key, baseline=factor.labels[0], arm=factor.labels[1]),
+        look,
+        checks,
         method=method_of(question, screened=True),
-        look=look.number,
-        verdict=verdict,
         tags=tags_of(verdict, finding.interval, question, suspect=is_claim or bool(failed and finding.verdict)),
         reasons=(*reasons, *failed),
-        trials=tuple(sorted(order for pair in screen.series.pairs for order in pair.trials)),
-        checks=checks,
-        better_probability=better,
-        within_probability=within,
-        alpha_spent=look.alpha_spent,
+        probabilities=(better, within),
     )

@@ -8,7 +8,7 @@ from paribus.cli.options import AsJson, StoreUrl
 from paribus.cli.terminal import report_line, say, say_json
 
 if TYPE_CHECKING:
-    from paribus.lab.applying import ApplyDocument
+    from paribus.lab.apply_document import ApplyDocument
     from paribus.model import Target
 
 

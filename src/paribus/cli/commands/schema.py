@@ -41,8 +41,8 @@ def text_of(document: Document) -> str:
 
     from pydantic import TypeAdapter
 
-    from paribus.lab.applying import ApplyDocument
-    from paribus.lab.checking import CheckDocument
+    from paribus.lab.apply_document import ApplyDocument
+    from paribus.lab.check_document import CheckDocument
     from paribus.lab.cleaning import CleanDocument
     from paribus.lab.importing import ImportDocument
     from paribus.lab.machine.doctor import DoctorDocument

@@ -30,8 +30,8 @@ def offer(family: str, server: str, variable: ServerVariable) -> Offer:
         addresses=(variable.name,),
         type=_type(variable),
         summary=f"A variable of {server}",
-        documentation=f"{server} calls it a {variable.kind} that takes effect: {takes_effect}."
-        + (f" Its default is {variable.default}." if variable.default is not None else ""),
+        documentation=f"Type in {server}: {variable.kind}. Takes effect: {takes_effect}."
+        + (f" Default: {variable.default}." if variable.default is not None else ""),
         unit=variable.unit,
         allowed=tuple(variable.allowed) if variable.kind == "enum" else (),
         minimum=_bound(variable, variable.minimum),

@@ -3,7 +3,7 @@
 import contextlib
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from pydantic import SecretStr
 
@@ -11,22 +11,21 @@ from paribus.databases.mysql import mysql_server  # noqa: F401  mysql and postgr
 from paribus.databases.postgres import postgres_server  # noqa: F401  mysql and postgres register their kinds
 from paribus.databases.server.client import ServerClient
 from paribus.databases.server.data_directory import DataDirectory
+from paribus.databases.server.instance_address import InstanceAddress
 from paribus.databases.server.kind import Server, database_kinds
-from paribus.databases.server.removed_variables import explain
 from paribus.databases.server.snapshot import Copy, restore, size_bytes, take, try_out
-from paribus.databases.server.start_failure import log_excerpt, would_not_start
+from paribus.databases.server.start_failure import effective_values, log_excerpt, would_not_start
 from paribus.databases.server.state import Ask
-from paribus.engine.protocol import Ended, Rows, SqlJob
+from paribus.engine.protocol import Ended, Rows
 from paribus.engine.sql import Sql
 from paribus.engine.supervised_process import SupervisedProcess
-from paribus.errors import DatabaseError, EngineError, ParibusError, QueryRefused, ServerGone, ServerWouldNotStart
+from paribus.errors import DatabaseError, EngineError, ParibusError, QueryRefused, ServerGone
 from paribus.hosts.transport import Host
 
 _READY_S = 120.0
 _ABORT_S = 10.0
 _DYING_S = 3.0  # of a server whose keeper was killed; another's goes on
 _PATIENCE_S = 600.0  # a large buffer pool is long in being written out
-_ANSWER_S = 3600.0  # administering may move much data
 _GLANCE_S = 0.05
 
 
@@ -55,15 +54,13 @@ class Instance(ServerClient):
         is how long a stop may take. Raises UsageError for a kind that is not known, DatabaseError for no such server.
         """
         self._host = host
-        self._engine = engine
         self._kind = database_kinds.get(kind)
         self._directory = DataDirectory(host, engine, folder, self._kind.accounts)
         self.program = self._kind.find(host, program)
         self._settings = self._spelled(settings or {})
         self._loopback = loopback
         self._patience_s = patience_s
-        self._port: int | None = None
-        self._user: tuple[str, SecretStr] | None = None
+        self._address = InstanceAddress(host, engine, self._kind, self._directory)
         self._conditions: tuple[str, ...] = ()
         self._process: SupervisedProcess | None = None
         self._sql: Sql | None = None
@@ -136,7 +133,7 @@ class Instance(ServerClient):
             all_settings, tested or self._settings, self._directory.free_port() if self._loopback else None, within_s
         )
         try:
-            return self._effective(all_settings, tested)
+            return effective_values(self._kind, self.program, self.query, all_settings, tested)
         except BaseException:
             self.kill()
             raise
@@ -145,7 +142,7 @@ class Instance(ServerClient):
         self, all_settings: Mapping[str, str], tested: Mapping[str, str], port: int | None, within_s: float
     ) -> None:
         """Run it, and wait until it answers; the error names the settings `tested` where it does not."""
-        self._port = port
+        self._address.port = port
         self._directory.wait_until_free(_DYING_S)
         for name, text in self._kind.files(self._directory, all_settings, port).items():
             self._directory.write(name, text)
@@ -169,7 +166,7 @@ class Instance(ServerClient):
         password = secrets.token_urlsafe(24)
         user = self._kind.let_in(self.query, password)
         self.stop()
-        self._user = (user, SecretStr(password))
+        self._address.network_user = (user, SecretStr(password))
 
     def _wait_until_ready(self, settings: Mapping[str, str], within_s: float) -> Sql:
         assert self._process is not None
@@ -179,31 +176,14 @@ class Instance(ServerClient):
             if ended is not None:
                 raise would_not_start(self._kind, self.program, settings, "", ended.last_words)
             try:
-                self._connect(within_s).close()
-                return self._connect()
+                self._address.connect(within_s).close()
+                return self._address.connect()
             except (EngineError, QueryRefused) as error:
                 answer = error.message
             if time.monotonic() > deadline:
                 words = self._process.kill().last_words
                 late = f"it was not ready within {within_s:.0f} s: {answer}"
                 raise would_not_start(self._kind, self.program, settings, late, words)
-
-    def _connect(self, timeout_s: float = _ANSWER_S) -> Sql:
-        address = self._administrator().model_copy(update={"timeout_s": timeout_s})
-        return Sql(self._host, self._engine, SqlJob(database=address), self._kind.opening)
-
-    def _effective(self, all_settings: Mapping[str, str], tested: Mapping[str, str]) -> dict[str, str]:
-        """The values in force; some servers accept a name that they ignore."""
-        values = {}
-        for name in all_settings:
-            try:
-                values[name] = self._kind.read(self.query, name)
-            except QueryRefused as error:
-                explanation = explain(self._kind.name, self.program.version, name)
-                if name in tested or explanation:
-                    todo = explanation or "take it out: nothing can tell whether it is in force"
-                    raise ServerWouldNotStart(f"{self._name} has no variable {name}: {error.words}", todo) from error
-        return {name: values[name] for name in tested}
 
     @property
     def pid(self) -> int:
@@ -278,15 +258,7 @@ class Instance(ServerClient):
 
     def address(self) -> Server:
         """Where a workload connects to the running server, and as whom: by the loopback where that was asked for."""
-        socket = self._administrator()
-        if self._port is None or self._user is None:
-            return socket
-        user, password = self._user
-        reached = {"socket": None, "host": "127.0.0.1", "port": self._port, "user": user, "password": password}
-        return socket.model_copy(update=reached)
-
-    def _administrator(self) -> Server:
-        return self._kind.address(self._directory, self._port)
+        return self._address.for_workloads()
 
     def query(self, text: str) -> Rows:
         """The result of one statement. Raises QueryRefused with the server's message, and ServerGone."""
@@ -294,7 +266,7 @@ class Instance(ServerClient):
             if self._sql is None:
                 if not self.is_running():
                     raise self._gone("it does not run")
-                self._sql = self._connect()
+                self._sql = self._address.connect()
             return self._sql.query(text)
         except EngineError as error:
             if self._sql is not None:
@@ -303,15 +275,9 @@ class Instance(ServerClient):
             self._wait_for_its_end()
             raise self._gone(error.message) from error
 
-    @contextlib.contextmanager
-    def inside(self, database: str) -> Iterator[Ask]:
+    def inside(self, database: str) -> contextlib.AbstractContextManager[Ask]:
         """A connection to one of its databases. Raises QueryRefused and EngineError."""
-        address = self._administrator().model_copy(update={"database": database, "timeout_s": _ANSWER_S})
-        sql = Sql(self._host, self._engine, SqlJob(database=address), self._kind.opening)
-        try:
-            yield sql.query
-        finally:
-            sql.close()
+        return self._address.inside(database)
 
     def drop_cache(self) -> None:
         """Drop the data of the stopped server from the page cache. Raises DatabaseError."""

@@ -4,41 +4,29 @@ The schemas under schema/ are made from these; the engine refuses a job with a f
 """
 
 from paribus.engine.protocol.event import (
-    Census,
-    Counted,
     Counts,
     Cpu,
-    CpuShares,
-    DataFolder,
-    DataFolderMade,
-    DataFolders,
-    DeviceLoad,
-    Directory,
     Durable,
     Ended,
     Event,
     Failure,
     Hello,
     Interval,
-    Memory,
     Pacing,
     Part,
     Phase,
-    Pressure,
-    Probe,
     Processes,
-    ProcessUse,
     Progress,
     Refused,
     Result,
     Rows,
-    Sample,
     Started,
     Statements,
     Stretch,
     Times,
     event_adapter,
 )
+from paribus.engine.protocol.folder_event import DataFolder, DataFolderMade, DataFolders, Directory, Probe
 from paribus.engine.protocol.job import (
     Access,
     Counting,
@@ -73,6 +61,16 @@ from paribus.engine.protocol.mix import (
     SameDraw,
     SequenceDraw,
     TextDraw,
+)
+from paribus.engine.protocol.telemetry_event import (
+    Census,
+    Counted,
+    CpuShares,
+    DeviceLoad,
+    Memory,
+    Pressure,
+    ProcessUse,
+    Sample,
 )
 
 __all__ = [

@@ -1,13 +1,13 @@
-"""Events: a stream out."""
+"""Events of the engine: those of a load, a server and a query, and the union of all."""
 
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, JsonValue, TypeAdapter, field_validator
 
+from paribus.engine.protocol.folder_event import DataFolderMade, DataFolders, Probe
 from paribus.engine.protocol.message import Message
+from paribus.engine.protocol.telemetry_event import Census, Counted, Sample
 from paribus.model import ProcessState
-
-_YEAR_10000_S = 253402300800
 
 
 class Hello(Message):
@@ -169,168 +169,6 @@ class Failure(Message):
     message: str
     path: str | None = None
     hint: str | None = None
-
-
-class CpuShares(Message):
-    """Where the processors' time went, as shares of all cores."""
-
-    user: float
-    system: float
-    iowait: float
-    irq: float
-    steal: float
-    idle: float
-
-
-class Memory(Message):
-    """Memory at the end of the interval."""
-
-    total_bytes: int
-    available_bytes: int
-    dirty_bytes: int
-    writeback_bytes: int
-    cached_bytes: int
-
-
-class Pressure(Message):
-    """Stalls as shares of the interval; null where the kernel does not count them."""
-
-    io_some: float | None
-    io_full: float | None
-    cpu_some: float | None
-    memory_some: float | None
-
-
-class DeviceLoad(Message):
-    """What a disk did."""
-
-    reads_per_s: float
-    writes_per_s: float
-    read_bytes_per_s: float
-    written_bytes_per_s: float
-    read_await_s: float | None
-    write_await_s: float | None
-    queue: float
-    utilisation: float
-
-
-class Sample(Message):
-    """The machine over one interval."""
-
-    event: Literal["sample"]
-    monotonic_s: float
-    unix_s: float
-    duration_s: float
-    cpu: CpuShares
-    cores: int
-    run_queue: int
-    memory: Memory
-    context_switches_per_s: float
-    pressure: Pressure
-    clock_hz: float | None
-    throttled: int | None
-    device_errors: int | None
-    devices: dict[str, DeviceLoad]
-
-
-class ProcessUse(Message):
-    """What one process used since the census before; bytes are null where they may not be seen."""
-
-    pid: int
-    command: str
-    cpu_s: float
-    read_bytes: int | None
-    written_bytes: int | None
-
-
-class Census(Message):
-    """Who used the machine since the census before, the largest first; of our own server, sums alone."""
-
-    event: Literal["census"]
-    label: str
-    monotonic_s: float
-    duration_s: float | None
-    own_cpu_s: float = 0.0
-    own_user_s: float = 0.0
-    processes: list[ProcessUse]
-
-
-class Counted(Message):
-    """What a server has counted since it started, and by how much since the reading before, of which there may be none.
-
-    `failed` says why nothing is read from it any more.
-    """
-
-    event: Literal["counted"]
-    monotonic_s: float
-    duration_s: float | None
-    took_s: float
-    counters: dict[str, float]
-    grown: dict[str, float]
-    failed: str | None
-
-
-class Directory(Message):
-    """A folder and the file system under it; null for `writable` means yes, for `untrusted` that others cannot change
-    it."""
-
-    path: str
-    free_bytes: int
-    total_bytes: int
-    filesystem: str
-    device: str
-    major_minor: str
-    writable: str | None
-    exists: bool
-    untrusted: str | None
-
-
-class Probe(Message):
-    """What the machine allows; null means allowed, text says why not."""
-
-    event: Literal["probe"]
-    protocol: int
-    version: str
-    kernel: str
-    hostname: str
-    cores: int
-    memory_bytes: int
-    boot_id: str
-    uid: int
-    io_uring: str | None
-    direct: str | None
-    directory: Directory
-
-
-class DataFolderMade(Message):
-    """The folder of an experiment is there."""
-
-    event: Literal["data-folder"]
-    path: str
-
-
-class Manifest(Message):
-    """What a folder says of itself: whose data is in it. `about`: what the controller wrote into it."""
-
-    experiment: str
-    made_unix_s: Annotated[float, Field(ge=0, lt=_YEAR_10000_S, allow_inf_nan=False)]
-    about: dict[str, str]
-
-
-class DataFolder(Message):
-    """A folder of data; without a manifest it was not made by an experiment. `in_use`: a program in it runs."""
-
-    path: str
-    manifest: Manifest | None
-    size_bytes: int
-    in_use: bool
-
-
-class DataFolders(Message):
-    """The folders of data below a place."""
-
-    event: Literal["data-folders"]
-    folders: list[DataFolder]
 
 
 class ProcessConditions(Message):

@@ -11,7 +11,7 @@ from paribus.errors import EngineError
 from paribus.hosts import fitness
 from paribus.hosts.transport import described
 from paribus.knobs.journals import open_journals
-from paribus.lab.machine.inspection import Report, discard, site
+from paribus.lab.machine.inspection import Report, discard, folder_refusal, site
 from paribus.model import Condition, Fitness
 from paribus.trial.target_session import Site
 
@@ -50,10 +50,11 @@ def document(site: Site, path: str) -> DoctorDocument:
     for name, refused, fix in (
         ("io_uring", probed.io_uring, 'use engine = "sync"'),
         ("O_DIRECT", probed.direct, "name a path on a disk"),
-        ("path", probed.directory.writable, "name a path that this user may write to"),
     ):
-        unfit = Fitness.UNFIT if name == "path" else Fitness.NOTE
-        conditions.append(Condition(name, unfit, refused, fix) if refused else Condition(name, Fitness.FIT, "works"))
+        works = Condition(name, Fitness.FIT, "works")
+        conditions.append(Condition(name, Fitness.NOTE, refused, fix) if refused else works)
+    refused, _, fix = folder_refusal(probed.directory).partition("\n")
+    conditions.append(Condition("path", Fitness.UNFIT if refused else Fitness.FIT, refused or "works", fix))
     if probed.uid != 0:
         fix = "run as root, or with become = true, to try knobs of the kernel"
         conditions.append(Condition("privilege", Fitness.NOTE, "this user may not set kernel knobs", fix))

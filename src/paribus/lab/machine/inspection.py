@@ -114,7 +114,7 @@ def inspect(site: Site, needs: Needs) -> Facts:
         except HostError as error:
             device, device_refused = None, str(error)
     root = probed.uid == 0
-    path_refused = _refusal(probed.directory)
+    path_refused = folder_refusal(probed.directory)
     mount = mount_of(site.host, probed.directory.path).point
     offers = discovery.offers(site.host, site.catalogue, needs.knob_keys, Location(device, mount), root=root)
     database, server_offers = inspect_server(site, needs, probed.directory.path, path_refused)
@@ -144,7 +144,7 @@ def inspect(site: Site, needs: Needs) -> Facts:
     )
 
 
-def _refusal(folder: Directory) -> str:
+def folder_refusal(folder: Directory) -> str:
     """Reason why a folder cannot hold data, and on a second line the remedy; empty where it can."""
     if not folder.exists:
         return f"{folder.path} does not exist\nmake it, or correct the name"

@@ -4,16 +4,20 @@ from dataclasses import dataclass
 
 from sqlalchemy.engine import Engine as Store
 
+from paribus.export.rows import summary_values
 from paribus.lab.results.records import Records
 from paribus.lab.results.reporting import report_document
-from paribus.model import Experiment, Measurement, Trial
+from paribus.model import Experiment, Trial
 from paribus.report.render.document import EffectDocument, ReportDocument
 from paribus.store import read
 
 
 @dataclass(frozen=True, slots=True)
 class TrialMeasurement:
-    """The summary of one metric of a trial; `unit` is the unit of `mean`, `low`, `high` and `total`."""
+    """The summary of one metric of a trial, in the columns of the exported table `measurements`.
+
+    `unit` is the unit of `mean`, `low`, `high` and `total`.
+    """
 
     trial: int
     phase: str
@@ -65,7 +69,9 @@ class ExperimentResult:
     def measurements(self) -> Records[TrialMeasurement]:
         """Return the summary of every metric of every trial."""
         measurements = read.each_measurement(self.store, self.experiment.id)
-        return Records(TrialMeasurement, (_summary(trial, measurement) for trial, measurement in measurements))
+        return Records(
+            TrialMeasurement, (TrialMeasurement(trial, *summary_values(each)) for trial, each in measurements)
+        )
 
     def series(self, metric: str) -> Records[TrialSeries]:
         """Return a metric over time for each trial that has it, for example `throughput_per_s`."""
@@ -82,18 +88,3 @@ class ExperimentResult:
     def report(self) -> ReportDocument:
         """Return the report as one document, as `paribus report --json` prints it."""
         return report_document(self.store, self.experiment)
-
-
-def _summary(trial: int, measurement: Measurement) -> TrialMeasurement:
-    return TrialMeasurement(
-        trial,
-        measurement.phase,
-        measurement.metric,
-        measurement.unit,
-        measurement.source,
-        measurement.n,
-        measurement.mean,
-        measurement.low,
-        measurement.high,
-        measurement.total,
-    )

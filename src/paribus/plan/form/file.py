@@ -220,7 +220,7 @@ class PlanTable(StrictTable):
     target: TargetTable = TargetTable()
     database: DatabaseTable | None = None
     hold: dict[str, Level] = Field({}, description="settings held in every trial")
-    factors: dict[str, Annotated[list[Level], Field(min_length=1, max_length=32)]] = Field(
+    factors: dict[str, Annotated[list[Level], Field(min_length=2, max_length=32)]] = Field(
         {}, description="knobs or workload parameters, each with its levels; the first is the baseline"
     )
     factor_scope: dict[str, list[str]] = Field(

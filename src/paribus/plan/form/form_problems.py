@@ -58,6 +58,9 @@ def form_problem(detail: ErrorDetails, document: dict[str, Any], lines: dict[Key
         message, hint = "should be a table", f"write [[{key_path[0]}]] with double brackets"
     elif kind in ("model_type", "dict_type") and isinstance(detail["input"], list) and len(key_path) == 1:
         message, hint = "is a list of tables, and there is only one", f"write [{key_path[0]}] with single brackets"
+    elif kind == "too_short" and key_path[0] == "factors":
+        message = f"has {len(detail['input']) or 'no'} level, and a comparison needs at least two"
+        hint = "add a level, or hold it in every trial: a knob in [hold], a workload parameter in [[workload]]"
     elif kind == "model_type":
         message, hint = "should be a table", f"write for example {key_path[-1]} = {{}}"
     elif "error" in context:

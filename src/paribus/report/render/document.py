@@ -127,7 +127,7 @@ class ReportDocument(_WithSections):
 
 def _percent(log_ratio: float) -> float | None:
     try:
-        return finite(math.expm1(log_ratio) * 100)
+        return finite(math.expm1(log_ratio) * 100) if math.isfinite(log_ratio) else None
     except OverflowError:
         return None
 
