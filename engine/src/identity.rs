@@ -10,16 +10,17 @@
 use std::fmt;
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{major, minor};
+use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
 use serde::{Deserialize, Serialize};
 
 use crate::machine;
 
-const BLKGETDISKSEQ: libc::Ioctl = libc::_IOR::<u64>(0x12, 128);
-const LOOP_GET_STATUS64: libc::Ioctl = 0x4C05;
+const BLKGETDISKSEQ: Opcode = opcode::read::<u64>(0x12, 128);
+const LOOP_GET_STATUS64: Opcode = 0x4C05;
 const SECTOR_BYTES: u64 = 512;
 /// Multipath devices lose and regain paths; all other mapped devices change content with them.
 const MULTIPATH_PREFIX: &str = "mpath-";
@@ -115,7 +116,7 @@ impl DeviceIdentity {
             ));
         }
         let number = metadata.rdev();
-        DeviceIdentity::of_number(libc::major(number), libc::minor(number))
+        DeviceIdentity::of_number(major(number), minor(number))
     }
 
     /// The differences from the device `earlier`, as `diskseq was 14, is 17`; `None` where no
@@ -295,11 +296,8 @@ fn member(directory: &Path) -> String {
 
 /// `None` before Linux 5.15.
 fn diskseq_of(device: &File) -> Option<u64> {
-    let mut number = 0_u64;
-    // SAFETY: the kernel writes 64 bits, which is what `number` has, and `device` keeps the
-    // descriptor open.
-    let answer = unsafe { libc::ioctl(device.as_raw_fd(), BLKGETDISKSEQ, &raw mut number) };
-    (answer == 0).then_some(number)
+    // SAFETY: the answer of this request is 64 bits.
+    unsafe { ioctl(device, Getter::<BLKGETDISKSEQ, u64>::new()) }.ok()
 }
 
 /// `struct loop_info64` of `linux/loop.h`.
@@ -321,13 +319,8 @@ pub(crate) struct LoopStatus {
 
 /// `None` where the descriptor belongs to no loop device in use.
 pub(crate) fn loop_status(device: &File) -> Option<LoopStatus> {
-    let mut status = std::mem::MaybeUninit::<LoopStatus>::zeroed();
-    // SAFETY: `status` is writable memory with the layout of the kernel's struct, all of whose bit
-    // patterns are valid, and `device` keeps the descriptor open.
-    unsafe {
-        let answer = libc::ioctl(device.as_raw_fd(), LOOP_GET_STATUS64, status.as_mut_ptr());
-        (answer == 0).then(|| status.assume_init())
-    }
+    // SAFETY: the kernel's answer has this layout, and all of its bit patterns are valid.
+    unsafe { ioctl(device, Getter::<LOOP_GET_STATUS64, LoopStatus>::new()) }.ok()
 }
 
 fn backing_inode(device: &File) -> Option<String> {

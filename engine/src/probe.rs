@@ -72,8 +72,7 @@ pub fn probe(directory: &Path) -> Result<Probe> {
         cores: machine::cores_usable(),
         memory_bytes: memory::parse(&meminfo).total_bytes,
         boot_id: machine::boot_id(),
-        // SAFETY: asks for a number of this process and cannot fail.
-        uid: unsafe { libc::geteuid() },
+        uid: machine::user(),
         io_uring: uring::why_not(),
         direct: why_not_direct(&existing),
         directory: Directory {
@@ -184,7 +183,7 @@ fn unescape(word: &str) -> String {
 /// The device number of a file; `None` on file systems that invent numbers (btrfs, overlay).
 fn device_number(path: &Path) -> Option<String> {
     let device = fs::metadata(path).ok()?.dev();
-    let (major, minor) = (libc::major(device), libc::minor(device));
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
     (major != 0).then(|| format!("{major}:{minor}"))
 }
 

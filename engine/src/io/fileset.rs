@@ -10,7 +10,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rustix::fs::{Advice, OFlags};
 
 use super::{device, direct};
 use crate::error::{Class, EngineError, Result};
@@ -196,14 +196,7 @@ impl FileSet {
         self.for_each("drop the cache of", |file| {
             // Only clean pages can be dropped.
             file.sync_data()?;
-            // SAFETY: a plain system call on a descriptor that `file` keeps open.
-            let answer =
-                unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
-            if answer == 0 {
-                Ok(())
-            } else {
-                Err(io::Error::from_raw_os_error(answer))
-            }
+            Ok(rustix::fs::fadvise(file, 0, None, Advice::DontNeed)?)
         })
     }
 

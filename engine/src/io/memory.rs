@@ -68,6 +68,7 @@ impl Memory {
             libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
         );
+        // rustix would need as many unsafe blocks for mapped memory.
         // SAFETY: a new mapping, which overlaps nothing.
         let start = unsafe { libc::mmap(ptr::null_mut(), length, protection, flags, -1, 0) };
         if start == libc::MAP_FAILED {

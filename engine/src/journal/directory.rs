@@ -301,9 +301,7 @@ impl Directory {
 
 /// A directory of this user on another file system than the journals.
 fn other_file_system(journals: &Path) -> Option<PathBuf> {
-    // SAFETY: takes nothing and cannot fail.
-    let is_root = unsafe { libc::geteuid() } == 0;
-    let base = if is_root {
+    let base = if machine::is_root() {
         PathBuf::from("/run")
     } else {
         PathBuf::from(env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty())?)

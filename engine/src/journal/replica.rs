@@ -264,8 +264,7 @@ fn stranger(error: EngineError) -> EngineError {
 
 /// An undo executes a journal's actions, so nobody else may have written it.
 fn refuse_stranger(metadata: &fs::Metadata, path: &Path) -> Result<()> {
-    // SAFETY: takes nothing and cannot fail.
-    let user = unsafe { libc::geteuid() };
+    let user = machine::user();
     let reason = if metadata.mode() & OTHERS_WRITE != 0 {
         "others than its owner may write to it".to_string()
     } else if metadata.uid() != user {

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{EngineError, Result};
@@ -103,11 +104,12 @@ pub fn supervise(stdin: impl Read + Send + 'static, events: &Events) -> Result<(
     let mut process = Process::start(&job)?;
     let pid = process.pid();
     events.emit(&SuperviseEvent::Started { pid });
-    process::when_over(pid, move || {
-        // The receiver is gone only when this process has ended.
-        let _ = sender.send(Message::Over);
-    })
-    .map_err(|cause| EngineError::no_thread(&cause))?;
+    process
+        .when_over(move || {
+            // The receiver is gone only when this process has ended.
+            let _ = sender.send(Message::Over);
+        })
+        .map_err(|cause| EngineError::no_thread(&cause))?;
 
     let mut deadline = None;
     loop {
@@ -131,7 +133,7 @@ pub fn supervise(stdin: impl Read + Send + 'static, events: &Events) -> Result<(
         };
         match command {
             Command::Stop if deadline.is_none() => {
-                process.signal(job.stop_signal.number());
+                process.signal(job.stop_signal.signal());
                 deadline = Some(Instant::now() + Duration::from_secs_f64(job.patience_s));
             }
             Command::Stop => {}
@@ -151,11 +153,11 @@ pub fn supervise(stdin: impl Read + Send + 'static, events: &Events) -> Result<(
 }
 
 impl StopSignal {
-    fn number(self) -> i32 {
+    fn signal(self) -> Signal {
         match self {
-            StopSignal::Term => libc::SIGTERM,
-            StopSignal::Int => libc::SIGINT,
-            StopSignal::Quit => libc::SIGQUIT,
+            StopSignal::Term => Signal::TERM,
+            StopSignal::Int => Signal::INT,
+            StopSignal::Quit => Signal::QUIT,
         }
     }
 }

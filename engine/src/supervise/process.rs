@@ -5,16 +5,20 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
+
 use super::SuperviseJob;
 use super::account::Account;
 use crate::error::{Class, EngineError, Result};
+use crate::machine;
 
 pub struct Process {
     child: Child,
@@ -27,8 +31,7 @@ impl Process {
         let (log, log_start) = open_log(&job.log)?;
         let account = job.user.as_deref().map(switch_to).transpose()?;
         // What descends from the server and is left by its parent becomes a child of this process.
-        // SAFETY: a plain system call on this process, with numbers only.
-        unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
+        let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 
         let mut command = Command::new(&job.argv[0]);
         let second_handle = log.try_clone();
@@ -43,7 +46,7 @@ impl Process {
             .stdin(Stdio::null())
             .stdout(log)
             .stderr(second_handle);
-        let parent = std::process::id();
+        let parent = rustix::process::getpid();
         // SAFETY: between fork and exec only system calls are made, on memory made before.
         unsafe { command.pre_exec(move || become_it(account.as_ref(), parent)) };
         let child = command.spawn().map_err(|cause| cannot_start(job, &cause))?;
@@ -55,13 +58,28 @@ impl Process {
     }
 
     /// Sends a signal to the server alone; the server handles its descendants.
-    pub fn signal(&self, number: i32) {
-        send(self.raw_pid(), number);
+    pub fn signal(&self, signal: Signal) {
+        // Fails only where the server has ended.
+        let _ = rustix::process::kill_process(self.child_pid(), signal);
     }
 
     /// Kills its whole group.
     pub fn kill(&self) {
-        send(-self.raw_pid(), libc::SIGKILL);
+        let _ = rustix::process::kill_process_group(self.child_pid(), Signal::KILL);
+    }
+
+    /// Calls `report` on a separate thread when the server has ended, without reaping it.
+    pub fn when_over(&self, report: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        let child = self.child_pid();
+        let wait = move || {
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            let _ = retry_on_intr(|| rustix::process::waitid(WaitId::Pid(child), options));
+            report();
+        };
+        thread::Builder::new()
+            .name("server".into())
+            .spawn(wait)
+            .map(drop)
     }
 
     /// Ends all remaining descendants after the server's end. Returns its exit code, or the signal
@@ -76,10 +94,9 @@ impl Process {
                 break;
             }
             for pid in left {
-                send(pid, libc::SIGKILL);
+                let _ = rustix::process::kill_process(pid, Signal::KILL);
             }
-            // SAFETY: a null pointer asks for no status.
-            unsafe { libc::waitpid(-1, std::ptr::null_mut(), 0) };
+            let _ = rustix::process::wait(WaitOptions::empty());
         }
         (
             status.and_then(|status| status.code()),
@@ -87,30 +104,9 @@ impl Process {
         )
     }
 
-    fn raw_pid(&self) -> libc::pid_t {
-        self.child.id().cast_signed()
+    fn child_pid(&self) -> Pid {
+        Pid::from_child(&self.child)
     }
-}
-
-/// Calls `report` on a separate thread when that child has ended, without reaping it.
-pub fn when_over(pid: u32, report: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let wait = move || {
-        loop {
-            // SAFETY: `siginfo_t` is plain numbers, for which all zeroes is a value.
-            let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-            let options = libc::WEXITED | libc::WNOWAIT;
-            // SAFETY: `info` lives during the call.
-            let done = unsafe { libc::waitid(libc::P_PID, pid, &raw mut info, options) };
-            if done == 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
-                break;
-            }
-        }
-        report();
-    };
-    thread::Builder::new()
-        .name("server".into())
-        .spawn(wait)
-        .map(drop)
 }
 
 /// The log. Every process of the server inherits its lock, so the lock shows whether one still
@@ -123,26 +119,21 @@ fn open_log(path: &Path) -> Result<(File, u64)> {
         .mode(0o600)
         .open(path)
         .map_err(|cause| failed(&cause))?;
-    // SAFETY: a plain system call on a descriptor that is open.
-    if unsafe { libc::flock(log.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
-        let cause = io::Error::last_os_error();
-        if cause.kind() != io::ErrorKind::WouldBlock {
-            return Err(failed(&cause));
-        }
-        return Err(EngineError::new(
+    flock(&log, FlockOperation::NonBlockingLockExclusive).map_err(|cause| match cause {
+        Errno::WOULDBLOCK => EngineError::new(
             Class::AddressBusy,
             format!("a server still writes to {}", path.display()),
             "wait until it has ended, or end it",
         )
-        .at(path));
-    }
+        .at(path),
+        _ => failed(&cause.into()),
+    })?;
     let length = log.metadata().map_err(|cause| failed(&cause))?.len();
     Ok((log, length))
 }
 
 fn switch_to(name: &str) -> Result<Account> {
-    // SAFETY: takes nothing and cannot fail.
-    if unsafe { libc::geteuid() } != 0 {
+    if !machine::is_root() {
         return Err(EngineError::new(
             Class::Permission,
             format!("only root can start a program as user {name}"),
@@ -155,14 +146,16 @@ fn switch_to(name: &str) -> Result<Account> {
 }
 
 /// In the child, before it executes the program.
-fn become_it(account: Option<&Account>, parent: u32) -> io::Result<()> {
+fn become_it(account: Option<&Account>, parent: Pid) -> io::Result<()> {
     // Also resets signals that this program inherited as ignored, as a shell does with QUIT for
     // background jobs.
     for signal in libc::SIGHUP..=libc::SIGSYS {
+        // rustix leaves signal handlers to libc.
         // SAFETY: SIG_DFL installs no handler code; a signal that cannot be caught is refused.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
     if let Some(account) = account {
+        // libc changes the user of all threads of a process, rustix that of one.
         // SAFETY: the list has that length and lives during the call; the others take numbers only.
         check(unsafe { libc::setgroups(account.groups.len(), account.groups.as_ptr()) })?;
         // SAFETY: as above.
@@ -171,11 +164,9 @@ fn become_it(account: Option<&Account>, parent: u32) -> io::Result<()> {
         check(unsafe { libc::setuid(account.uid) })?;
     }
     // After the change of user, which would clear it.
-    // SAFETY: takes numbers only.
-    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) })?;
-    // SAFETY: takes nothing and cannot fail.
-    if unsafe { libc::getppid() }.cast_unsigned() != parent {
-        return Err(io::Error::from_raw_os_error(libc::ESRCH));
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    if rustix::process::getppid() != Some(parent) {
+        return Err(Errno::SRCH.into());
     }
     Ok(())
 }
@@ -205,23 +196,18 @@ fn cannot_start(job: &SuperviseJob, cause: &io::Error) -> EngineError {
     .at(Path::new(program))
 }
 
-fn send(pid: libc::pid_t, number: i32) {
-    // It may be gone already, which is as well.
-    // SAFETY: a plain system call on a child or a group of children not yet waited for.
-    unsafe { libc::kill(pid, number) };
-}
-
 /// The children of this process, including dead ones.
-fn children() -> Vec<libc::pid_t> {
+fn children() -> Vec<Pid> {
     let this_process = std::process::id();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     numbers
         .filter(|&pid| parent_of(pid) == Some(this_process))
+        .filter_map(Pid::from_raw)
         .collect()
 }
 
-fn parent_of(pid: libc::pid_t) -> Option<u32> {
+fn parent_of(pid: i32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name before it is in brackets and may contain anything.
     let (_, after_name) = stat.rsplit_once(") ")?;

@@ -7,11 +7,10 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rustix::fs::{FallocateFlags, OFlags};
 
 use super::cleanup::remove;
 use super::fill::{NewFile, fill};
@@ -297,9 +296,7 @@ fn create(folder: &TrustedFolder, index: u32, data: &Data, direct: bool) -> Resu
         })?;
     // Allocates one extent on the device instead of one per thread. Where the file system cannot do
     // it, or has too little room, the writes report the error.
-    let size = data.file_size_bytes() as libc::off_t;
-    // SAFETY: a plain system call on a descriptor that `file` keeps open.
-    unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, size) };
+    let _ = rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, data.file_size_bytes());
     Ok(NewFile { file, path, index })
 }
 

@@ -5,8 +5,9 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::Path;
+
+use rustix::fs::Advice;
 
 use crate::db::database::SqliteFile;
 use crate::db::sqlite::files;
@@ -57,11 +58,7 @@ pub fn drop_cache(file: &SqliteFile) -> Result<()> {
     each(file, "drop from the page cache", |path| {
         let file = File::open(path)?;
         file.sync_all()?;
-        // SAFETY: the descriptor is open during the call, and no memory is handed over.
-        match unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) } {
-            0 => Ok(()),
-            errno => Err(io::Error::from_raw_os_error(errno)),
-        }
+        Ok(rustix::fs::fadvise(&file, 0, None, Advice::DontNeed)?)
     })
 }
 
