@@ -10,7 +10,7 @@ use std::path::Path;
 
 use harness::device::{Loop, SIZE, command, may_make_devices};
 use harness::{Engine, binary, disk_directory, job, only_error};
-use paribus_engine::identity::DeviceIdentity;
+use paribus_engine::device::DeviceIdentity;
 use serde_json::{Value, json};
 
 /// A job on this path that expects this device.

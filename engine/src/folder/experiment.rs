@@ -4,35 +4,23 @@
 //! experiment, so that it can be recognised and removed without the store. Called by `main`.
 
 use std::ffi::{CStr, CString, OsStr};
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, Stat};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::TrustedFolder;
+use super::manifest::{MANIFEST, Manifest, UNFINISHED};
 use crate::clock;
 use crate::error::{Class, EngineError, Result};
 
 const SHARED: &str = "paribus-data";
-const MANIFEST: &str = "paribus.experiment.json";
-/// The manifest until it is complete.
-const UNFINISHED: &str = "paribus.experiment.json.new";
-const MOST_BYTES: u64 = 1 << 20;
 /// The logs of a program in the folder, locked as long as the program runs.
 const LOGS: [&str; 2] = ["server.log", "log"];
-
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Manifest {
-    pub experiment: String,
-    pub made_unix_s: f64,
-    /// Details from the controller: the plan's name, the store, the user.
-    pub about: Value,
-}
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename = "data-folder")]
@@ -61,7 +49,7 @@ pub struct DataFolders {
 pub fn make(parent: &Path, experiment: &str, about: Value) -> Result<PathBuf> {
     let shared = TrustedFolder::open(parent)?.make(SHARED, 0o755)?;
     let folder = shared.make(experiment, 0o700)?;
-    match read_manifest(&folder) {
+    match Manifest::read(&folder) {
         Ok(Some(manifest)) if manifest.experiment == experiment => {}
         Ok(None) if is_empty(&folder)? => {
             let manifest = Manifest {
@@ -69,7 +57,7 @@ pub fn make(parent: &Path, experiment: &str, about: Value) -> Result<PathBuf> {
                 made_unix_s: clock::unix_s(),
                 about,
             };
-            write_manifest(&folder, &manifest)?;
+            manifest.write(&folder)?;
         }
         _ => return Err(not_ours(folder.path(), experiment)),
     }
@@ -95,7 +83,7 @@ pub fn list(parent: &Path) -> Result<DataFolders> {
         let Ok(name) = name.to_str() else { continue };
         let folder = shared.folder(name)?;
         folders.push(DataFolder {
-            manifest: read_manifest(&folder).unwrap_or(None),
+            manifest: Manifest::read(&folder).unwrap_or(None),
             size_bytes: size_bytes(&folder)?,
             in_use: is_in_use(&folder)?,
             path: folder.path().to_path_buf(),
@@ -110,7 +98,7 @@ pub fn remove(parent: &Path, experiment: &str) -> Result<()> {
     let outer = TrustedFolder::open(parent)?;
     let shared = outer.folder(SHARED)?;
     let folder = shared.folder(experiment)?;
-    match read_manifest(&folder) {
+    match Manifest::read(&folder) {
         Ok(Some(manifest)) if manifest.experiment == experiment => {}
         _ => return Err(not_ours(folder.path(), experiment)),
     }
@@ -242,41 +230,6 @@ fn names_in(folder: impl AsFd, path: &Path) -> Result<Vec<CString>> {
         }
     }
     Ok(names)
-}
-
-fn read_manifest(folder: &TrustedFolder) -> Result<Option<Manifest>> {
-    let path = folder.path().join(MANIFEST);
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK;
-    let mut text = String::new();
-    match folder.open_file(OsStr::new(MANIFEST), flags, 0) {
-        Ok(file) => file.take(MOST_BYTES).read_to_string(&mut text),
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(cause) => Err(cause),
-    }
-    .map_err(|cause| io_error("read", &path, &cause))?;
-    serde_json::from_str(&text).map(Some).map_err(|cause| {
-        let message = format!("{} is damaged: {cause}", path.display());
-        EngineError::new(Class::NotOurs, message, "remove the folder by hand").at(&path)
-    })
-}
-
-fn write_manifest(folder: &TrustedFolder, manifest: &Manifest) -> Result<()> {
-    let path = folder.path().join(MANIFEST);
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
-    let text = serde_json::to_string_pretty(manifest).unwrap_or_default();
-    let written = folder
-        .open_file(OsStr::new(UNFINISHED), flags, 0o600)
-        .and_then(|mut file: File| {
-            file.write_all(text.as_bytes())?;
-            file.write_all(b"\n")?;
-            file.sync_all()
-        })
-        .and_then(|()| {
-            let descriptor = folder.descriptor();
-            rustix::fs::renameat(&descriptor, UNFINISHED, &descriptor, MANIFEST)?;
-            Ok(rustix::fs::fsync(folder.readable()?)?)
-        });
-    written.map_err(|cause| io_error("write", &path, &cause))
 }
 
 fn stat_of(folder: &TrustedFolder, name: &CStr) -> Result<Stat> {

@@ -4,6 +4,7 @@
 //! `workload` and `journal`.
 
 pub mod experiment;
+pub mod manifest;
 mod owner;
 pub mod trusted;
 

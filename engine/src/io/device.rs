@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 use rustix::fs::{ioctl_blksszget, major, minor};
 use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
 
+use crate::device::DeviceIdentity;
 use crate::error::{Class, EngineError, Result};
-use crate::identity::DeviceIdentity;
 
 const BLKROGET: Opcode = opcode::none(0x12, 94);
 const BLKGETSIZE64: Opcode = opcode::read::<usize>(0x12, 114);

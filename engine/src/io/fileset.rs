@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Advice, OFlags};
 
 use super::{device, direct};
+use crate::device::DeviceIdentity;
 use crate::error::{Class, EngineError, Result};
 use crate::folder::TrustedFolder;
-use crate::identity::DeviceIdentity;
 use crate::job::files::{FsyncCall, SyncWrites};
 
 #[derive(Debug, Default)]

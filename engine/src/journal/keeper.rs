@@ -23,9 +23,9 @@ use super::file::Journal;
 use super::line::{Change, Record};
 use super::open_journal::OpenJournal;
 use super::restore::restore_and_close;
+use crate::device::DeviceIdentity;
 use crate::error::{Class, EngineError, Result};
 use crate::event::Events;
-use crate::identity::DeviceIdentity;
 use crate::input::{self, Input};
 use crate::machine;
 

@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use rustix::fs::{FlockOperation, flock, major, minor};
 use rustix::io::Errno;
 
-use crate::machine;
+use crate::machine::{self, process::ProcessStat};
 
 /// The subcommands of the engine that own a journal.
 const OWNERS: [&str; 2] = ["journal", "undo"];
@@ -43,11 +43,6 @@ pub fn holder(file: &File) -> Option<Holder> {
     let locks = fs::read_to_string("/proc/locks").ok()?;
     let pid = holder_of(&locks, device, metadata.ino(), &owner_of)?;
     let argv = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name before it is in brackets and may contain anything.
-    let state = stat
-        .rsplit_once(") ")
-        .map_or("", |(_, after_name)| after_name);
     Some(Holder {
         pid,
         argv: argv
@@ -55,7 +50,7 @@ pub fn holder(file: &File) -> Option<Holder> {
             .filter(|word| !word.is_empty())
             .map(|word| String::from_utf8_lossy(word).into_owned())
             .collect(),
-        is_stopped: state.starts_with(['T', 't']),
+        is_stopped: ProcessStat::of(pid).is_some_and(|stat| stat.is_stopped()),
     })
 }
 

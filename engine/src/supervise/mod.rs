@@ -4,7 +4,6 @@
 //! `started`, and `ended` when no process of the server runs any more. Called by `main`. It ignores
 //! signals, so that a server is stopped in good order even without its controller.
 
-mod account;
 mod process;
 
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 //! In: a `SuperviseJob`. Out: a process in a separate group that dies with this one, and the
 //! certainty that all its descendants are gone. Called by `supervise`.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -16,9 +16,10 @@ use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
 
 use super::SuperviseJob;
-use super::account::Account;
 use crate::error::{Class, EngineError, Result};
 use crate::machine;
+use crate::machine::account::Account;
+use crate::machine::process::{ProcessStat, pids};
 
 pub struct Process {
     child: Child,
@@ -199,17 +200,10 @@ fn cannot_start(job: &SuperviseJob, cause: &io::Error) -> EngineError {
 /// The children of this process, including dead ones.
 fn children() -> Vec<Pid> {
     let this_process = std::process::id();
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers
-        .filter(|&pid| parent_of(pid) == Some(this_process))
-        .filter_map(Pid::from_raw)
+    let is_child =
+        |pid: &u32| ProcessStat::of(*pid).is_some_and(|stat| stat.parent == this_process);
+    let children = pids().into_iter().filter(is_child);
+    children
+        .filter_map(|pid| Pid::from_raw(pid.cast_signed()))
         .collect()
-}
-
-fn parent_of(pid: i32) -> Option<u32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name before it is in brackets and may contain anything.
-    let (_, after_name) = stat.rsplit_once(") ")?;
-    after_name.split(' ').nth(1)?.parse().ok()
 }

@@ -5,6 +5,7 @@
 
 pub mod cleanup;
 pub mod content;
+pub mod directory;
 pub mod distribution;
 mod fill;
 pub mod layout;

@@ -14,8 +14,8 @@ use crate::db::sqlite::files;
 use crate::error::{Class, EngineError, Result};
 use crate::folder::TrustedFolder;
 use crate::workload::fileio::cleanup::remove_made;
+use crate::workload::fileio::directory::make_directory;
 use crate::workload::fileio::manifest::Manifest;
-use crate::workload::fileio::prepare::make_directory;
 
 fn directory(file: &SqliteFile) -> &Path {
     // The job has checked that the path is absolute.

@@ -24,8 +24,8 @@ use rustix::io::FdFlags;
 use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 use serde::Deserialize;
 
+use crate::device::DeviceIdentity;
 use crate::error::{Class, EngineError, Result};
-use crate::identity::DeviceIdentity;
 use mounts::Tree;
 
 const NODES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];

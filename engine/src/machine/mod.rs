@@ -3,6 +3,9 @@
 //! In: nothing. Out: numbers and strings read from the kernel. Called by `load`, `probe`,
 //! `telemetry` and `journal`.
 
+pub mod account;
+pub mod process;
+
 use std::env;
 use std::fs;
 use std::io;
