@@ -57,7 +57,7 @@ impl Conditions {
 fn refused(condition: &str, cause: &io::Error) -> EngineError {
     EngineError::new(
         Class::ConditionRefused,
-        format!("the process cannot have its {condition}: {cause}"),
+        format!("cannot set the {condition} of this process: {cause}"),
         "run as root, or choose a value that this machine offers",
     )
 }
@@ -70,7 +70,7 @@ impl FromStr for Numbers {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let wrong = || format!("`{text}` is no list of numbers such as 0-3,8");
+        let wrong = || format!("`{text}` is not a list of numbers such as 0-3,8");
         let mut numbers = Vec::new();
         for part in text.trim().split(',') {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -112,7 +112,7 @@ impl FromStr for Numa {
             ("preferred", Some(_)) => libc::MPOL_PREFERRED,
             _ => {
                 return Err(format!(
-                    "`{text}` is no policy: default, local, interleave, interleave:0,1, bind:0 or preferred:0"
+                    "`{text}` is not a policy: write default, local, interleave, interleave:0,1, bind:0 or preferred:0"
                 ));
             }
         };
@@ -194,7 +194,7 @@ impl FromStr for Limit {
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         let resources = [("nofile", Resource::Nofile), ("memlock", Resource::Memlock)];
         let wrong =
-            || format!("`{text}` is no limit: write nofile=N or memlock=BYTES, or unlimited");
+            || format!("`{text}` is not a limit: write nofile=N or memlock=BYTES, or unlimited");
         let (word, value) = text.split_once('=').ok_or_else(wrong)?;
         let (name, resource) = *resources
             .iter()
@@ -234,7 +234,7 @@ fn join(group: &std::path::Path) -> io::Result<()> {
 }
 
 fn different() -> io::Error {
-    io::Error::other("it reads back different")
+    io::Error::other("it has another value after it was set")
 }
 
 fn call(outcome: libc::c_long) -> io::Result<()> {

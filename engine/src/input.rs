@@ -44,7 +44,7 @@ impl Read for Listener {
             let mut stdin = [PollFd::new(&self.stdin, PollFlags::IN)];
             if poll(&mut stdin, Some(&limit)) == Ok(0) {
                 eprintln!(
-                    "paribus-engine: nothing was heard for {} s, so the controller is taken for gone",
+                    "paribus-engine: no input for {} s: the controller is considered lost",
                     patience.as_secs()
                 );
                 return Ok(0);

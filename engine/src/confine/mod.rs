@@ -82,7 +82,8 @@ fn named_device(text: &str) -> std::result::Result<NamedDevice, serde_json::Erro
 /// another device.
 pub fn confine(confinement: &Confinement) -> Result<()> {
     let directory = env::current_dir().map_err(|cause| failed("find", Path::new("."), &cause))?;
-    mounts::unshare().map_err(|cause| failed("make a mount namespace for", &directory, &cause))?;
+    mounts::unshare()
+        .map_err(|cause| failed("create a mount namespace for", &directory, &cause))?;
     let device_files = confinement
         .devices
         .iter()
@@ -165,7 +166,7 @@ fn trees(confinement: &Confinement, device_files: &[File]) -> Result<Vec<(Tree, 
 fn clone(path: &Path, target: PathBuf) -> Result<(Tree, PathBuf)> {
     Tree::clone_of(path)
         .map(|tree| (tree, target))
-        .map_err(|cause| failed("take the mounts of", path, &cause))
+        .map_err(|cause| failed("copy the mounts of", path, &cause))
 }
 
 fn canonical(path: &Path) -> Result<PathBuf> {
@@ -230,6 +231,6 @@ fn refused(message: String) -> EngineError {
     EngineError::new(
         Class::Permission,
         message,
-        "run as root with CAP_SYS_ADMIN on Linux 5.12 or newer, and see that the program and the paths exist",
+        "run as root with CAP_SYS_ADMIN on Linux 5.12 or newer, and check that the program and the paths exist",
     )
 }

@@ -65,7 +65,7 @@ impl DeviceIdentity {
         match read_sysfs(directory)?.differs_from(&identity) {
             None => Ok(identity),
             Some(difference) => Err(io::Error::other(format!(
-                "the device changed while it was looked at: {difference}"
+                "the device changed while it was examined: {difference}"
             ))),
         }
     }

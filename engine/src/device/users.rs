@@ -37,7 +37,7 @@ pub struct User {
 
 pub fn users(device: &Path, expected: Option<&DeviceIdentity>) -> Result<Users> {
     let metadata =
-        fs::metadata(device).map_err(|cause| EngineError::from_io("look at", device, &cause))?;
+        fs::metadata(device).map_err(|cause| EngineError::from_io("examine", device, &cause))?;
     let number = metadata
         .file_type()
         .is_block_device()

@@ -4,7 +4,6 @@
 //! experiment, so that it can be recognised and removed without the store. Called by `main`.
 
 use std::ffi::{CStr, CString, OsStr};
-use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -15,6 +14,7 @@ use serde_json::Value;
 
 use super::TrustedFolder;
 use super::manifest::{MANIFEST, Manifest, UNFINISHED};
+use super::trusted::failed;
 use crate::clock;
 use crate::error::{Class, EngineError, Result};
 
@@ -105,11 +105,8 @@ pub fn remove(parent: &Path, experiment: &str) -> Result<()> {
     if is_in_use(&folder)? {
         return Err(EngineError::new(
             Class::AddressBusy,
-            format!(
-                "a program that works in {} still runs",
-                folder.path().display()
-            ),
-            "end it first, then remove the folder",
+            format!("a program in {} is still running", folder.path().display()),
+            "stop it, then remove the folder",
         )
         .at(folder.path()));
     }
@@ -118,7 +115,7 @@ pub fn remove(parent: &Path, experiment: &str) -> Result<()> {
     empty(
         &folder
             .readable()
-            .map_err(|cause| io_error("read", folder.path(), &cause))?,
+            .map_err(|cause| EngineError::from_io("read", folder.path(), &cause))?,
         device,
         folder.path(),
         MANIFEST,
@@ -138,7 +135,7 @@ fn empty(folder: impl AsFd, device: u64, path: &Path, excluded: &str) -> Result<
         }
         let here = path.join(OsStr::from_bytes(name.to_bytes()));
         let stat = rustix::fs::statat(folder.as_fd(), &name, AtFlags::SYMLINK_NOFOLLOW)
-            .map_err(|cause| failed("look at", &here, cause))?;
+            .map_err(|cause| failed("examine", &here, cause))?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
             rustix::fs::unlinkat(folder.as_fd(), &name, AtFlags::empty())
                 .map_err(|cause| failed("remove", &here, cause))?;
@@ -147,7 +144,7 @@ fn empty(folder: impl AsFd, device: u64, path: &Path, excluded: &str) -> Result<
         if stat.st_dev != device {
             return Err(EngineError::new(
                 Class::DeviceInUse,
-                format!("{} is where another file system is mounted", here.display()),
+                format!("another file system is mounted at {}", here.display()),
                 "unmount it, then remove the folder",
             )
             .at(&here));
@@ -165,7 +162,7 @@ fn empty(folder: impl AsFd, device: u64, path: &Path, excluded: &str) -> Result<
 fn size_bytes(folder: &TrustedFolder) -> Result<u64> {
     let readable = folder
         .readable()
-        .map_err(|cause| io_error("read", folder.path(), &cause))?;
+        .map_err(|cause| EngineError::from_io("read", folder.path(), &cause))?;
     blocks(&readable, folder.path()).map(|blocks| blocks * 512)
 }
 
@@ -214,7 +211,7 @@ fn is_empty(folder: &TrustedFolder) -> Result<bool> {
 fn entries(folder: &TrustedFolder) -> Result<Vec<CString>> {
     let readable = folder
         .readable()
-        .map_err(|cause| io_error("read", folder.path(), &cause))?;
+        .map_err(|cause| EngineError::from_io("read", folder.path(), &cause))?;
     names_in(readable.as_fd(), folder.path())
 }
 
@@ -234,7 +231,7 @@ fn names_in(folder: impl AsFd, path: &Path) -> Result<Vec<CString>> {
 
 fn stat_of(folder: &TrustedFolder, name: &CStr) -> Result<Stat> {
     rustix::fs::statat(folder.descriptor(), name, AtFlags::SYMLINK_NOFOLLOW)
-        .map_err(|cause| failed("look at", folder.path(), cause))
+        .map_err(|cause| failed("examine", folder.path(), cause))
 }
 
 fn unlink(folder: &TrustedFolder, name: &str, flags: AtFlags) -> Result<()> {
@@ -246,18 +243,10 @@ fn not_ours(path: &Path, experiment: &str) -> EngineError {
     EngineError::new(
         Class::NotOurs,
         format!(
-            "{} is there, and has no manifest that says it holds the data of experiment {experiment}",
+            "{} exists, but no manifest there names experiment {experiment}",
             path.display()
         ),
-        "look at what is in it; move it away or remove it by hand",
+        "examine its content, then move it away or remove it by hand",
     )
     .at(path)
-}
-
-fn failed(action: &str, path: &Path, cause: rustix::io::Errno) -> EngineError {
-    io_error(action, path, &cause.into())
-}
-
-fn io_error(action: &str, path: &Path, cause: &io::Error) -> EngineError {
-    EngineError::from_io(action, path, cause)
 }

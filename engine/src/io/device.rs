@@ -48,7 +48,7 @@ pub fn open(
     let device = open_named(path, write, flags)?;
     let opened = device
         .metadata()
-        .map_err(|cause| EngineError::from_io("look at", path, &cause))?;
+        .map_err(|cause| EngineError::from_io("examine", path, &cause))?;
     refuse_another(path, &device, expected)?;
     refuse_unfit(path, &opened, write)?;
     Ok(device)
@@ -86,7 +86,7 @@ pub fn refuse_another(path: &Path, device: &File, expected: Option<&DeviceIdenti
             "{} is another device than the one that was checked: expected {expected}, {difference}",
             path.display()
         ),
-        "nothing was written; give the expected device its name again (ls -l, lsblk and losetup show who has it), or start a new experiment",
+        "nothing was written; give the expected device its name again (ls -l, lsblk and losetup show the present names), or start a new experiment",
     )
     .at(path))
 }
@@ -117,7 +117,7 @@ fn open_named(path: &Path, write: bool, flags: i32) -> Result<File> {
 
 /// Checks that the device has `size_bytes`, in whole sectors.
 pub fn check_size(device: &File, path: &Path, size_bytes: u64) -> Result<()> {
-    let ask = |cause| EngineError::from_io("ask the size of", path, &cause);
+    let ask = |cause| EngineError::from_io("read the size of", path, &cause);
     let device_bytes = size(device).map_err(ask)?;
     let sector = u64::from(sector(device).map_err(ask)?);
     if size_bytes > device_bytes {
@@ -129,7 +129,7 @@ pub fn check_size(device: &File, path: &Path, size_bytes: u64) -> Result<()> {
     }
     if !size_bytes.is_multiple_of(sector) {
         return Err(EngineError::bad_job(format!(
-            "workload.data.total_size_bytes is {size_bytes}; {} has sectors of {sector} bytes, and it must be a multiple of that",
+            "workload.data.total_size_bytes is {size_bytes}; {} has sectors of {sector} bytes, and the size must be a multiple of that",
             path.display()
         ))
         .at(path));
@@ -190,7 +190,7 @@ fn in_use(path: &Path, why: &str) -> EngineError {
     EngineError::new(
         Class::DeviceInUse,
         format!("{} is in use: {why}", path.display()),
-        "name a device that nothing uses; lsblk and /proc/swaps show who has it",
+        "choose an unused device; lsblk and /proc/swaps show the users of this one",
     )
     .at(path)
 }
@@ -200,9 +200,9 @@ fn missing(path: &Path, cause: &io::Error) -> EngineError {
         io::ErrorKind::NotFound => EngineError::new(
             Class::NoSuchDevice,
             format!("there is no device {}", path.display()),
-            "see lsblk for the devices of this machine",
+            "list the devices of this machine: lsblk",
         )
         .at(path),
-        _ => EngineError::from_io("look at", path, cause),
+        _ => EngineError::from_io("examine", path, cause),
     }
 }

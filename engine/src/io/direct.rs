@@ -31,9 +31,12 @@ pub fn refuse_memory(path: &Path) -> Result<()> {
 /// Checks that I/O in multiples of `block_bytes` works on this file.
 pub fn check(file: &File, path: &Path, block_bytes: u64) -> Result<()> {
     let alignment =
-        alignment(file).map_err(|cause| EngineError::from_io("look at", path, &cause))?;
+        alignment(file).map_err(|cause| EngineError::from_io("examine", path, &cause))?;
     if alignment == 0 {
-        return Err(unsupported(path, "the file system cannot do O_DIRECT"));
+        return Err(unsupported(
+            path,
+            "the file system does not support O_DIRECT",
+        ));
     }
     if block_bytes.is_multiple_of(alignment) {
         return Ok(());
@@ -41,7 +44,7 @@ pub fn check(file: &File, path: &Path, block_bytes: u64) -> Result<()> {
     Err(EngineError::new(
         Class::DirectUnsupported,
         format!(
-            "with O_DIRECT {} takes multiples of {alignment} bytes; the block size is {block_bytes}",
+            "O_DIRECT on {} needs multiples of {alignment} bytes; the block size is {block_bytes}",
             path.display()
         ),
         format!("use a block size that is a multiple of {alignment}, or direct = false"),

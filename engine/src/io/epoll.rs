@@ -26,7 +26,7 @@ impl Epoll {
     pub fn new() -> Result<Epoll> {
         Ok(Epoll {
             epoll: epoll::create(CreateFlags::CLOEXEC)
-                .map_err(|cause| failed("make", &cause.into()))?,
+                .map_err(|cause| failed("create", &cause.into()))?,
             events: vec![libc::epoll_event { events: 0, u64: 0 }; BATCH],
         })
     }

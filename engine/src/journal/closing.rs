@@ -66,7 +66,7 @@ fn not_closed(path: &Path, cause: &EngineError) -> EngineError {
             "all settings are restored, but the journal {} could not be filed as closed: {cause}",
             path.display()
         ),
-        "correct that, then run `paribus undo` again",
+        "remove the cause, then run `paribus undo` again",
     )
     .at(path)
 }

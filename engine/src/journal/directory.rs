@@ -73,7 +73,7 @@ impl Directory {
     pub fn exists(&self) -> Result<bool> {
         match fs::symlink_metadata(&self.path) {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(cause) => Err(EngineError::from_io("look at", &self.path, &cause)),
+            Err(cause) => Err(EngineError::from_io("examine", &self.path, &cause)),
             Ok(_) => replica::trusted_directory(&self.path).map(|_| true),
         }
     }
@@ -87,7 +87,7 @@ impl Directory {
         while !try_lock(&directory).map_err(failed)? {
             if Instant::now() >= deadline {
                 let holder = lock::holder(&directory).map_or_else(
-                    || "a process that cannot be seen".to_string(),
+                    || "a process that is not visible".to_string(),
                     |holder| holder.to_string(),
                 );
                 return Err(EngineError::new(

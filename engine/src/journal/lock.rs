@@ -1,6 +1,6 @@
 //! Locks: the owner of a journal, and any other holder of its lock.
 //!
-//! In: an open file. Out: its exclusive lock, which the kernel releases at any death of the owner;
+//! In: an open file. Out: its exclusive lock, which the kernel releases when the owner ends;
 //! or the process that holds it. Called by `journal::replica`, `journal::directory` and
 //! `journal::undo`.
 

@@ -106,7 +106,7 @@ fn without_foreign(changes: Vec<OpenChange>, is_reloaded: bool) -> (Vec<OpenChan
             Some(difference) => {
                 let stuck = Stuck {
                     reason: format!(
-                        "another device has this name now, so it was left alone: {difference}"
+                        "another device has this name now, so it was not changed: {difference}"
                     ),
                     expected: expected(&change.change),
                     observed: None,

@@ -85,7 +85,7 @@ fn judge(action: &Action, refused: &[(&Action, io::Error)]) -> Outcome {
         |stuck| match refused.iter().find(|(other, _)| *other == action) {
             None => stuck,
             Some((_, cause)) => Stuck {
-                reason: format!("cannot put back {}: {cause}", action.subject()),
+                reason: format!("cannot restore {}: {cause}", action.subject()),
                 ..stuck
             },
         },
@@ -98,7 +98,7 @@ fn check(action: &Action) -> Outcome {
     match action.read_back() {
         Ok(observed) if observed == expected => Ok(observed),
         Ok(observed) => Err(Stuck {
-            reason: format!("{subject} reads back different"),
+            reason: format!("{subject} has another value than expected"),
             expected,
             observed: Some(observed),
         }),
@@ -194,7 +194,7 @@ mod tests {
             ("old", Some("new"))
         );
         assert!(
-            stuck.reason.starts_with("cannot put back"),
+            stuck.reason.starts_with("cannot restore"),
             "{}",
             stuck.reason
         );

@@ -4,6 +4,7 @@
 //! `telemetry` and `journal`.
 
 pub mod account;
+pub mod mounts;
 pub mod process;
 
 use std::env;

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{EngineError, Result};
 use crate::event::{Events, Hello};
 use crate::input::{self, Input};
-use crate::job::check_protocol;
+use crate::job;
 use crate::machine;
 use process::Process;
 
@@ -80,8 +80,8 @@ pub enum SuperviseEvent {
 }
 
 enum Message {
-    Said(Input),
-    Over,
+    Input(Input),
+    Ended,
 }
 
 fn a_minute() -> f64 {
@@ -90,11 +90,11 @@ fn a_minute() -> f64 {
 
 pub fn supervise(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     let (sender, inbox) = channel();
-    input::forward(stdin, sender.clone(), Message::Said)
+    input::forward(stdin, sender.clone(), Message::Input)
         .map_err(|cause| EngineError::no_thread(&cause))?;
     let job = match inbox.recv() {
-        Ok(Message::Said(Input::Line(line))) => parse(&line)?,
-        _ => return Err(EngineError::bad_job("stdin has no job")),
+        Ok(Message::Input(Input::Line(line))) => parse(&line)?,
+        _ => return Err(EngineError::no_job()),
     };
     for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
         machine::ignore_signal(signal);
@@ -104,9 +104,9 @@ pub fn supervise(stdin: impl Read + Send + 'static, events: &Events) -> Result<(
     let pid = process.pid();
     events.emit(&SuperviseEvent::Started { pid });
     process
-        .when_over(move || {
+        .when_ended(move || {
             // The receiver is gone only when this process has ended.
-            let _ = sender.send(Message::Over);
+            let _ = sender.send(Message::Ended);
         })
         .map_err(|cause| EngineError::no_thread(&cause))?;
 
@@ -117,7 +117,7 @@ pub fn supervise(stdin: impl Read + Send + 'static, events: &Events) -> Result<(
             Some(at) => inbox.recv_timeout(Instant::saturating_duration_since(&at, Instant::now())),
         };
         let command = match message {
-            Ok(Message::Said(Input::Line(line))) => match serde_json::from_str(&line) {
+            Ok(Message::Input(Input::Line(line))) => match serde_json::from_str(&line) {
                 Ok(command) => command,
                 Err(cause) => {
                     events.emit(&EngineError::bad_command(format!(
@@ -126,9 +126,9 @@ pub fn supervise(stdin: impl Read + Send + 'static, events: &Events) -> Result<(
                     continue;
                 }
             },
-            Ok(Message::Said(Input::End)) => Command::Stop,
+            Ok(Message::Input(Input::End)) => Command::Stop,
             Err(RecvTimeoutError::Timeout) => Command::Kill,
-            Ok(Message::Over) | Err(RecvTimeoutError::Disconnected) => break,
+            Ok(Message::Ended) | Err(RecvTimeoutError::Disconnected) => break,
         };
         match command {
             Command::Stop if deadline.is_none() => {
@@ -162,9 +162,7 @@ impl StopSignal {
 }
 
 fn parse(line: &str) -> Result<SuperviseJob> {
-    check_protocol(line)?;
-    let job: SuperviseJob = serde_json::from_str(line)
-        .map_err(|cause| EngineError::bad_job(format!("the job is not valid: {cause}")))?;
+    let job: SuperviseJob = job::parse(line)?;
     if job.argv.is_empty() {
         return Err(EngineError::bad_job("argv names no program"));
     }

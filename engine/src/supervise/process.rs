@@ -31,7 +31,7 @@ impl Process {
     pub fn start(job: &SuperviseJob) -> Result<Process> {
         let (log, log_start) = open_log(&job.log)?;
         let account = job.user.as_deref().map(switch_to).transpose()?;
-        // What descends from the server and is left by its parent becomes a child of this process.
+        // A descendant of the server whose parent has ended becomes a child of this process.
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 
         let mut command = Command::new(&job.argv[0]);
@@ -49,7 +49,7 @@ impl Process {
             .stderr(second_handle);
         let parent = rustix::process::getpid();
         // SAFETY: between fork and exec only system calls are made, on memory made before.
-        unsafe { command.pre_exec(move || become_it(account.as_ref(), parent)) };
+        unsafe { command.pre_exec(move || prepare_child(account.as_ref(), parent)) };
         let child = command.spawn().map_err(|cause| cannot_start(job, &cause))?;
         Ok(Process { child, log_start })
     }
@@ -70,7 +70,7 @@ impl Process {
     }
 
     /// Calls `report` on a separate thread when the server has ended, without reaping it.
-    pub fn when_over(&self, report: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    pub fn when_ended(&self, report: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let child = self.child_pid();
         let wait = move || {
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -124,7 +124,7 @@ fn open_log(path: &Path) -> Result<(File, u64)> {
         Errno::WOULDBLOCK => EngineError::new(
             Class::AddressBusy,
             format!("a server still writes to {}", path.display()),
-            "wait until it has ended, or end it",
+            "wait until it has ended, or stop it",
         )
         .at(path),
         _ => failed(&cause.into()),
@@ -147,7 +147,7 @@ fn switch_to(name: &str) -> Result<Account> {
 }
 
 /// In the child, before it executes the program.
-fn become_it(account: Option<&Account>, parent: Pid) -> io::Result<()> {
+fn prepare_child(account: Option<&Account>, parent: Pid) -> io::Result<()> {
     // Also resets signals that this program inherited as ignored, as a shell does with QUIT for
     // background jobs.
     for signal in libc::SIGHUP..=libc::SIGSYS {
@@ -188,7 +188,8 @@ fn cannot_start(job: &SuperviseJob, cause: &io::Error) -> EngineError {
         as_user.unwrap_or_default(),
         job.directory.display()
     );
-    let hint = "see that the program and the folder are there, and that this user may reach both";
+    let hint =
+        "check that the program and the directory exist, and that this user has access to both";
     EngineError::new(
         Class::of_errno(cause.raw_os_error().unwrap_or(0)),
         message,

@@ -46,7 +46,7 @@ pub fn make_directory(directory: &Path) -> Result<Vec<PathBuf>> {
             .at(directory))
         }
         Err(cause) => Err(EngineError::from_io(
-            "make the directory",
+            "create the directory",
             directory,
             &cause,
         )),

@@ -144,7 +144,7 @@ fn inodes(data: &Data) -> Result<Vec<u64>> {
     let inode = |path: PathBuf| {
         fs::symlink_metadata(&path)
             .map(|metadata| metadata.ino())
-            .map_err(|cause| EngineError::from_io("look at", &path, &cause))
+            .map_err(|cause| EngineError::from_io("examine", &path, &cause))
     };
     file_paths(data.location(), data.files)
         .into_iter()
@@ -175,7 +175,7 @@ fn refuse_foreign_files(data: &Data, old: Option<&Manifest>) -> Result<()> {
         Some(path) => Err(EngineError::new(
             Class::NotOurs,
             format!(
-                "{} exists and no manifest says that it may be overwritten",
+                "{} exists and no manifest lists it, so it is not overwritten",
                 path.display()
             ),
             "move or remove that file, or choose another directory",
@@ -187,7 +187,7 @@ fn refuse_foreign_files(data: &Data, old: Option<&Manifest>) -> Result<()> {
 fn check_space(data: &Data, old: Option<&Manifest>, needed_bytes: u64) -> Result<()> {
     let existing = machine::nearest_existing(data.location());
     let space = machine::space(&existing)
-        .map_err(|cause| EngineError::from_io("ask the free space of", &existing, &cause))?;
+        .map_err(|cause| EngineError::from_io("read the free space of", &existing, &cause))?;
     // Files to be rewritten or removed free their space.
     let regained: u64 = old.map_or(0, |old| {
         let trusted = old.complete && old.matches(data);
@@ -259,7 +259,7 @@ pub(super) fn interrupted(path: &Path) -> EngineError {
     EngineError::new(
         Class::Interrupted,
         "preparing was stopped before the files were complete",
-        "run the prepare phase again, or cleanup to remove what was made",
+        "run the prepare phase again, or cleanup to remove the incomplete files",
     )
     .at(path)
 }
