@@ -80,7 +80,7 @@ catalogue: $(VENV)/dev ## collect the messages of reports and pages into the cat
 		--ignore-obsolete --ignore-pot-creation-date --no-wrap
 	$(BIN)/pybabel compile -i $(CATALOGUE).po -o $(CATALOGUE).mo -l zh_CN --statistics
 
-reference: $(VENV)/dev ## write docs/reference/ anew from the code
+reference: schema ## write docs/reference/ anew from the code
 	$(BIN)/python docs/generate.py
 
 docs: $(VENV)/dev ## build the documentation site into build/docs; a warning is an error
