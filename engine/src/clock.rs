@@ -12,6 +12,8 @@ fn read(clock: libc::clockid_t) -> Nanos {
         tv_sec: 0,
         tv_nsec: 0,
     };
+    // Each operation reads the clock. libc finds the vDSO before `main`; rustix would check at each
+    // call whether it has been found.
     // SAFETY: `time` is a valid, writable timespec for the whole call.
     unsafe { libc::clock_gettime(clock, &mut time) };
     time.tv_sec as u64 * SECOND + time.tv_nsec as u64

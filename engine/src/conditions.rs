@@ -7,11 +7,12 @@
 
 use std::fs;
 use std::io;
-use std::mem;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::error::{Class, EngineError, Result};
 
@@ -56,7 +57,7 @@ impl Conditions {
 fn refused(condition: &str, cause: &io::Error) -> EngineError {
     EngineError::new(
         Class::ConditionRefused,
-        format!("the process cannot have its {condition}: {cause}"),
+        format!("cannot set the {condition} of this process: {cause}"),
         "run as root, or choose a value that this machine offers",
     )
 }
@@ -69,7 +70,7 @@ impl FromStr for Numbers {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let wrong = || format!("`{text}` is no list of numbers such as 0-3,8");
+        let wrong = || format!("`{text}` is not a list of numbers such as 0-3,8");
         let mut numbers = Vec::new();
         for part in text.trim().split(',') {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -111,7 +112,7 @@ impl FromStr for Numa {
             ("preferred", Some(_)) => libc::MPOL_PREFERRED,
             _ => {
                 return Err(format!(
-                    "`{text}` is no policy: default, local, interleave, interleave:0,1, bind:0 or preferred:0"
+                    "`{text}` is not a policy: write default, local, interleave, interleave:0,1, bind:0 or preferred:0"
                 ));
             }
         };
@@ -127,6 +128,7 @@ impl Numa {
         for node in self.wanted_nodes()? {
             mask[node / 64] |= 1 << (node % 64);
         }
+        // rustix has no call for memory policies.
         // SAFETY: the kernel reads MOST bits of `mask`, which has as many.
         call(unsafe { libc::syscall(libc::SYS_set_mempolicy, self.mode, mask.as_ptr(), MOST) })?;
         let (mut mode, mut nodes_in_force): (i32, Mask) = (0, [0; MOST / 64]);
@@ -165,51 +167,42 @@ impl Numa {
 }
 
 fn run_on(cpus: &Numbers) -> io::Result<()> {
-    // SAFETY: a set of processors is bits, for which all zeros is valid; both calls get its size,
-    // and every number is below MOST, which is what a set has room for.
-    unsafe {
-        let (mut requested, mut in_force): (libc::cpu_set_t, libc::cpu_set_t) =
-            (mem::zeroed(), mem::zeroed());
-        for &cpu in &cpus.0 {
-            libc::CPU_SET(cpu, &mut requested);
-        }
-        let size = size_of::<libc::cpu_set_t>();
-        call(libc::sched_setaffinity(0, size, &raw const requested).into())?;
-        call(libc::sched_getaffinity(0, size, &raw mut in_force).into())?;
-        // The kernel leaves out processors that do not exist.
-        if libc::CPU_EQUAL(&requested, &in_force) {
-            Ok(())
-        } else {
-            Err(different())
-        }
+    let mut requested = CpuSet::new();
+    for &cpu in &cpus.0 {
+        requested.set(cpu);
+    }
+    sched_setaffinity(None, &requested)?;
+    // The kernel leaves out processors that do not exist.
+    if sched_getaffinity(None)? == requested {
+        Ok(())
+    } else {
+        Err(different())
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Limit {
     name: &'static str,
-    resource: libc::__rlimit_resource_t,
-    value: libc::rlim_t,
+    resource: Resource,
+    /// `None`: unlimited.
+    value: Option<u64>,
 }
 
 impl FromStr for Limit {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let resources = [
-            ("nofile", libc::RLIMIT_NOFILE),
-            ("memlock", libc::RLIMIT_MEMLOCK),
-        ];
+        let resources = [("nofile", Resource::Nofile), ("memlock", Resource::Memlock)];
         let wrong =
-            || format!("`{text}` is no limit: write nofile=N or memlock=BYTES, or unlimited");
+            || format!("`{text}` is not a limit: write nofile=N or memlock=BYTES, or unlimited");
         let (word, value) = text.split_once('=').ok_or_else(wrong)?;
         let (name, resource) = *resources
             .iter()
             .find(|(name, _)| *name == word)
             .ok_or_else(wrong)?;
         let value = match value {
-            "unlimited" => libc::RLIM_INFINITY,
-            digits => digits.parse().map_err(|_| wrong())?,
+            "unlimited" => None,
+            digits => Some(digits.parse().map_err(|_| wrong())?),
         };
         Ok(Limit {
             name,
@@ -221,19 +214,13 @@ impl FromStr for Limit {
 
 impl Limit {
     fn take(&self) -> io::Result<()> {
-        let mut limit = libc::rlimit {
-            rlim_cur: 0,
-            rlim_max: 0,
+        let maximum = getrlimit(self.resource).maximum;
+        let limit = Rlimit {
+            current: self.value,
+            maximum: self.value.zip(maximum).map(|(value, most)| value.max(most)),
         };
-        // SAFETY: plain system calls on one structure of the right type.
-        call(unsafe { libc::getrlimit(self.resource, &raw mut limit) }.into())?;
-        limit.rlim_cur = self.value;
-        limit.rlim_max = limit.rlim_max.max(self.value);
-        // SAFETY: as above.
-        call(unsafe { libc::setrlimit(self.resource, &raw const limit) }.into())?;
-        // SAFETY: as above.
-        call(unsafe { libc::getrlimit(self.resource, &raw mut limit) }.into())?;
-        if limit.rlim_cur == self.value {
+        setrlimit(self.resource, limit)?;
+        if getrlimit(self.resource).current == self.value {
             Ok(())
         } else {
             Err(different())
@@ -247,7 +234,7 @@ fn join(group: &std::path::Path) -> io::Result<()> {
 }
 
 fn different() -> io::Error {
-    io::Error::other("it reads back different")
+    io::Error::other("it has another value after it was set")
 }
 
 fn call(outcome: libc::c_long) -> io::Result<()> {
@@ -287,10 +274,7 @@ mod tests {
         for wrong in ["", "bind", "local:0", "bind:x", "everywhere"] {
             assert!(wrong.parse::<Numa>().is_err(), "{wrong}");
         }
-        assert_eq!(
-            "memlock=unlimited".parse::<Limit>().unwrap().value,
-            libc::RLIM_INFINITY
-        );
+        assert_eq!("memlock=unlimited".parse::<Limit>().unwrap().value, None);
         for wrong in ["nofile", "nofile=", "nofile=-1", "cpu=1"] {
             assert!(wrong.parse::<Limit>().is_err(), "{wrong}");
         }

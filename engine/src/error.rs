@@ -87,11 +87,11 @@ impl Class {
         match self {
             Class::DiskFull => "free space on that file system, or use a smaller total_size_bytes",
             Class::Permission => {
-                "run as a user who may do this there, or choose another directory; check for a read-only mount"
+                "run as a user with this permission, or choose another directory; check for a read-only mount"
             }
             Class::FileTooLarge => "raise the file size limit (ulimit -f), or use more files",
             Class::FileVanished => {
-                "run the prepare phase again and keep others out of the directory"
+                "run the prepare phase again, and keep other programs out of the directory"
             }
             Class::NotOurs => {
                 "a symbolic link is not followed here: remove it, or choose another folder"
@@ -144,12 +144,17 @@ impl EngineError {
         .at(path)
     }
 
+    /// The end of stdin before a job.
+    pub fn no_job() -> Self {
+        EngineError::bad_job("stdin has no job")
+    }
+
     /// An invalid job or command.
     pub fn bad_job(message: impl Into<String>) -> Self {
         EngineError::new(
             Class::BadJob,
             message,
-            "correct the job; nothing has been done",
+            "correct the job; nothing was changed",
         )
     }
 

@@ -5,10 +5,12 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// Larger than any job or command. A stream without newlines must not exhaust the memory.
 const LINE_LIMIT_BYTES: u64 = 16 << 20;
@@ -38,16 +40,11 @@ pub fn listen(patience: Option<Duration>) -> io::Result<Listener> {
 impl Read for Listener {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if let Some(patience) = self.patience {
-            let mut heard = libc::pollfd {
-                fd: self.stdin.as_raw_fd(),
-                events: libc::POLLIN,
-                revents: 0,
-            };
-            let limit_ms = i32::try_from(patience.as_millis()).unwrap_or(i32::MAX);
-            // SAFETY: one descriptor that `stdin` keeps open, and memory for one answer.
-            if unsafe { libc::poll(&raw mut heard, 1, limit_ms) } == 0 {
+            let limit = Timespec::try_from(patience).map_err(io::Error::other)?;
+            let mut stdin = [PollFd::new(&self.stdin, PollFlags::IN)];
+            if poll(&mut stdin, Some(&limit)) == Ok(0) {
                 eprintln!(
-                    "paribus-engine: nothing was heard for {} s, so the controller is taken for gone",
+                    "paribus-engine: no input for {} s: the controller is considered lost",
                     patience.as_secs()
                 );
                 return Ok(0);

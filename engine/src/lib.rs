@@ -2,9 +2,9 @@
 //!
 //! Jobs come on stdin, events go to stdout, one JSON object per line; messages for people go to stderr.
 //!
-//! Layers, each of which imports only those after it (`tests/layers.rs`): `main`; `run`; `workload`, `probe`, `processes`, `confine`;
-//! `load`, `io`, `telemetry`, `supervise`, `sql`; `journal`, `record`, `job`; `db`, `users`, `file_agent`; `event`,
-//! `folder`, `identity`, `conditions`; `operation`, `random`, `input`, `machine`, `clock`, `error`.
+//! Layers, each of which imports only those after it (`tests/layers.rs`): `main`; `run`; `workload`, `probe`, `processes`,
+//! `confine`; `load`, `io`, `telemetry`, `supervise`, `sql`; `journal`, `record`, `job`; `db`, `file_agent`; `event`, `folder`,
+//! `device`, `conditions`; `operation`, `random`, `input`, `machine`, `clock`, `error`.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -13,11 +13,11 @@ pub mod clock;
 pub mod conditions;
 pub mod confine;
 pub mod db;
+pub mod device;
 pub mod error;
 pub mod event;
 pub mod file_agent;
 pub mod folder;
-pub mod identity;
 pub mod input;
 pub mod io;
 pub mod job;
@@ -33,5 +33,4 @@ pub mod run;
 pub mod sql;
 pub mod supervise;
 pub mod telemetry;
-pub mod users;
 pub mod workload;

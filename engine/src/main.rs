@@ -11,14 +11,14 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use paribus_engine::conditions::Conditions;
 use paribus_engine::confine::{self, Confinement};
+use paribus_engine::device::{DeviceIdentity, users::users};
 use paribus_engine::error::{EngineError, Result};
 use paribus_engine::event::Events;
 use paribus_engine::folder::experiment;
-use paribus_engine::identity::DeviceIdentity;
 use paribus_engine::journal::undo::Selection;
 use paribus_engine::journal::{Leftover, at_boot, keeper, undo};
 use paribus_engine::{
-    file_agent, input, machine, probe, processes, run, sql, supervise, telemetry, users,
+    file_agent, input, machine, probe, processes, run, sql, supervise, telemetry,
 };
 
 const STUCK: u8 = 4;
@@ -193,7 +193,7 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
         }
         Command::Data { action } => data(action, events)?,
         Command::Users { device, expected } => {
-            let users = users::users(&device, expected.as_ref())?;
+            let users = users(&device, expected.as_ref())?;
             events.emit(&users);
         }
         Command::Processes { pid } => events.emit(&processes::processes(pid)),

@@ -18,6 +18,7 @@ use crate::folder::TrustedFolder;
 use crate::io::buffer::Buffer;
 use crate::io::{direct, uring};
 use crate::machine;
+use crate::machine::mounts::{self, Mount};
 use crate::telemetry::memory;
 
 #[derive(Debug, Serialize)]
@@ -59,10 +60,12 @@ pub fn probe(directory: &Path) -> Result<Probe> {
     let existing = fs::canonicalize(&nearest)
         .map_err(|cause| EngineError::from_io("find", &nearest, &cause))?;
     let space = machine::space(&existing)
-        .map_err(|cause| EngineError::from_io("ask the free space of", &existing, &cause))?;
-    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let mount = mount_of(&existing, &mounts).unwrap_or_default();
-    let major_minor = device_number(&existing).unwrap_or(mount.major_minor);
+        .map_err(|cause| EngineError::from_io("read the free space of", &existing, &cause))?;
+    let mount = mount_of(&existing, mounts::present().unwrap_or_default());
+    let (mount_number, filesystem, source) = mount.map_or_else(Default::default, |mount| {
+        (mount.major_minor, mount.filesystem, mount.source)
+    });
+    let major_minor = device_number(&existing).unwrap_or(mount_number);
     let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     Ok(Probe {
         protocol: PROTOCOL,
@@ -72,15 +75,14 @@ pub fn probe(directory: &Path) -> Result<Probe> {
         cores: machine::cores_usable(),
         memory_bytes: memory::parse(&meminfo).total_bytes,
         boot_id: machine::boot_id(),
-        // SAFETY: asks for a number of this process and cannot fail.
-        uid: unsafe { libc::geteuid() },
+        uid: machine::user(),
         io_uring: uring::why_not(),
         direct: why_not_direct(&existing),
         directory: Directory {
             free_bytes: space.available_bytes,
             total_bytes: space.total_bytes,
-            filesystem: mount.filesystem,
-            device: device_name(&major_minor).unwrap_or(mount.source),
+            filesystem,
+            device: device_name(&major_minor).unwrap_or(source),
             major_minor,
             writable: try_writing(&existing, 0).err().map(reason),
             exists: absolute.is_dir(),
@@ -141,50 +143,18 @@ fn temporary_file(directory: &Path, flags: i32) -> io::Result<File> {
     }
 }
 
-#[derive(Debug, Default, PartialEq)]
-struct Mount {
-    major_minor: String,
-    filesystem: String,
-    source: String,
-}
-
 /// The mount of a path: the longest mount point above it, the last of equal ones.
-fn mount_of(path: &Path, mountinfo: &str) -> Option<Mount> {
-    let mounts = mountinfo.lines().filter_map(|line| {
-        let (left, right) = line.split_once(" - ")?;
-        let left: Vec<&str> = left.split(' ').collect();
-        let mut right = right.split(' ');
-        let point = PathBuf::from(unescape(left.get(4)?));
-        let mount = Mount {
-            major_minor: left.get(2)?.to_string(),
-            filesystem: right.next()?.to_string(),
-            source: unescape(right.next()?),
-        };
-        path.starts_with(&point).then_some((point, mount))
-    });
-    mounts
-        .max_by_key(|(point, _)| point.components().count())
-        .map(|(_, mount)| mount)
-}
-
-/// mountinfo writes blanks and backslashes as three octal digits.
-fn unescape(word: &str) -> String {
-    let mut text = word.to_string();
-    for (code, character) in [
-        ("\\040", " "),
-        ("\\011", "\t"),
-        ("\\012", "\n"),
-        ("\\134", "\\"),
-    ] {
-        text = text.replace(code, character);
-    }
-    text
+fn mount_of(path: &Path, mounts: Vec<Mount>) -> Option<Mount> {
+    let above = mounts
+        .into_iter()
+        .filter(|mount| path.starts_with(&mount.point));
+    above.max_by_key(|mount| mount.point.components().count())
 }
 
 /// The device number of a file; `None` on file systems that invent numbers (btrfs, overlay).
 fn device_number(path: &Path) -> Option<String> {
     let device = fs::metadata(path).ok()?.dev();
-    let (major, minor) = (libc::major(device), libc::minor(device));
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
     (major != 0).then(|| format!("{major}:{minor}"))
 }
 
@@ -207,7 +177,10 @@ mod tests {
 
     #[test]
     fn the_innermost_and_last_mount_counts() {
-        let source = |path: &str| mount_of(Path::new(path), MOUNTS).unwrap().source;
+        let source = |path: &str| {
+            let mount = mount_of(Path::new(path), mounts::parse(MOUNTS));
+            mount.unwrap().source
+        };
         assert_eq!(source("/mnt/a b/c"), "/dev/sda1");
         assert_eq!(source("/mnt/a bc"), "/dev/vda");
         assert_eq!(source("/"), "/dev/vda");

@@ -16,7 +16,7 @@ use crate::db::session::Session;
 use crate::error::{EngineError, Result};
 use crate::event::{Events, Hello};
 use crate::input::{self, Input};
-use crate::job::check_protocol;
+use crate::job;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -43,8 +43,8 @@ pub fn sql(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     let (sender, inbox) = channel();
     input::forward(stdin, sender, |input| input).map_err(|cause| EngineError::no_thread(&cause))?;
     let job = match inbox.recv() {
-        Ok(Input::Line(line)) => parse(&line)?,
-        _ => return Err(EngineError::bad_job("stdin has no job")),
+        Ok(Input::Line(line)) => job::parse::<SqlJob>(&line)?,
+        _ => return Err(EngineError::no_job()),
     };
     let address = job.database.address();
     let mut session = Session::open(&job.database, false).map_err(|error| error.at(&address))?;
@@ -52,7 +52,7 @@ pub fn sql(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     while let Ok(Input::Line(line)) = inbox.recv() {
         // The error does not repeat the line: a statement may hold a password.
         let query: Query = serde_json::from_str(&line)
-            .map_err(|cause| EngineError::bad_command(format!("this is no query: {cause}")))?;
+            .map_err(|cause| EngineError::bad_command(format!("this is not a query: {cause}")))?;
         match session.query(&query.query) {
             Ok(rows) => events.emit(&SqlEvent::Rows(rows)),
             Err(error) if matches!(error.kind, Kind::Lost | Kind::Protocol) => {
@@ -62,10 +62,4 @@ pub fn sql(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn parse(line: &str) -> Result<SqlJob> {
-    check_protocol(line)?;
-    serde_json::from_str(line)
-        .map_err(|cause| EngineError::bad_job(format!("the job is not valid: {cause}")))
 }

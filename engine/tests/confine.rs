@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 
 use harness::device::{Loop, may_make_devices};
 use harness::{binary, disk_directory};
-use paribus_engine::identity::DeviceIdentity;
+use paribus_engine::device::DeviceIdentity;
 use serde_json::json;
 
 fn confined(directory: &Path, options: &[&str], script: &str) -> Output {

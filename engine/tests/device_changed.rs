@@ -10,7 +10,7 @@ use std::path::Path;
 
 use harness::device::{Loop, SIZE, command, may_make_devices};
 use harness::{Engine, binary, disk_directory, job, only_error};
-use paribus_engine::identity::DeviceIdentity;
+use paribus_engine::device::DeviceIdentity;
 use serde_json::{Value, json};
 
 /// A job on this path that expects this device.
@@ -120,7 +120,10 @@ fn another_file_or_a_link_in_place_of_a_prepared_file_is_not_written_to() {
         .or_else(|_| fs::copy(&foreign, &file).map(drop))
         .unwrap();
     let message = refusal(&job_of("run"), "not-ours");
-    assert!(message.contains("another file"), "{message}");
+    assert!(
+        message.contains("not the file that was prepared"),
+        "{message}"
+    );
     assert!(is_empty(&foreign));
 }
 

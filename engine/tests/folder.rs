@@ -6,11 +6,12 @@
 mod harness;
 
 use std::fs::{self, File, Permissions};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 
 use harness::{Engine, disk_directory, job, named, only_error, prepare};
+use paribus_engine::machine;
+use rustix::fs::FlockOperation;
 use serde_json::{Value, json};
 
 const NOBODY: u32 = 65534;
@@ -39,11 +40,6 @@ fn refused(arguments: &[&str]) -> String {
 
 fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
-}
-
-fn is_root() -> bool {
-    // SAFETY: takes nothing and cannot fail.
-    unsafe { libc::geteuid() == 0 }
 }
 
 #[test]
@@ -108,8 +104,7 @@ fn what_no_manifest_claims_and_what_a_program_still_uses_stays() {
     let used = make(place.path(), "two");
     fs::create_dir(used.join("server-1")).unwrap();
     let log = File::create(used.join("server-1/server.log")).unwrap();
-    // SAFETY: a plain system call on an open descriptor.
-    assert_eq!(unsafe { libc::flock(log.as_raw_fd(), libc::LOCK_EX) }, 0);
+    rustix::fs::flock(&log, FlockOperation::LockExclusive).unwrap();
     let error = only_error(data(&["remove", text(place.path()), "two"]), 1);
     assert_eq!(error["class"], "address-busy");
     drop(log);
@@ -178,7 +173,7 @@ fn a_place_that_others_can_change_anywhere_on_the_way_is_refused() {
     let message = refused(&["make", text(&below), "one"]);
     assert!(message.contains("symbolic link"), "{message}");
     fs::remove_file(&shared).unwrap();
-    if !is_root() {
+    if !machine::is_root() {
         return; // only root can give a folder away
     }
     set_mode(&place.path().join("outer"), 0o1777);

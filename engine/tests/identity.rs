@@ -8,7 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::symlink;
 
 use harness::device::{Loop, SIZE, command, may_make_devices};
-use paribus_engine::identity::DeviceIdentity;
+use paribus_engine::device::DeviceIdentity;
 
 #[test]
 fn another_file_under_the_same_loop_name_is_another_device() {

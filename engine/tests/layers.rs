@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 /// From the bottom to the top. `main` uses all of them.
 const LAYERS: [&[&str]; 7] = [
     &["clock", "error", "input", "machine", "operation", "random"],
-    &["conditions", "event", "folder", "identity"],
-    &["db", "file_agent", "users"],
+    &["conditions", "device", "event", "folder"],
+    &["db", "file_agent"],
     &["job", "journal", "record"],
     &["io", "load", "sql", "supervise", "telemetry"],
     &["confine", "probe", "processes", "workload"],

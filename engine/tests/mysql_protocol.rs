@@ -12,6 +12,7 @@ use paribus_engine::db::error::{DbError, Kind, Result};
 use paribus_engine::db::server::{Secret, Server, Tls};
 use paribus_engine::db::statement::{self, Statement};
 use paribus_engine::db::{Connection as _, Execution, mysql::Connection};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 const BOTH: [Execution; 2] = [Execution::Prepared, Execution::Text];
 
@@ -31,13 +32,12 @@ fn answer(connection: &mut Connection) -> Result<u64> {
         if let Some(answer) = connection.receive()? {
             return Ok(answer.rows);
         }
-        let mut poll = libc::pollfd {
-            fd: connection.fd(),
-            events: libc::POLLIN,
-            revents: 0,
+        let limit = Timespec {
+            tv_sec: 1,
+            tv_nsec: 0,
         };
-        // SAFETY: `poll` is one pollfd that lives during the call.
-        unsafe { libc::poll(&raw mut poll, 1, 1000) };
+        let socket = PollFd::from_borrowed_fd(connection.fd(), PollFlags::IN);
+        let _ = poll(&mut [socket], Some(&limit));
         assert!(Instant::now() < deadline, "no answer");
     }
 }

@@ -163,7 +163,7 @@ fn a_pragma_that_is_not_taken_is_refused_before_the_load() {
     for (pragmas, words) in [
         (
             json!({"page_size": "16384"}),
-            "pragma page_size: wanted 16384, found 4096",
+            "pragma page_size is 4096 after it was set to 16384",
         ),
         (json!({"no_such_pragma": "1"}), "no pragma no_such_pragma"),
     ] {

@@ -166,7 +166,7 @@ fn what_is_wrong_or_not_ours_is_told() {
             "run",
             json!({}),
             "not-prepared",
-            "making the tables was interrupted",
+            "creating the tables was interrupted",
         ),
         (
             "prepare",

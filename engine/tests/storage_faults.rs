@@ -228,8 +228,12 @@ fn when_every_operation_fails_the_load_ends() {
     for engine in ENGINES {
         for (answer, class, cause) in [
             (EIO, "io-error", "Input/output error"),
-            (Answer::Short(0), "short-io", "only 0 were moved"),
-            (Answer::Short(16_383), "short-io", "only 16383 were moved"),
+            (Answer::Short(0), "short-io", "only 0 were transferred"),
+            (
+                Answer::Short(16_383),
+                "short-io",
+                "only 16383 were transferred",
+            ),
         ] {
             storage.disk.obey(vec![every(Kind::Read, answer)]);
             let changes =

@@ -12,6 +12,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use harness::{Engine, PATIENCE, binary, only_error};
+use paribus_engine::machine;
 use serde_json::{Value, json};
 
 /// A directory that other users can reach too.
@@ -61,11 +62,6 @@ fn started(job: &Value) -> (Engine, i32) {
     let mut engine = supervise(job);
     let pid = engine.wait_for("started")["pid"].as_i64().unwrap();
     (engine, i32::try_from(pid).unwrap())
-}
-
-fn is_root() -> bool {
-    // SAFETY: takes nothing and cannot fail.
-    unsafe { libc::geteuid() == 0 }
 }
 
 fn runs(pid: i32) -> bool {
@@ -154,7 +150,7 @@ fn a_kill_needs_no_patience_not_even_during_a_stop() {
 #[test]
 fn it_dies_with_a_tend_that_is_killed() {
     for user in [Value::Null, json!("nobody")] {
-        if !user.is_null() && !is_root() {
+        if !user.is_null() && !machine::is_root() {
             continue;
         }
         let place = place();
@@ -247,7 +243,7 @@ fn a_job_that_is_wrong_is_refused() {
     ] {
         let mut wrong = job(place.path(), &["true"], json!({}));
         change(&mut wrong, &changes);
-        let code = if changes.get("user").is_some() && !is_root() {
+        let code = if changes.get("user").is_some() && !machine::is_root() {
             1
         } else {
             2
@@ -272,7 +268,7 @@ fn a_log_has_one_server() {
 
 #[test]
 fn another_user_is_all_that_user_is_and_no_more() {
-    if !is_root() {
+    if !machine::is_root() {
         return;
     }
     let place = place();

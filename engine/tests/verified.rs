@@ -160,13 +160,13 @@ fn damage_is_found_and_named() {
         (torn, "torn"),
         (block(&written, 6), "misplaced"),
         (block(&prepared, 5), "stale"),
-        (vec![0; BLOCK], "no verified block"),
+        (vec![0; BLOCK], "not a verified block"),
     ] {
         disk.write_all_at(&damage, at).unwrap();
         let message = corrupt(&verify);
         assert!(message.contains(word), "{message}");
         assert!(message.contains("paribus.1 at offset 81920"), "{message}");
-        assert!(message.contains("wanted write "), "{message}");
+        assert!(message.contains("expected write "), "{message}");
     }
     disk.write_all_at(&block(&prepared, 5), at).unwrap();
     changes.as_object_mut().unwrap().remove("durable");
@@ -235,7 +235,7 @@ fn a_device_is_verified_like_files() {
     let device = Loop::new(&[]);
     let mut changes = json!({"verified_block_bytes": BLOCK, "direct": true, "engine": "io_uring"});
     let message = corrupt(&device.job("verify", changes.clone()));
-    assert!(message.contains("no verified block"), "{message}");
+    assert!(message.contains("not a verified block"), "{message}");
     succeed(&device.job("prepare", changes.clone()));
     let events = succeed(&device.job("run", changes.clone()));
     changes["durable"] = durable(&events);

@@ -111,7 +111,7 @@ def test_a_loop_device_that_goes_with_its_mount_is_not_unmounted(tmp_path: Path)
     subprocess.run(["mount", "-o", "loop", str(image), str(point)], check=True)
     try:
         journal, knob = _intended(point, "mount.data")
-        with pytest.raises(HostError, match="would vanish when it is unmounted"):
+        with pytest.raises(HostError, match="would disappear when it is unmounted"):
             _make(journal, knob, "journal")
         assert point.is_mount()
         journal.restore()  # the way back is refused like the way there, and all is as it was

@@ -288,7 +288,7 @@ def test_a_plan_that_may_not_or_cannot_is_refused_and_nothing_is_touched(
         ("", "", "", "allow_live = true"),
         ("", held, '"oltp_update_index.skip_trx" = [false, true]', "allow_live = true"),
         ("allow_live = true", "", f'"{family}.{name}" = [{one!r}, {other!r}]', "a private server is started"),
-        ("allow_live = true", f'dsn = "{others.dsn}"\npassword_env = "NO_SUCH_ONE"', "", "there is no NO_SUCH_ONE"),
+        ("allow_live = true", f'dsn = "{others.dsn}"\npassword_env = "NO_SUCH_ONE"', "", "no variable NO_SUCH_ONE"),
         (
             "allow_live = true",
             f'dsn = "{others.dsn}"\npassword_env = "HOME"',

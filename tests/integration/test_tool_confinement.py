@@ -200,7 +200,7 @@ def test_without_the_right_to_unshare_trials_record_it_and_options_are_checked_a
     done = unprivileged(_plan(tmp_path, COMMAND.format(python=sys.executable, script='print("rate: 1000")')))
     facts = _facts()
     assert facts, done.stderr
-    assert all("cannot make a mount namespace" in fact for fact in facts)
+    assert all("cannot create a mount namespace" in fact for fact in facts)
     done = unprivileged(_plan(tmp_path, FIO.format(options=f'directory = "/dev", filename = "{Path(ext4).name}"')))
     assert done.returncode == 2
     assert "holds ext4" in done.stderr

@@ -117,7 +117,7 @@ def test_a_journal_of_somebody_else_cannot_be_looked_at(journal: Journal, settin
     path.parent.chmod(0o777)
     done = run_paribus("undo")
     assert done.code == 4
-    assert "is not trusted: others than its owner may write to it" in done.err
+    assert "is not trusted: other users may write to it" in done.err
     assert setting.read_text() == "2"
     path.parent.chmod(0o700)
     assert run_paribus("undo").code == 0

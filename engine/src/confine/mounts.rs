@@ -6,12 +6,17 @@
 use std::ffi::{CStr, CString};
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-const OPEN_TREE_CLONE: libc::c_uint = 1;
-const MOVE_MOUNT_F_EMPTY_PATH: libc::c_uint = 4;
+use rustix::fs::CWD;
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount, mount_change,
+    move_mount, open_tree,
+};
+use rustix::thread::{UnshareFlags, unshare_unsafe};
+
 const AT_RECURSIVE: libc::c_int = 0x8000;
 const MOUNT_ATTR_RDONLY: u64 = 1;
 const MOUNT_ATTR_NODEV: u64 = 4;
@@ -27,37 +32,21 @@ struct MountAttributes {
 
 /// Hides the later mounts of this process from all other processes.
 pub fn unshare() -> io::Result<()> {
-    // SAFETY: takes a number.
-    check(unsafe { libc::unshare(libc::CLONE_NEWNS) }.into())?;
-    let flags = libc::MS_REC | libc::MS_PRIVATE;
-    // SAFETY: the strings live during the call; null pointers are allowed for the others.
-    check(unsafe {
-        libc::mount(
-            c"none".as_ptr(),
-            c"/".as_ptr(),
-            std::ptr::null(),
-            flags,
-            std::ptr::null(),
-        )
-        .into()
-    })
+    // SAFETY: a mount namespace leaves the table of open files shared, which is the danger here.
+    unsafe { unshare_unsafe(UnshareFlags::NEWNS) }?;
+    let flags = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
+    Ok(mount_change(c"/", flags)?)
 }
 
 /// Mounts an empty file system in memory at `target`.
 pub fn mount_tmpfs(target: &Path, options: &CStr) -> io::Result<()> {
-    let target = c_path(target)?;
-    let flags = libc::MS_NOSUID;
-    // SAFETY: all strings live during the call.
-    check(unsafe {
-        libc::mount(
-            c"tmpfs".as_ptr(),
-            target.as_ptr(),
-            c"tmpfs".as_ptr(),
-            flags,
-            options.as_ptr().cast(),
-        )
-        .into()
-    })
+    Ok(mount(
+        c"tmpfs",
+        target,
+        c"tmpfs",
+        MountFlags::NOSUID,
+        options,
+    )?)
 }
 
 /// Makes the mount at `target` read-only, and those below it where it is `recursive`. Devices on it
@@ -65,7 +54,8 @@ pub fn mount_tmpfs(target: &Path, options: &CStr) -> io::Result<()> {
 pub fn make_read_only(target: &Path, recursive: bool) -> io::Result<()> {
     let flags = if recursive { AT_RECURSIVE } else { 0 };
     let set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV;
-    set_attributes(libc::AT_FDCWD, &c_path(target)?, flags, set)
+    let target = CString::new(target.as_os_str().as_bytes()).map_err(io::Error::other)?;
+    set_attributes(libc::AT_FDCWD, &target, flags, set)
 }
 
 /// Creates the missing target for attaching a copy of a mount.
@@ -91,19 +81,10 @@ pub struct Tree {
 impl Tree {
     pub fn clone_of(path: &Path) -> io::Result<Tree> {
         let is_directory = fs::metadata(path)?.is_dir();
-        let name = c_path(path)?;
-        let recursive = if is_directory { AT_RECURSIVE } else { 0 };
-        let flags = OPEN_TREE_CLONE | (recursive | libc::O_CLOEXEC).cast_unsigned();
-        // SAFETY: the string lives during the call.
-        let mount =
-            unsafe { libc::syscall(libc::SYS_open_tree, libc::AT_FDCWD, name.as_ptr(), flags) };
-        if mount < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the kernel has just made this descriptor, which nobody else has.
-        let mount = unsafe { OwnedFd::from_raw_fd(mount as libc::c_int) };
+        let mut flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+        flags.set(OpenTreeFlags::AT_RECURSIVE, is_directory);
         Ok(Tree {
-            mount,
+            mount: open_tree(CWD, path, flags)?,
             is_directory,
         })
     }
@@ -123,18 +104,8 @@ impl Tree {
     }
 
     pub fn attach(&self, target: &Path) -> io::Result<()> {
-        let target = c_path(target)?;
-        // SAFETY: both strings live during the call, and `mount` is open.
-        check(unsafe {
-            libc::syscall(
-                libc::SYS_move_mount,
-                self.mount.as_raw_fd(),
-                c"".as_ptr(),
-                libc::AT_FDCWD,
-                target.as_ptr(),
-                MOVE_MOUNT_F_EMPTY_PATH,
-            )
-        })
+        let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+        Ok(move_mount(&self.mount, c"", CWD, target, flags)?)
     }
 }
 
@@ -150,8 +121,9 @@ fn set_attributes(
         propagation: 0,
         user_namespace: 0,
     };
+    // rustix has no call for it.
     // SAFETY: the string and the structure live during the call, which gets the structure's size.
-    check(unsafe {
+    let answer = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
             directory,
@@ -160,14 +132,7 @@ fn set_attributes(
             &raw const attributes,
             size_of::<MountAttributes>(),
         )
-    })
-}
-
-fn c_path(path: &Path) -> io::Result<CString> {
-    CString::new(path.as_os_str().as_bytes()).map_err(io::Error::other)
-}
-
-fn check(answer: libc::c_long) -> io::Result<()> {
+    };
     if answer == 0 {
         Ok(())
     } else {

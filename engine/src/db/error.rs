@@ -80,15 +80,15 @@ impl DbError {
         let (class, hint) = match self.kind {
             Kind::Conflict | Kind::LockTimeout => (
                 Class::SqlConflict,
-                "fewer connections, or more rows, make conflicts rarer; a duplicate key each time is a mistake of the statements",
+                "use fewer connections or more rows to make conflicts rarer; a duplicate key in every execution is an error in the statements",
             ),
             Kind::Lost => (
                 Class::ConnectionLost,
-                "see whether the server still runs, and in its log why it does not",
+                "check whether the server still runs; its log shows why it stopped",
             ),
             Kind::Denied => (
                 Class::AccessDenied,
-                "give the user, and the password by the environment or a file; see that this user may connect from here",
+                "name the user, give the password in an environment variable or a file, and check that this user may connect from this host",
             ),
             Kind::Missing => (
                 Class::NotPrepared,
@@ -96,7 +96,7 @@ impl DbError {
             ),
             Kind::Full => (
                 Class::DiskFull,
-                "free space where the server has its data, or use fewer rows",
+                "free space on the file system of the server's data, or use fewer rows",
             ),
             Kind::TooMany => (
                 Class::TooManyConnections,
@@ -104,9 +104,12 @@ impl DbError {
             ),
             Kind::Protocol => (
                 Class::SqlError,
-                "see whether this is a server of that kind and of a supported version",
+                "check that this is a server of that kind and of a supported version",
             ),
-            Kind::Unsupported => (Class::ConditionRefused, "use a value that this version has"),
+            Kind::Unsupported => (
+                Class::ConditionRefused,
+                "use a value that this version supports",
+            ),
             Kind::Refused => (
                 Class::SqlError,
                 "look up the code in the server's documentation",

@@ -17,7 +17,7 @@ pub mod statement;
 pub mod stream;
 mod tls;
 
-use std::os::fd::RawFd;
+use std::os::fd::BorrowedFd;
 
 use serde::Serialize;
 
@@ -56,7 +56,7 @@ pub trait Connection: Sized + Send {
     fn open(server: &Server, statements: &[Statement], execution: Execution) -> Result<Self>;
 
     /// The descriptor to wait on for an answer.
-    fn fd(&self) -> RawFd;
+    fn fd(&self) -> BorrowedFd<'_>;
 
     /// Starts one of the statements that the connection was opened with. Any other number is an
     /// error, of the server or of the engine.

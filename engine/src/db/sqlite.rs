@@ -91,7 +91,7 @@ impl Connection {
         if is_same(value, &read_back) {
             return Ok(());
         }
-        let message = format!("pragma {name}: wanted {value}, found {read_back}");
+        let message = format!("pragma {name} is {read_back} after it was set to {value}");
         Err(DbError::new(Kind::Unsupported, "", message))
     }
 

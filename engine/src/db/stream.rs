@@ -5,10 +5,12 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustls::ClientConnection;
 
 use super::error::{DbError, Kind, Result};
@@ -123,7 +125,7 @@ impl Stream {
                         return Err(tls::failed(cause));
                     }
                 }
-                Err(cause) if would_wait(&cause) => self.wait(libc::POLLIN)?,
+                Err(cause) if would_wait(&cause) => self.wait(PollFlags::IN)?,
                 Err(cause) => return Err(tls::failed(cause)),
             }
         }
@@ -136,10 +138,10 @@ impl Stream {
         self.tls.is_some() || matches!(self.socket, Socket::Unix(_))
     }
 
-    pub fn fd(&self) -> RawFd {
+    pub fn fd(&self) -> BorrowedFd<'_> {
         match &self.socket {
-            Socket::Unix(socket) => socket.as_raw_fd(),
-            Socket::Tcp(socket) => socket.as_raw_fd(),
+            Socket::Unix(socket) => socket.as_fd(),
+            Socket::Tcp(socket) => socket.as_fd(),
         }
     }
 
@@ -164,7 +166,7 @@ impl Stream {
     /// The same, but waits until bytes arrive.
     pub fn read_waiting(&mut self, incoming: &mut Incoming) -> Result<()> {
         while !self.read(incoming)? {
-            self.wait(libc::POLLIN)?;
+            self.wait(PollFlags::IN)?;
         }
         Ok(())
     }
@@ -180,7 +182,7 @@ impl Stream {
         while !bytes.is_empty() {
             match self.socket.write(bytes) {
                 Ok(moved) => bytes = &bytes[moved..],
-                Err(cause) if would_wait(&cause) => self.wait(libc::POLLOUT)?,
+                Err(cause) if would_wait(&cause) => self.wait(PollFlags::OUT)?,
                 Err(cause) => return Err(DbError::lost(cause)),
             }
         }
@@ -200,7 +202,7 @@ impl Stream {
         while session.wants_write() {
             match session.write_tls(&mut self.socket) {
                 Ok(_) => {}
-                Err(cause) if would_wait(&cause) => self.wait(libc::POLLOUT)?,
+                Err(cause) if would_wait(&cause) => self.wait(PollFlags::OUT)?,
                 Err(cause) => return Err(DbError::lost(cause)),
             }
         }
@@ -208,31 +210,22 @@ impl Stream {
     }
 
     #[cold]
-    fn wait(&self, events: libc::c_short) -> Result<()> {
+    fn wait(&self, events: PollFlags) -> Result<()> {
         let deadline = Instant::now() + self.patience;
-        let mut poll = libc::pollfd {
-            fd: self.fd(),
-            events,
-            revents: 0,
-        };
+        let mut sockets = [PollFd::from_borrowed_fd(self.fd(), events)];
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            let left_ms = i32::try_from(left.as_millis()).unwrap_or(i32::MAX);
-            // SAFETY: `poll` is one pollfd that lives during the call.
-            match unsafe { libc::poll(&raw mut poll, 1, left_ms) } {
-                0 => {
+            let left = Timespec::try_from(left).map_err(DbError::lost)?;
+            match poll(&mut sockets, Some(&left)) {
+                Ok(0) => {
                     return Err(DbError::lost(format!(
                         "the server has not answered for {} s",
                         self.patience.as_secs_f64()
                     )));
                 }
-                1.. => return Ok(()),
-                _ => {
-                    let cause = io::Error::last_os_error();
-                    if cause.kind() != ErrorKind::Interrupted {
-                        return Err(DbError::lost(cause));
-                    }
-                }
+                Ok(_) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(cause) => return Err(DbError::lost(cause)),
             }
         }
     }

@@ -31,7 +31,7 @@ pub fn session(server: &Server) -> Result<ClientConnection> {
             .with_no_client_auth(),
     };
     let name = ServerName::try_from(server.host().to_string())
-        .map_err(|_| failed(format!("{} is no name of a host", server.host())))?;
+        .map_err(|_| failed(format!("{} is not a valid host name", server.host())))?;
     ClientConnection::new(Arc::new(config), name).map_err(failed)
 }
 

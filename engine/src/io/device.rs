@@ -11,18 +11,19 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::error::{Class, EngineError, Result};
-use crate::identity::DeviceIdentity;
+use rustix::fs::{ioctl_blksszget, major, minor};
+use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
 
-/// For each of these Linux has a request of the block layer and one of the driver.
-const BLKROGET: libc::Ioctl = libc::_IO(0x12, 94);
-const BLKGETSIZE64: libc::Ioctl = libc::_IOR::<usize>(0x12, 114);
+use crate::device::DeviceIdentity;
+use crate::error::{Class, EngineError, Result};
+
+const BLKROGET: Opcode = opcode::none(0x12, 94);
+const BLKGETSIZE64: Opcode = opcode::read::<usize>(0x12, 114);
 
 /// After a load is killed, its device stays busy until the kernel has closed its io_uring.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -47,7 +48,7 @@ pub fn open(
     let device = open_named(path, write, flags)?;
     let opened = device
         .metadata()
-        .map_err(|cause| EngineError::from_io("look at", path, &cause))?;
+        .map_err(|cause| EngineError::from_io("examine", path, &cause))?;
     refuse_another(path, &device, expected)?;
     refuse_unfit(path, &opened, write)?;
     Ok(device)
@@ -85,7 +86,7 @@ pub fn refuse_another(path: &Path, device: &File, expected: Option<&DeviceIdenti
             "{} is another device than the one that was checked: expected {expected}, {difference}",
             path.display()
         ),
-        "nothing was written; give the expected device its name again (ls -l, lsblk and losetup show who has it), or start a new experiment",
+        "nothing was written; give the expected device its name again (ls -l, lsblk and losetup show the present names), or start a new experiment",
     )
     .at(path))
 }
@@ -116,7 +117,7 @@ fn open_named(path: &Path, write: bool, flags: i32) -> Result<File> {
 
 /// Checks that the device has `size_bytes`, in whole sectors.
 pub fn check_size(device: &File, path: &Path, size_bytes: u64) -> Result<()> {
-    let ask = |cause| EngineError::from_io("ask the size of", path, &cause);
+    let ask = |cause| EngineError::from_io("read the size of", path, &cause);
     let device_bytes = size(device).map_err(ask)?;
     let sector = u64::from(sector(device).map_err(ask)?);
     if size_bytes > device_bytes {
@@ -128,7 +129,7 @@ pub fn check_size(device: &File, path: &Path, size_bytes: u64) -> Result<()> {
     }
     if !size_bytes.is_multiple_of(sector) {
         return Err(EngineError::bad_job(format!(
-            "workload.data.total_size_bytes is {size_bytes}; {} has sectors of {sector} bytes, and it must be a multiple of that",
+            "workload.data.total_size_bytes is {size_bytes}; {} has sectors of {sector} bytes, and the size must be a multiple of that",
             path.display()
         ))
         .at(path));
@@ -138,34 +139,22 @@ pub fn check_size(device: &File, path: &Path, size_bytes: u64) -> Result<()> {
 
 pub fn size(device: &File) -> io::Result<u64> {
     // SAFETY: the answer is 64 bits wide on every architecture, whatever the request's name says.
-    unsafe { ask::<u64>(device, BLKGETSIZE64) }
+    let size = unsafe { ioctl(device, Getter::<BLKGETSIZE64, u64>::new()) }?;
+    Ok(size)
 }
 
 /// The logical sector: the smallest unit of reads and writes of the device.
 pub fn sector(device: &File) -> io::Result<u32> {
-    // SAFETY: the answer is an int, and never negative.
-    unsafe { ask::<u32>(device, libc::BLKSSZGET) }
-}
-
-/// Asks a device for one number.
-///
-/// # Safety
-///
-/// `T` must be the integer type of the kernel's answer to `what`.
-unsafe fn ask<T: Default>(device: &File, request: libc::Ioctl) -> io::Result<T> {
-    let mut number = T::default();
-    // SAFETY: `number` is writable memory of the type that the caller knows this request to fill,
-    // and the descriptor is kept open by `device`.
-    match unsafe { libc::ioctl(device.as_raw_fd(), request, &raw mut number) } {
-        0 => Ok(number),
-        _ => Err(io::Error::last_os_error()),
-    }
+    Ok(ioctl_blksszget(device)?)
 }
 
 fn refuse_read_only(path: &Path) -> Result<()> {
     let read_only = File::open(path)
-        // SAFETY: the answer is an int.
-        .and_then(|device| unsafe { ask::<libc::c_int>(&device, BLKROGET) })
+        .and_then(|device| {
+            // SAFETY: the answer is an int.
+            let answer = unsafe { ioctl(&device, Getter::<BLKROGET, libc::c_int>::new()) };
+            Ok(answer?)
+        })
         .map_err(|cause| EngineError::from_io("open", path, &cause))?;
     if read_only == 0 {
         return Ok(());
@@ -179,7 +168,7 @@ fn refuse_read_only(path: &Path) -> Result<()> {
 }
 
 fn refuse_partitioned(path: &Path, number: u64) -> Result<()> {
-    let (major, minor) = (libc::major(number), libc::minor(number));
+    let (major, minor) = (major(number), minor(number));
     let entries = fs::read_dir(format!("/sys/dev/block/{major}:{minor}"));
     // Without sysfs there is no check; the exclusive opening still refuses partitions in use.
     let mut partitions: Vec<String> = entries
@@ -201,7 +190,7 @@ fn in_use(path: &Path, why: &str) -> EngineError {
     EngineError::new(
         Class::DeviceInUse,
         format!("{} is in use: {why}", path.display()),
-        "name a device that nothing uses; lsblk and /proc/swaps show who has it",
+        "choose an unused device; lsblk and /proc/swaps show the users of this one",
     )
     .at(path)
 }
@@ -211,9 +200,9 @@ fn missing(path: &Path, cause: &io::Error) -> EngineError {
         io::ErrorKind::NotFound => EngineError::new(
             Class::NoSuchDevice,
             format!("there is no device {}", path.display()),
-            "see lsblk for the devices of this machine",
+            "list the devices of this machine: lsblk",
         )
         .at(path),
-        _ => EngineError::from_io("look at", path, cause),
+        _ => EngineError::from_io("examine", path, cause),
     }
 }

@@ -6,9 +6,9 @@
 
 use std::fs::File;
 use std::io;
-use std::mem::MaybeUninit;
-use std::os::fd::AsRawFd;
 use std::path::Path;
+
+use rustix::fs::{AtFlags, StatxFlags, statx};
 
 use super::device;
 use crate::error::{Class, EngineError, Result};
@@ -31,9 +31,12 @@ pub fn refuse_memory(path: &Path) -> Result<()> {
 /// Checks that I/O in multiples of `block_bytes` works on this file.
 pub fn check(file: &File, path: &Path, block_bytes: u64) -> Result<()> {
     let alignment =
-        alignment(file).map_err(|cause| EngineError::from_io("look at", path, &cause))?;
+        alignment(file).map_err(|cause| EngineError::from_io("examine", path, &cause))?;
     if alignment == 0 {
-        return Err(unsupported(path, "the file system cannot do O_DIRECT"));
+        return Err(unsupported(
+            path,
+            "the file system does not support O_DIRECT",
+        ));
     }
     if block_bytes.is_multiple_of(alignment) {
         return Ok(());
@@ -41,7 +44,7 @@ pub fn check(file: &File, path: &Path, block_bytes: u64) -> Result<()> {
     Err(EngineError::new(
         Class::DirectUnsupported,
         format!(
-            "with O_DIRECT {} takes multiples of {alignment} bytes; the block size is {block_bytes}",
+            "O_DIRECT on {} needs multiples of {alignment} bytes; the block size is {block_bytes}",
             path.display()
         ),
         format!("use a block size that is a multiple of {alignment}, or direct = false"),
@@ -51,20 +54,10 @@ pub fn check(file: &File, path: &Path, block_bytes: u64) -> Result<()> {
 
 /// The alignment in bytes; 0 where O_DIRECT is not possible.
 fn alignment(file: &File) -> io::Result<u64> {
-    let mut attributes = MaybeUninit::<libc::statx>::zeroed();
-    // SAFETY: the path is an empty C string, so that the open descriptor is meant, and `found` is
-    // writable memory of the right type, whose all-zero state is a valid value.
-    let (answer, attributes) = unsafe {
-        let answer = libc::statx(
-            file.as_raw_fd(),
-            c"".as_ptr(),
-            libc::AT_EMPTY_PATH,
-            libc::STATX_DIOALIGN,
-            attributes.as_mut_ptr(),
-        );
-        (answer, attributes.assume_init())
-    };
-    if answer == 0 && attributes.stx_mask & libc::STATX_DIOALIGN != 0 {
+    let alignment = StatxFlags::DIOALIGN;
+    if let Ok(attributes) = statx(file, c"", AtFlags::EMPTY_PATH, alignment)
+        && attributes.stx_mask & alignment.bits() != 0
+    {
         return Ok(u64::from(attributes.stx_dio_offset_align));
     }
     // Kernels before 6.1, and file systems that do not report it.

@@ -4,9 +4,11 @@
 //! `workload::sql::socket`.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 use std::ptr;
+
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 
 use crate::clock::{self, Nanos, SECOND};
 use crate::error::{EngineError, Result};
@@ -22,30 +24,18 @@ pub struct Epoll {
 
 impl Epoll {
     pub fn new() -> Result<Epoll> {
-        // SAFETY: no pointers are handed over.
-        let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
-        if fd < 0 {
-            return Err(failed("make"));
-        }
         Ok(Epoll {
-            // SAFETY: the kernel has just given us this descriptor, and nobody else has it.
-            epoll: unsafe { OwnedFd::from_raw_fd(fd) },
+            epoll: epoll::create(CreateFlags::CLOEXEC)
+                .map_err(|cause| failed("create", &cause.into()))?,
             events: vec![libc::epoll_event { events: 0, u64: 0 }; BATCH],
         })
     }
 
     /// Watches a socket; closing the socket ends the watch.
-    pub fn add(&mut self, fd: RawFd, slot: Slot) -> Result<()> {
-        let mut event = libc::epoll_event {
-            events: libc::EPOLLIN as u32,
-            u64: slot as u64,
-        };
-        let epoll = self.epoll.as_raw_fd();
-        // SAFETY: `event` lives during the call.
-        if unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, fd, &raw mut event) } < 0 {
-            return Err(failed("add a socket to"));
-        }
-        Ok(())
+    pub fn add(&mut self, socket: impl AsFd, slot: Slot) -> Result<()> {
+        let data = EventData::new_u64(slot as u64);
+        epoll::add(&self.epoll, socket, data, EventFlags::IN)
+            .map_err(|cause| failed("add a socket to", &cause.into()))
     }
 
     /// Waits until some socket has data to read, or until `deadline`.
@@ -64,15 +54,16 @@ impl Epoll {
             if cause.kind() == io::ErrorKind::Interrupted {
                 return Ok(());
             }
-            return Err(failed("wait on"));
+            return Err(failed("wait on", &cause));
         }
-        let count = &self.events[..count as usize];
-        ready.extend(count.iter().map(|event| event.u64 as Slot));
+        let events = &self.events[..count as usize];
+        ready.extend(events.iter().map(|event| event.u64 as Slot));
         Ok(())
     }
 
     /// The number of events. The time limit is in nanoseconds (Linux 5.11), since an open loop
-    /// needs a finer one than the milliseconds of `epoll_wait`.
+    /// needs a finer one than the milliseconds of `epoll_wait`. rustix would round it to
+    /// milliseconds, or need Linux 5.11 without a limit too.
     fn wait_for(&mut self, left: Option<&libc::timespec>) -> libc::c_long {
         let (epoll, events) = (self.epoll.as_raw_fd(), self.events.as_mut_ptr());
         let Some(left) = left else {
@@ -95,9 +86,8 @@ impl Epoll {
 }
 
 #[cold]
-fn failed(action: &str) -> EngineError {
-    let cause = io::Error::last_os_error();
-    EngineError::from_io(action, Path::new("an epoll instance"), &cause)
+fn failed(action: &str, cause: &io::Error) -> EngineError {
+    EngineError::from_io(action, Path::new("an epoll instance"), cause)
 }
 
 #[cfg(test)]
@@ -111,7 +101,7 @@ mod tests {
         let mut epoll = Epoll::new().unwrap();
         let pairs: Vec<_> = (0..3).map(|_| UnixStream::pair().unwrap()).collect();
         for (slot, (socket, _)) in pairs.iter().enumerate() {
-            epoll.add(socket.as_raw_fd(), slot).unwrap();
+            epoll.add(socket, slot).unwrap();
         }
         let mut ready = Vec::new();
         let start = clock::now();

@@ -10,12 +10,12 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rustix::fs::{Advice, OFlags};
 
 use super::{device, direct};
+use crate::device::DeviceIdentity;
 use crate::error::{Class, EngineError, Result};
 use crate::folder::TrustedFolder;
-use crate::identity::DeviceIdentity;
 use crate::job::files::{FsyncCall, SyncWrites};
 
 #[derive(Debug, Default)]
@@ -118,7 +118,7 @@ impl FileSet {
         {
             return device::check_size(file, path, size_bytes);
         }
-        self.for_each("look at", |file| {
+        self.for_each("examine", |file| {
             let file_bytes = file.metadata()?.len();
             if file_bytes >= size_bytes {
                 return Ok(());
@@ -142,13 +142,13 @@ impl FileSet {
         for ((file, path), &inode) in self.files.iter().zip(&self.paths).zip(prepared) {
             let actual = file
                 .metadata()
-                .map_err(|cause| EngineError::from_io("look at", path, &cause))?
+                .map_err(|cause| EngineError::from_io("examine", path, &cause))?
                 .ino();
             if actual != inode {
                 return Err(EngineError::new(
                     Class::NotOurs,
                     format!(
-                        "{} is another file than the one that was prepared: inode {inode} was prepared, {actual} was found",
+                        "{} is not the file that was prepared: its inode is {actual}, not {inode}",
                         path.display()
                     ),
                     "move that file away and run the prepare phase again",
@@ -164,13 +164,13 @@ impl FileSet {
         for (file, path) in self.files.iter().zip(&self.paths) {
             let deleted = match file.metadata() {
                 Ok(metadata) => metadata.nlink() == 0,
-                Err(cause) => return Err(EngineError::from_io("look at", path, &cause)),
+                Err(cause) => return Err(EngineError::from_io("examine", path, &cause)),
             };
             if deleted && is_device(file) {
                 return Err(EngineError::new(
                     Class::NoSuchDevice,
                     format!("{} was removed while the load was running", path.display()),
-                    "look in the kernel log of the target (dmesg) for why the device went away",
+                    "look in the kernel log of the target (dmesg) for the reason",
                 )
                 .at(path));
             }
@@ -178,7 +178,7 @@ impl FileSet {
                 return Err(EngineError::new(
                     Class::FileVanished,
                     format!("{} was deleted while the load was running", path.display()),
-                    "run the prepare phase again and keep others out of the directory",
+                    "run the prepare phase again, and keep other programs out of the directory",
                 )
                 .at(path));
             }
@@ -196,14 +196,7 @@ impl FileSet {
         self.for_each("drop the cache of", |file| {
             // Only clean pages can be dropped.
             file.sync_data()?;
-            // SAFETY: a plain system call on a descriptor that `file` keeps open.
-            let answer =
-                unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
-            if answer == 0 {
-                Ok(())
-            } else {
-                Err(io::Error::from_raw_os_error(answer))
-            }
+            Ok(rustix::fs::fadvise(file, 0, None, Advice::DontNeed)?)
         })
     }
 

@@ -68,6 +68,7 @@ impl Memory {
             libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
         );
+        // rustix would need as many unsafe blocks for mapped memory.
         // SAFETY: a new mapping, which overlaps nothing.
         let start = unsafe { libc::mmap(ptr::null_mut(), length, protection, flags, -1, 0) };
         if start == libc::MAP_FAILED {
@@ -103,7 +104,7 @@ impl Memory {
             "more memory taken than was asked for"
         );
         let start = self.left;
-        // SAFETY: `taken` bytes from `left` on lie in the mapping.
+        // SAFETY: `piece_bytes` from `left` on lie in the mapping.
         self.left = unsafe { start.add(piece_bytes) };
         self.left_bytes -= piece_bytes;
         Piece {
@@ -121,7 +122,7 @@ impl Piece {
     }
 
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above, and `self` is borrowed mutably, so nobody else looks.
+        // SAFETY: as above, and `self` is borrowed mutably, so there is no other reference.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
     }
 

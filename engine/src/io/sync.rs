@@ -3,8 +3,10 @@
 //! In: requests. Out: their completions, at once. Called by `workload::fileio` for `engine =
 //! "sync"`, one per thread.
 
-use std::os::fd::AsRawFd;
 use std::sync::Arc;
+
+use rustix::fs::{fdatasync, fsync};
+use rustix::io::{pread, pwrite, retry_on_intr};
 
 use crate::clock::{self, Nanos};
 use crate::error::Result;
@@ -37,37 +39,17 @@ impl Io for Sync {
     }
 
     fn submit(&mut self, slot: Slot, request: Request) -> Result<Submitted> {
-        let descriptor = self.files.file(request.file).as_raw_fd();
-        let offset = request.offset as libc::off_t;
+        let file = self.files.file(request.file);
         let length = request.length as usize;
-        let answer = loop {
-            let answer = match request.kind {
-                Operation::Read => {
-                    let target = &mut self.buffer.bytes_mut()[..length];
-                    // SAFETY: `target` is writable for `length` bytes during the call.
-                    unsafe { libc::pread(descriptor, target.as_mut_ptr().cast(), length, offset) }
-                }
-                Operation::Write => {
-                    let source = &self.buffer.bytes()[..length];
-                    // SAFETY: `source` is readable for `length` bytes during the call.
-                    unsafe { libc::pwrite(descriptor, source.as_ptr().cast(), length, offset) }
-                }
-                // SAFETY: plain system calls on a descriptor that `files` keeps open.
-                Operation::Fsync => unsafe {
-                    if self.files.fsyncs_data_only() {
-                        libc::fdatasync(descriptor) as libc::ssize_t
-                    } else {
-                        libc::fsync(descriptor) as libc::ssize_t
-                    }
-                },
-            };
-            if answer >= 0 {
-                break answer as i64;
-            }
-            let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
-            if errno != libc::EINTR {
-                break -i64::from(errno);
-            }
+        let moved = retry_on_intr(|| match request.kind {
+            Operation::Read => pread(file, &mut self.buffer.bytes_mut()[..length], request.offset),
+            Operation::Write => pwrite(file, &self.buffer.bytes()[..length], request.offset),
+            Operation::Fsync if self.files.fsyncs_data_only() => fdatasync(file).map(|()| 0),
+            Operation::Fsync => fsync(file).map(|()| 0),
+        });
+        let answer = match moved {
+            Ok(bytes) => bytes as i64,
+            Err(cause) => -i64::from(cause.raw_os_error()),
         };
         Ok(Submitted::Done(request.completed(slot, answer)))
     }

@@ -69,13 +69,13 @@ impl Job {
             ),
             (JobPhase::Verify, Some(durable)) if durable.len() != self.load.outstanding => {
                 refuse(format!(
-                    "durable has {} sequences; a run with load.outstanding {} tells as many",
+                    "durable has {} sequences; it must have load.outstanding, {}",
                     durable.len(),
                     self.load.outstanding
                 ))
             }
             (JobPhase::Verify, _) | (_, None) => Ok(()),
-            (_, Some(_)) => refuse("durable is for the phase verify only".to_string()),
+            (_, Some(_)) => refuse("durable can be set for the phase verify only".to_string()),
         }
     }
 }
@@ -106,10 +106,7 @@ impl Data {
             _ => self.location(),
         };
         if self.device_identity.is_some() && self.device.is_none() {
-            return refuse(
-                "workload.data has `device_identity` and no `device` that could have it"
-                    .to_string(),
-            );
+            return refuse("workload.data has `device_identity` without `device`".to_string());
         }
         if !location.is_absolute() {
             return refuse(format!(
@@ -180,7 +177,7 @@ impl FileIo {
             let blocks = self.data.file_size_bytes() / block * u64::from(self.data.files);
             if phase == JobPhase::Run && blocks < load.outstanding as u64 {
                 return refuse(format!(
-                    "load.outstanding is {}; verified data of {blocks} blocks allows one for each",
+                    "load.outstanding is {}; it must be at most {blocks}, the number of verified blocks",
                     load.outstanding
                 ));
             }
@@ -229,7 +226,7 @@ impl IoMatrix {
         within("workload.write_share", self.write_share, 0.0..=1.0)?;
         if data.verified_block_bytes.is_some() {
             return refuse(
-                "workload.data.verified_block_bytes: blocks of two sizes cannot be verified"
+                "workload.data.verified_block_bytes cannot be set: blocks of two sizes cannot be verified"
                     .to_string(),
             );
         }
@@ -241,7 +238,9 @@ impl IoMatrix {
         }
         load.check(usize::from(self.large_outstanding == 0))?;
         if load.rate_per_s.is_some() {
-            return refuse("load.rate_per_s: the matrix is a closed loop".to_string());
+            return refuse(
+                "load.rate_per_s cannot be set: the matrix is a closed loop".to_string(),
+            );
         }
         Ok(load.outstanding as u64 * small + self.large_outstanding as u64 * large)
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::identity::DeviceIdentity;
+use crate::device::DeviceIdentity;
 
 /// Work on files or a device.
 #[derive(Debug, Clone, Serialize, Deserialize)]

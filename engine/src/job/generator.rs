@@ -84,7 +84,7 @@ impl Generator {
                 // A distribution in floating point does not reach all numbers of a larger range.
                 if low > high || low.abs_diff(*high) >= 1 << 53 {
                     return refuse(format!(
-                        "{position}: int from {low} to {high} is no range of at most 2^53 numbers"
+                        "{position}: int from {low} to {high} is not a range of at most 2^53 numbers"
                     ));
                 }
                 within(
@@ -99,17 +99,17 @@ impl Generator {
                     return Ok(());
                 }
                 refuse(format!(
-                    "{position}: float from {low} to {high} is no range"
+                    "{position}: float from {low} to {high} is not a range"
                 ))
             }
             Generator::Text { least, most } if least > most || *most > MAX_TEXT => refuse(format!(
-                "{position}: text of {least} to {most} letters is no range up to {MAX_TEXT}"
+                "{position}: text of {least} to {most} letters is not a range up to {MAX_TEXT}"
             )),
             Generator::Choice { values } if values.is_empty() => {
                 refuse(format!("{position}: choice has no values"))
             }
             Generator::Same { argument } if !(1..=earlier).contains(argument) => refuse(format!(
-                "{position}: same = {argument} is no earlier argument; there are {earlier}"
+                "{position}: same = {argument} is not an earlier argument; there are {earlier}"
             )),
             _ => Ok(()),
         }

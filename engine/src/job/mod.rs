@@ -9,6 +9,7 @@ pub mod generator;
 pub mod sql;
 pub mod sqlmix;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -122,12 +123,9 @@ fn first_seed() -> u64 {
 }
 
 impl Job {
-    /// Reads and checks a job. Checks the protocol first, since a job of another protocol may have
-    /// other fields.
+    /// Reads and checks a job.
     pub fn parse(line: &str) -> Result<Job> {
-        check_protocol(line)?;
-        let job: Job = serde_json::from_str(line)
-            .map_err(|cause| EngineError::bad_job(format!("the job is not valid: {cause}")))?;
+        let job: Job = parse(line)?;
         job.check()?;
         Ok(job)
     }
@@ -139,15 +137,23 @@ impl Job {
     }
 }
 
+/// Reads the job of any subcommand. Checks the protocol first, since a job of another protocol may
+/// have other fields.
+pub fn parse<T: DeserializeOwned>(line: &str) -> Result<T> {
+    check_protocol(line)?;
+    serde_json::from_str(line)
+        .map_err(|cause| EngineError::bad_job(format!("the job is not valid: {cause}")))
+}
+
 /// Refuses a first line that is not JSON or has another protocol.
-pub fn check_protocol(line: &str) -> Result<()> {
+fn check_protocol(line: &str) -> Result<()> {
     let value: Value = serde_json::from_str(line)
         .map_err(|cause| EngineError::bad_job(format!("the job is not JSON: {cause}")))?;
     match value.get("protocol") {
         Some(protocol) if protocol == PROTOCOL => Ok(()),
         Some(protocol) => Err(EngineError::new(
             Class::ProtocolMismatch,
-            format!("the job speaks protocol {protocol}, this engine speaks {PROTOCOL}"),
+            format!("the job uses protocol {protocol}, this engine uses {PROTOCOL}"),
             "use the engine that was installed together with this paribus",
         )),
         None => Err(EngineError::bad_job("the job has no field `protocol`")),

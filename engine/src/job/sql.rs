@@ -126,7 +126,7 @@ impl Sql {
 
     pub(super) fn check(&self, job: &Job) -> Result<()> {
         if job.phase == JobPhase::Verify {
-            return refuse("the phase verify is for data of files".to_string());
+            return refuse("only data of files can be verified".to_string());
         }
         job.load.check(1)?;
         check_database(self.database())?;
@@ -155,7 +155,7 @@ fn check_database(database: &Database) -> Result<()> {
             for (name, value) in &file.pragmas {
                 if !is_word(name) || !is_word(value) {
                     return refuse(format!(
-                        "workload.database.pragmas: `{name} = {value}` is no name and a word or a number"
+                        "workload.database.pragmas: `{name} = {value}` must be a name and a word or a number"
                     ));
                 }
             }
@@ -202,7 +202,7 @@ impl Oltp {
         ];
         if let Some(count) = counts.into_iter().find(|&count| count > 10_000) {
             return refuse(format!(
-                "{count} statements of one sort in a transaction are more than 10000"
+                "{count} statements of one kind in a transaction are more than 10000"
             ));
         }
         Ok(())

@@ -119,9 +119,7 @@ impl MixTransaction {
         within(&format!("{position}: weight"), self.weight, 1e-6..=1e9)?;
         within(&format!("{position}: rollback"), self.rollback, 0.0..=1.0)?;
         if self.rollback > 0.0 && !self.transaction {
-            return refuse(format!(
-                "{position}: rollback is for what is carried out as a transaction"
-            ));
+            return refuse(format!("{position}: rollback needs transaction = true"));
         }
         if self.statements.is_empty() {
             return refuse(format!("{position} has no statements"));
@@ -199,7 +197,7 @@ mod tests {
             ),
             (
                 json!({"sql": "SELECT ?", "arguments": [{"draw": "same", "argument": 1}]}),
-                "statement 2, argument 1: same = 1 is no earlier argument; there are 0",
+                "statement 2, argument 1: same = 1 is not an earlier argument; there are 0",
             ),
             (
                 json!({"sql": "SELECT ?, ?", "arguments": [int, {"draw": "int", "low": 2, "high": 1}]}),

@@ -74,14 +74,14 @@ fn install(journals: &Path, engine: &Path, root: &Path) -> Result<()> {
                 Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => Ok(()),
                 other => other,
             })
-            .map_err(|cause| refused("make", &link, &cause))
+            .map_err(|cause| refused("create", &link, &cause))
     } else if root.join("etc/cron.d").is_dir() {
         write(&root.join(CRON), &format!("@reboot root {undo}\n"))
     } else {
         Err(EngineError::new(
             Class::BadCommand,
             "this machine has neither systemd nor cron.d".to_string(),
-            format!("let whatever starts it run: {undo}"),
+            format!("run this command at each boot: {undo}"),
         ))
     }
 }
@@ -89,7 +89,7 @@ fn install(journals: &Path, engine: &Path, root: &Path) -> Result<()> {
 fn unit(undo: &str) -> String {
     format!(
         "[Unit]\n\
-         Description=Put back what a cut-off experiment of Paribus left changed\n\
+         Description=Restore the settings of interrupted Paribus experiments\n\
          After=local-fs.target\n\
          Before=mysql.service mariadb.service postgresql.service\n\
          \n\
@@ -128,8 +128,8 @@ fn quoted(path: &Path) -> Result<String> {
     }
     Err(EngineError::new(
         Class::BadCommand,
-        format!("the path {text} cannot stand in a unit of systemd"),
-        "set PARIBUS_STATE to a folder without blanks and other special characters",
+        format!("the path {text} cannot be used in a systemd unit"),
+        "set PARIBUS_STATE to a directory without blanks and other special characters",
     ))
 }
 

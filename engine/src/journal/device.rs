@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::action::Action;
 use super::line::Change;
-use crate::identity::DeviceIdentity;
+use crate::device::DeviceIdentity;
 
 /// The device of the changed setting; `None` where it belongs to none, or the device is gone.
 pub fn device_of(change: &Change) -> Option<DeviceIdentity> {

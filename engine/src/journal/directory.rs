@@ -23,11 +23,11 @@ use super::file::Journal;
 use super::line::Record;
 use super::lock::{self, try_lock};
 use super::open_journal::{OpenJournal, Ownership};
-use super::replica::{self, JournalEntry, sync_directory, write_error};
+use super::replica::{self, JournalEntry};
 use crate::error::{Class, EngineError, Result};
 use crate::machine;
 
-const CLOSED: &str = "closed";
+pub(super) const CLOSED: &str = "closed";
 const COPIES: &str = "copies";
 const SUFFIX: &str = ".jsonl";
 /// Far more than a check of the journals needs, which takes milliseconds.
@@ -38,7 +38,7 @@ const RETRY: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone)]
 pub struct Directory {
     pub path: PathBuf,
-    copies: PathBuf,
+    pub(super) copies: PathBuf,
 }
 
 /// The lock is held as long as this value lives.
@@ -73,7 +73,7 @@ impl Directory {
     pub fn exists(&self) -> Result<bool> {
         match fs::symlink_metadata(&self.path) {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(cause) => Err(EngineError::from_io("look at", &self.path, &cause)),
+            Err(cause) => Err(EngineError::from_io("examine", &self.path, &cause)),
             Ok(_) => replica::trusted_directory(&self.path).map(|_| true),
         }
     }
@@ -87,7 +87,7 @@ impl Directory {
         while !try_lock(&directory).map_err(failed)? {
             if Instant::now() >= deadline {
                 let holder = lock::holder(&directory).map_or_else(
-                    || "a process that cannot be seen".to_string(),
+                    || "a process that is not visible".to_string(),
                     |holder| holder.to_string(),
                 );
                 return Err(EngineError::new(
@@ -128,8 +128,8 @@ impl Directory {
         Ok(names.iter().map(|name| self.path.join(name)).collect())
     }
 
-    /// Removes files that were cut off while they were created. Nothing was changed yet under such a journal, and a copy
-    /// is created again. The caller holds the lock, as whoever creates one does.
+    /// Removes files that were cut off while they were created. Nothing was changed yet under such a
+    /// journal, and a copy is created again. The caller holds the lock, as every creator does.
     pub fn remove_unfinished(&self, _lock: &DirectoryLock) {
         for directory in [&self.path, &self.copies] {
             for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
@@ -227,49 +227,6 @@ impl Directory {
         Journal::create(&path, &self.copy_of(&path), experiment, header)
     }
 
-    /// Writes the last line and files the journal as closed; returns its new path.
-    pub fn close(&self, journal: &mut Journal) -> Result<PathBuf> {
-        if let Err(error) = journal.append(Record::Closed) {
-            // On a full disk, only the new path of the file marks it as closed.
-            eprintln!("paribus-engine: {error}");
-        }
-        let target = self.file_as_closed(journal)?;
-        // The lock excludes another keeper that is about to create its copy there.
-        if File::open(&self.path)
-            .is_ok_and(|directory| try_lock(&directory).is_ok_and(|is_locked| is_locked))
-        {
-            let _ = fs::remove_dir(&self.copies);
-        }
-        Ok(target)
-    }
-
-    fn file_as_closed(&self, journal: &mut Journal) -> Result<PathBuf> {
-        let (path, target) = (journal.path().to_path_buf(), self.closed(journal.path()));
-        let moved = replica::private_directory(&self.path.join(CLOSED)).and_then(|()| {
-            fs::rename(&path, &target)
-                .or_else(|cause| match cause.kind() {
-                    io::ErrorKind::NotFound => self.file_copy(journal, &target),
-                    _ => Err(cause),
-                })
-                .and_then(|()| sync_directory(&target))
-                .and_then(|()| sync_directory(&path))
-                .map_err(|cause| write_error(&target, &cause))
-        });
-        moved.map_err(|error| not_closed(&path, &error))?;
-        let _ = fs::remove_file(self.copy_of(&path));
-        Ok(target)
-    }
-
-    /// Files the copy in place of a journal that was deleted while its keeper lived.
-    fn file_copy(&self, journal: &Journal, target: &Path) -> io::Result<()> {
-        let copy = self.copy_of(journal.path());
-        if !journal.files().any(|file| file == copy) {
-            return Ok(());
-        }
-        let text = fs::read_to_string(&copy)?;
-        replica::write_whole(target, &text).map(drop)
-    }
-
     /// The path of the next journal of an experiment: a paused experiment that continues has
     /// several.
     fn next_path(&self, experiment: &str) -> PathBuf {
@@ -288,22 +245,20 @@ impl Directory {
         }
     }
 
-    fn closed(&self, path: &Path) -> PathBuf {
+    pub(super) fn closed(&self, path: &Path) -> PathBuf {
         self.path
             .join(CLOSED)
             .join(path.file_name().unwrap_or_default())
     }
 
-    fn copy_of(&self, path: &Path) -> PathBuf {
+    pub(super) fn copy_of(&self, path: &Path) -> PathBuf {
         self.copies.join(path.file_name().unwrap_or_default())
     }
 }
 
 /// A directory of this user on another file system than the journals.
 fn other_file_system(journals: &Path) -> Option<PathBuf> {
-    // SAFETY: takes nothing and cannot fail.
-    let is_root = unsafe { libc::geteuid() } == 0;
-    let base = if is_root {
+    let base = if machine::is_root() {
         PathBuf::from("/run")
     } else {
         PathBuf::from(env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty())?)
@@ -326,18 +281,6 @@ fn unusable(path: &Path, kind: &str) -> EngineError {
             path.display()
         ),
         "check the settings that this experiment tested (paribus report lists them), then remove it",
-    )
-    .at(path)
-}
-
-fn not_closed(path: &Path, cause: &EngineError) -> EngineError {
-    EngineError::new(
-        Class::JournalNotClosed,
-        format!(
-            "all settings are restored, but the journal {} could not be filed as closed: {cause}",
-            path.display()
-        ),
-        "correct that, then run `paribus undo` again",
     )
     .at(path)
 }

@@ -23,9 +23,9 @@ use super::file::Journal;
 use super::line::{Change, Record};
 use super::open_journal::OpenJournal;
 use super::restore::restore_and_close;
+use crate::device::DeviceIdentity;
 use crate::error::{Class, EngineError, Result};
 use crate::event::Events;
-use crate::identity::DeviceIdentity;
 use crate::input::{self, Input};
 use crate::machine;
 
@@ -150,7 +150,7 @@ fn make_change(journal: &Journal, make: &Make) -> Result<JournalEvent> {
     let changes = || journal.changes.iter().map(|open| &open.change);
     let Some(announced) = changes().find(|change| change.knob == make.knob) else {
         return Err(EngineError::bad_command(format!(
-            "{} is not in the journal, so it must not be set",
+            "{} is not in the journal, so it cannot be set",
             make.knob
         )));
     };
@@ -179,7 +179,7 @@ fn parse(line: &str) -> Result<Command> {
 fn check(change: &Change) -> Result<()> {
     if change.undo.is_empty() {
         return Err(EngineError::bad_command(format!(
-            "the change of {} says nothing about how to undo it",
+            "the change of {} has no undo action",
             change.knob
         )));
     }
@@ -211,11 +211,11 @@ fn open_journal(directory: &Directory, allow_volatile: bool, open: &Open) -> Res
         return Err(EngineError::new(
             Class::OpenJournal,
             format!(
-                "experiment `{}` has left settings on this machine: {} is open and nobody owns it; run `paribus undo`",
+                "experiment `{}` has left changed settings on this machine: {} is open and has no owner; run `paribus undo`",
                 orphan.experiment(),
                 orphan.path.display()
             ),
-            "run `paribus undo` to put the machine back, then try again",
+            "run `paribus undo` to restore the machine, then try again",
         )
         .at(&orphan.path));
     }
@@ -232,7 +232,7 @@ fn open_journal(directory: &Directory, allow_volatile: bool, open: &Open) -> Res
                 busy.experiment(),
                 busy.path.display()
             ),
-            "wait until it has ended, or choose settings that it does not touch",
+            "wait until it has ended, or choose settings that it does not use",
         )
         .at(&busy.path));
     }
@@ -281,7 +281,7 @@ fn check_name(experiment: &str) -> Result<()> {
 fn refuse_volatile(directory: &Path, allow_volatile: bool) -> Result<()> {
     let existing = machine::nearest_existing(directory);
     let is_volatile = machine::is_volatile(&existing)
-        .map_err(|cause| EngineError::from_io("look at the file system of", &existing, &cause))?;
+        .map_err(|cause| EngineError::from_io("examine the file system of", &existing, &cause))?;
     if !is_volatile || allow_volatile {
         return Ok(());
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::action::Action;
-use crate::identity::DeviceIdentity;
+use crate::device::DeviceIdentity;
 
 pub const VERSION: u32 = 2;
 /// The last version without a count of the lines.

@@ -1,13 +1,17 @@
 //! Locks: the owner of a journal, and any other holder of its lock.
 //!
-//! In: an open file. Out: its exclusive lock, which the kernel releases at any death of the owner;
+//! In: an open file. Out: its exclusive lock, which the kernel releases when the owner ends;
 //! or the process that holds it. Called by `journal::replica`, `journal::directory` and
 //! `journal::undo`.
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
+
+use rustix::fs::{FlockOperation, flock, major, minor};
+use rustix::io::Errno;
+
+use crate::machine::{self, process::ProcessStat};
 
 /// The subcommands of the engine that own a journal.
 const OWNERS: [&str; 2] = ["journal", "undo"];
@@ -24,14 +28,10 @@ pub struct Holder {
 
 /// Takes the exclusive lock of a file or directory; false when another process has it.
 pub fn try_lock(file: &File) -> io::Result<bool> {
-    // SAFETY: a plain system call on a descriptor that `file` keeps open.
-    if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
-        return Ok(true);
-    }
-    let cause = io::Error::last_os_error();
-    match cause.raw_os_error() {
-        Some(libc::EWOULDBLOCK | libc::EINTR) => Ok(false),
-        _ => Err(cause),
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(true),
+        Err(Errno::WOULDBLOCK | Errno::INTR) => Ok(false),
+        Err(cause) => Err(cause.into()),
     }
 }
 
@@ -39,15 +39,10 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
 /// container.
 pub fn holder(file: &File) -> Option<Holder> {
     let metadata = file.metadata().ok()?;
-    let device = (libc::major(metadata.dev()), libc::minor(metadata.dev()));
+    let device = (major(metadata.dev()), minor(metadata.dev()));
     let locks = fs::read_to_string("/proc/locks").ok()?;
     let pid = holder_of(&locks, device, metadata.ino(), &owner_of)?;
     let argv = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name before it is in brackets and may contain anything.
-    let state = stat
-        .rsplit_once(") ")
-        .map_or("", |(_, after_name)| after_name);
     Some(Holder {
         pid,
         argv: argv
@@ -55,7 +50,7 @@ pub fn holder(file: &File) -> Option<Holder> {
             .filter(|word| !word.is_empty())
             .map(|word| String::from_utf8_lossy(word).into_owned())
             .collect(),
-        is_stopped: state.starts_with(['T', 't']),
+        is_stopped: ProcessStat::of(pid).is_some_and(|stat| stat.is_stopped()),
     })
 }
 
@@ -86,8 +81,7 @@ fn holder_of(
         (number.parse() == Ok(inode)).then_some((hex(major).zip(hex(minor)), pid))
     });
     let holders: Vec<_> = holders.collect();
-    // SAFETY: takes nothing and cannot fail.
-    let trusted = [0, unsafe { libc::geteuid() }];
+    let trusted = [0, machine::user()];
     let is_trusted = |pid| owner_of(pid).is_some_and(|owner| trusted.contains(&owner));
     let on_this_device = holders
         .iter()

@@ -2,11 +2,13 @@
 //!
 //! A keeper owns the journal of one experiment and outlives its controller. `undo` restores the
 //! journals of keepers that were killed or lost their power; `at_boot` runs it automatically. Both
-//! restore in the same way. Layers: `keeper`, `undo` -> `restore`, `directory` -> `open_journal` ->
-//! `file` -> `replica`, `contents` -> `lock`, `line`, `device` -> `action`.
+//! restore in the same way. Layers: `keeper`, `undo` -> `restore`, `undo_values` -> `directory`,
+//! `closing` -> `open_journal` -> `file` -> `replica`, `contents` -> `lock`, `line`, `device` ->
+//! `action`.
 
 pub mod action;
 pub mod at_boot;
+mod closing;
 pub mod contents;
 pub mod device;
 pub mod directory;
@@ -19,6 +21,7 @@ pub mod open_journal;
 pub mod replica;
 pub mod restore;
 pub mod undo;
+mod undo_values;
 
 /// The outcome of a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -44,7 +44,7 @@ impl OpenJournal {
     pub fn trouble(&self) -> Option<String> {
         match &self.ownership {
             Ownership::Orphan(_) => None,
-            Ownership::Owned(None) => Some("a process that cannot be seen holds its lock".into()),
+            Ownership::Owned(None) => Some("a process that is not visible holds its lock".into()),
             Ownership::Owned(Some(holder)) => holder.trouble(),
         }
     }

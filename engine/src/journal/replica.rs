@@ -81,7 +81,7 @@ impl Replica {
     /// before.
     pub fn append(&mut self, number: u64, text: &str) -> io::Result<()> {
         if self.is_broken {
-            return Err(io::Error::other("an earlier line could not be finished"));
+            return Err(io::Error::other("an earlier line is incomplete"));
         }
         let written = self
             .file
@@ -176,7 +176,7 @@ pub fn find(path: &Path) -> Result<JournalEntry> {
     };
     let metadata = file
         .metadata()
-        .map_err(|cause| EngineError::from_io("look at", path, &cause))?;
+        .map_err(|cause| EngineError::from_io("examine", path, &cause))?;
     if !metadata.is_file() {
         return Ok(JournalEntry::Unusable(kind(path)));
     }
@@ -227,7 +227,7 @@ pub fn private_directory(directory: &Path) -> Result<()> {
 /// Checks that a directory belongs to this user, and that nobody else can write to it.
 pub fn trusted_directory(directory: &Path) -> Result<fs::Metadata> {
     let metadata = fs::symlink_metadata(directory)
-        .map_err(|cause| EngineError::from_io("look at", directory, &cause))?;
+        .map_err(|cause| EngineError::from_io("examine", directory, &cause))?;
     if !metadata.is_dir() {
         return Err(EngineError::new(
             Class::JournalStranger,
@@ -255,7 +255,7 @@ fn stranger(error: EngineError) -> EngineError {
         Class::UntrustedFolder => EngineError {
             class: Class::JournalStranger,
             message: format!("journals cannot be kept here: {}", error.message),
-            hint: "name another directory with PARIBUS_STATE, or take the right to write from the others (chmod go-w)".into(),
+            hint: "name another directory with PARIBUS_STATE, or remove the write permission of other users (chmod go-w)".into(),
             ..error
         },
         _ => error,
@@ -264,10 +264,9 @@ fn stranger(error: EngineError) -> EngineError {
 
 /// An undo executes a journal's actions, so nobody else may have written it.
 fn refuse_stranger(metadata: &fs::Metadata, path: &Path) -> Result<()> {
-    // SAFETY: takes nothing and cannot fail.
-    let user = unsafe { libc::geteuid() };
+    let user = machine::user();
     let reason = if metadata.mode() & OTHERS_WRITE != 0 {
-        "others than its owner may write to it".to_string()
+        "other users may write to it".to_string()
     } else if metadata.uid() != user {
         format!("it belongs to user {}, not to user {user}", metadata.uid())
     } else {
@@ -276,7 +275,7 @@ fn refuse_stranger(metadata: &fs::Metadata, path: &Path) -> Result<()> {
     Err(EngineError::new(
         Class::JournalStranger,
         format!("the journal {} is not trusted: {reason}", path.display()),
-        "undo it as the user who owns it; or, where you know what it says, make it yours (chown, chmod go-w)",
+        "undo it as its owner; or check its content, then make it yours (chown, chmod go-w)",
     )
     .at(path))
 }
@@ -291,7 +290,7 @@ pub fn write_error(path: &Path, cause: &io::Error) -> EngineError {
     EngineError::new(
         Class::JournalWrite,
         format!("cannot write the journal {}: {cause}", path.display()),
-        "nothing was changed; make room or give access there, or set PARIBUS_STATE to another directory",
+        "nothing was changed; free space or give write permission there, or set PARIBUS_STATE to another directory",
     )
     .at(path)
 }

@@ -78,10 +78,8 @@ pub fn undo(selection: &Selection, events: &Events) -> Result<Leftover> {
 
 /// Root's directory of journals, for a user who may not read it; `None` where it does not exist.
 fn journals_of_root() -> Option<PathBuf> {
-    // SAFETY: takes nothing and cannot fail.
-    let is_root = unsafe { libc::geteuid() } == 0;
     let directory = Path::new(machine::ROOT_STATE).join("journal");
-    (!is_root && Path::new(machine::ROOT_STATE).exists()).then_some(directory)
+    (!machine::is_root() && Path::new(machine::ROOT_STATE).exists()).then_some(directory)
 }
 
 /// The paths in order of undo, the last journal first, since each holds the values that it found.

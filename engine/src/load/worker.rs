@@ -148,7 +148,7 @@ fn account_failure(tally: &mut Tally, in_a_row: u32, error: EngineError) -> Resu
     }
     if in_a_row >= FAILURES_IN_A_ROW {
         let message =
-            format!("{in_a_row} operations in a row have failed, the last one so: {error}");
+            format!("{in_a_row} operations in a row have failed; the last error: {error}");
         return Err(EngineError { message, ..error });
     }
     if first_of_its_class {

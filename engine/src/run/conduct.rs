@@ -71,7 +71,7 @@ pub fn conduct(
         return Err(EngineError::new(
             Class::IoError,
             format!(
-                "operations are outstanding for over {} s",
+                "operations have been outstanding for over {} s",
                 patience.as_secs()
             ),
             "look in the kernel log of the target (dmesg): the device may hang",
@@ -124,6 +124,6 @@ fn interrupted(before: &str) -> EngineError {
     EngineError::new(
         Class::Interrupted,
         format!("stdin was closed before {before}; the load is stopped"),
-        "keep stdin open until the last result has come",
+        "keep stdin open until the last result",
     )
 }

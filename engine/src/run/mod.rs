@@ -38,7 +38,7 @@ pub fn run(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
         .map_err(|cause| EngineError::no_thread(&cause))?;
     let job = match inbox.recv() {
         Ok(Message::Input(Input::Line(line))) => Job::parse(&line)?,
-        _ => return Err(EngineError::bad_job("stdin has no job")),
+        _ => return Err(EngineError::no_job()),
     };
     events.emit(&Hello::new(job.effective()));
     match job.phase {

@@ -157,7 +157,7 @@ impl<'a> Windows<'a> {
         let command = Command::parse(line)?;
         if !self.commanded {
             return Err(EngineError::bad_command(format!(
-                "`{line}` came, but the job has measure_s and so its window is timed"
+                "`{line}` is not accepted: the job has measure_s, so its window is timed"
             )));
         }
         self.carry_out(command)
@@ -190,7 +190,7 @@ impl<'a> Windows<'a> {
             }
             (Command::Measure(timed), _) => {
                 return Err(EngineError::bad_command(format!(
-                    "window `{}` cannot be timed while another is open or to come",
+                    "window `{}` cannot be timed while another is open or scheduled",
                     timed.window
                 )));
             }

@@ -4,7 +4,6 @@
 //! `started`, and `ended` when no process of the server runs any more. Called by `main`. It ignores
 //! signals, so that a server is stopped in good order even without its controller.
 
-mod account;
 mod process;
 
 use std::collections::BTreeMap;
@@ -14,12 +13,13 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{EngineError, Result};
 use crate::event::{Events, Hello};
 use crate::input::{self, Input};
-use crate::job::check_protocol;
+use crate::job;
 use crate::machine;
 use process::Process;
 
@@ -80,8 +80,8 @@ pub enum SuperviseEvent {
 }
 
 enum Message {
-    Said(Input),
-    Over,
+    Input(Input),
+    Ended,
 }
 
 fn a_minute() -> f64 {
@@ -90,11 +90,11 @@ fn a_minute() -> f64 {
 
 pub fn supervise(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     let (sender, inbox) = channel();
-    input::forward(stdin, sender.clone(), Message::Said)
+    input::forward(stdin, sender.clone(), Message::Input)
         .map_err(|cause| EngineError::no_thread(&cause))?;
     let job = match inbox.recv() {
-        Ok(Message::Said(Input::Line(line))) => parse(&line)?,
-        _ => return Err(EngineError::bad_job("stdin has no job")),
+        Ok(Message::Input(Input::Line(line))) => parse(&line)?,
+        _ => return Err(EngineError::no_job()),
     };
     for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
         machine::ignore_signal(signal);
@@ -103,11 +103,12 @@ pub fn supervise(stdin: impl Read + Send + 'static, events: &Events) -> Result<(
     let mut process = Process::start(&job)?;
     let pid = process.pid();
     events.emit(&SuperviseEvent::Started { pid });
-    process::when_over(pid, move || {
-        // The receiver is gone only when this process has ended.
-        let _ = sender.send(Message::Over);
-    })
-    .map_err(|cause| EngineError::no_thread(&cause))?;
+    process
+        .when_ended(move || {
+            // The receiver is gone only when this process has ended.
+            let _ = sender.send(Message::Ended);
+        })
+        .map_err(|cause| EngineError::no_thread(&cause))?;
 
     let mut deadline = None;
     loop {
@@ -116,7 +117,7 @@ pub fn supervise(stdin: impl Read + Send + 'static, events: &Events) -> Result<(
             Some(at) => inbox.recv_timeout(Instant::saturating_duration_since(&at, Instant::now())),
         };
         let command = match message {
-            Ok(Message::Said(Input::Line(line))) => match serde_json::from_str(&line) {
+            Ok(Message::Input(Input::Line(line))) => match serde_json::from_str(&line) {
                 Ok(command) => command,
                 Err(cause) => {
                     events.emit(&EngineError::bad_command(format!(
@@ -125,13 +126,13 @@ pub fn supervise(stdin: impl Read + Send + 'static, events: &Events) -> Result<(
                     continue;
                 }
             },
-            Ok(Message::Said(Input::End)) => Command::Stop,
+            Ok(Message::Input(Input::End)) => Command::Stop,
             Err(RecvTimeoutError::Timeout) => Command::Kill,
-            Ok(Message::Over) | Err(RecvTimeoutError::Disconnected) => break,
+            Ok(Message::Ended) | Err(RecvTimeoutError::Disconnected) => break,
         };
         match command {
             Command::Stop if deadline.is_none() => {
-                process.signal(job.stop_signal.number());
+                process.signal(job.stop_signal.signal());
                 deadline = Some(Instant::now() + Duration::from_secs_f64(job.patience_s));
             }
             Command::Stop => {}
@@ -151,19 +152,17 @@ pub fn supervise(stdin: impl Read + Send + 'static, events: &Events) -> Result<(
 }
 
 impl StopSignal {
-    fn number(self) -> i32 {
+    fn signal(self) -> Signal {
         match self {
-            StopSignal::Term => libc::SIGTERM,
-            StopSignal::Int => libc::SIGINT,
-            StopSignal::Quit => libc::SIGQUIT,
+            StopSignal::Term => Signal::TERM,
+            StopSignal::Int => Signal::INT,
+            StopSignal::Quit => Signal::QUIT,
         }
     }
 }
 
 fn parse(line: &str) -> Result<SuperviseJob> {
-    check_protocol(line)?;
-    let job: SuperviseJob = serde_json::from_str(line)
-        .map_err(|cause| EngineError::bad_job(format!("the job is not valid: {cause}")))?;
+    let job: SuperviseJob = job::parse(line)?;
     if job.argv.is_empty() {
         return Err(EngineError::bad_job("argv names no program"));
     }

@@ -3,18 +3,23 @@
 //! In: a `SuperviseJob`. Out: a process in a separate group that dies with this one, and the
 //! certainty that all its descendants are gone. Called by `supervise`.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
+
 use super::SuperviseJob;
-use super::account::Account;
 use crate::error::{Class, EngineError, Result};
+use crate::machine;
+use crate::machine::account::Account;
+use crate::machine::process::{ProcessStat, pids};
 
 pub struct Process {
     child: Child,
@@ -26,9 +31,8 @@ impl Process {
     pub fn start(job: &SuperviseJob) -> Result<Process> {
         let (log, log_start) = open_log(&job.log)?;
         let account = job.user.as_deref().map(switch_to).transpose()?;
-        // What descends from the server and is left by its parent becomes a child of this process.
-        // SAFETY: a plain system call on this process, with numbers only.
-        unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
+        // A descendant of the server whose parent has ended becomes a child of this process.
+        let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 
         let mut command = Command::new(&job.argv[0]);
         let second_handle = log.try_clone();
@@ -43,9 +47,9 @@ impl Process {
             .stdin(Stdio::null())
             .stdout(log)
             .stderr(second_handle);
-        let parent = std::process::id();
+        let parent = rustix::process::getpid();
         // SAFETY: between fork and exec only system calls are made, on memory made before.
-        unsafe { command.pre_exec(move || become_it(account.as_ref(), parent)) };
+        unsafe { command.pre_exec(move || prepare_child(account.as_ref(), parent)) };
         let child = command.spawn().map_err(|cause| cannot_start(job, &cause))?;
         Ok(Process { child, log_start })
     }
@@ -55,13 +59,28 @@ impl Process {
     }
 
     /// Sends a signal to the server alone; the server handles its descendants.
-    pub fn signal(&self, number: i32) {
-        send(self.raw_pid(), number);
+    pub fn signal(&self, signal: Signal) {
+        // Fails only where the server has ended.
+        let _ = rustix::process::kill_process(self.child_pid(), signal);
     }
 
     /// Kills its whole group.
     pub fn kill(&self) {
-        send(-self.raw_pid(), libc::SIGKILL);
+        let _ = rustix::process::kill_process_group(self.child_pid(), Signal::KILL);
+    }
+
+    /// Calls `report` on a separate thread when the server has ended, without reaping it.
+    pub fn when_ended(&self, report: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        let child = self.child_pid();
+        let wait = move || {
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            let _ = retry_on_intr(|| rustix::process::waitid(WaitId::Pid(child), options));
+            report();
+        };
+        thread::Builder::new()
+            .name("server".into())
+            .spawn(wait)
+            .map(drop)
     }
 
     /// Ends all remaining descendants after the server's end. Returns its exit code, or the signal
@@ -76,10 +95,9 @@ impl Process {
                 break;
             }
             for pid in left {
-                send(pid, libc::SIGKILL);
+                let _ = rustix::process::kill_process(pid, Signal::KILL);
             }
-            // SAFETY: a null pointer asks for no status.
-            unsafe { libc::waitpid(-1, std::ptr::null_mut(), 0) };
+            let _ = rustix::process::wait(WaitOptions::empty());
         }
         (
             status.and_then(|status| status.code()),
@@ -87,30 +105,9 @@ impl Process {
         )
     }
 
-    fn raw_pid(&self) -> libc::pid_t {
-        self.child.id().cast_signed()
+    fn child_pid(&self) -> Pid {
+        Pid::from_child(&self.child)
     }
-}
-
-/// Calls `report` on a separate thread when that child has ended, without reaping it.
-pub fn when_over(pid: u32, report: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let wait = move || {
-        loop {
-            // SAFETY: `siginfo_t` is plain numbers, for which all zeroes is a value.
-            let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-            let options = libc::WEXITED | libc::WNOWAIT;
-            // SAFETY: `info` lives during the call.
-            let done = unsafe { libc::waitid(libc::P_PID, pid, &raw mut info, options) };
-            if done == 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
-                break;
-            }
-        }
-        report();
-    };
-    thread::Builder::new()
-        .name("server".into())
-        .spawn(wait)
-        .map(drop)
 }
 
 /// The log. Every process of the server inherits its lock, so the lock shows whether one still
@@ -123,26 +120,21 @@ fn open_log(path: &Path) -> Result<(File, u64)> {
         .mode(0o600)
         .open(path)
         .map_err(|cause| failed(&cause))?;
-    // SAFETY: a plain system call on a descriptor that is open.
-    if unsafe { libc::flock(log.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
-        let cause = io::Error::last_os_error();
-        if cause.kind() != io::ErrorKind::WouldBlock {
-            return Err(failed(&cause));
-        }
-        return Err(EngineError::new(
+    flock(&log, FlockOperation::NonBlockingLockExclusive).map_err(|cause| match cause {
+        Errno::WOULDBLOCK => EngineError::new(
             Class::AddressBusy,
             format!("a server still writes to {}", path.display()),
-            "wait until it has ended, or end it",
+            "wait until it has ended, or stop it",
         )
-        .at(path));
-    }
+        .at(path),
+        _ => failed(&cause.into()),
+    })?;
     let length = log.metadata().map_err(|cause| failed(&cause))?.len();
     Ok((log, length))
 }
 
 fn switch_to(name: &str) -> Result<Account> {
-    // SAFETY: takes nothing and cannot fail.
-    if unsafe { libc::geteuid() } != 0 {
+    if !machine::is_root() {
         return Err(EngineError::new(
             Class::Permission,
             format!("only root can start a program as user {name}"),
@@ -155,14 +147,16 @@ fn switch_to(name: &str) -> Result<Account> {
 }
 
 /// In the child, before it executes the program.
-fn become_it(account: Option<&Account>, parent: u32) -> io::Result<()> {
+fn prepare_child(account: Option<&Account>, parent: Pid) -> io::Result<()> {
     // Also resets signals that this program inherited as ignored, as a shell does with QUIT for
     // background jobs.
     for signal in libc::SIGHUP..=libc::SIGSYS {
+        // rustix leaves signal handlers to libc.
         // SAFETY: SIG_DFL installs no handler code; a signal that cannot be caught is refused.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
     if let Some(account) = account {
+        // libc changes the user of all threads of a process, rustix that of one.
         // SAFETY: the list has that length and lives during the call; the others take numbers only.
         check(unsafe { libc::setgroups(account.groups.len(), account.groups.as_ptr()) })?;
         // SAFETY: as above.
@@ -171,11 +165,9 @@ fn become_it(account: Option<&Account>, parent: u32) -> io::Result<()> {
         check(unsafe { libc::setuid(account.uid) })?;
     }
     // After the change of user, which would clear it.
-    // SAFETY: takes numbers only.
-    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) })?;
-    // SAFETY: takes nothing and cannot fail.
-    if unsafe { libc::getppid() }.cast_unsigned() != parent {
-        return Err(io::Error::from_raw_os_error(libc::ESRCH));
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    if rustix::process::getppid() != Some(parent) {
+        return Err(Errno::SRCH.into());
     }
     Ok(())
 }
@@ -196,7 +188,8 @@ fn cannot_start(job: &SuperviseJob, cause: &io::Error) -> EngineError {
         as_user.unwrap_or_default(),
         job.directory.display()
     );
-    let hint = "see that the program and the folder are there, and that this user may reach both";
+    let hint =
+        "check that the program and the directory exist, and that this user has access to both";
     EngineError::new(
         Class::of_errno(cause.raw_os_error().unwrap_or(0)),
         message,
@@ -205,25 +198,13 @@ fn cannot_start(job: &SuperviseJob, cause: &io::Error) -> EngineError {
     .at(Path::new(program))
 }
 
-fn send(pid: libc::pid_t, number: i32) {
-    // It may be gone already, which is as well.
-    // SAFETY: a plain system call on a child or a group of children not yet waited for.
-    unsafe { libc::kill(pid, number) };
-}
-
 /// The children of this process, including dead ones.
-fn children() -> Vec<libc::pid_t> {
+fn children() -> Vec<Pid> {
     let this_process = std::process::id();
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers
-        .filter(|&pid| parent_of(pid) == Some(this_process))
+    let is_child =
+        |pid: &u32| ProcessStat::of(*pid).is_some_and(|stat| stat.parent == this_process);
+    let children = pids().into_iter().filter(is_child);
+    children
+        .filter_map(|pid| Pid::from_raw(pid.cast_signed()))
         .collect()
-}
-
-fn parent_of(pid: libc::pid_t) -> Option<u32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name before it is in brackets and may contain anything.
-    let (_, after_name) = stat.rsplit_once(") ")?;
-    after_name.split(' ').nth(1)?.parse().ok()
 }

@@ -8,11 +8,10 @@ use std::fs;
 
 use super::event::{Census, ProcessUse};
 use crate::clock::{self, Nanos, seconds};
+use crate::machine::process::{ProcessStat, pids};
 
 /// More processes than this are never of interest.
 const MOST: usize = 50;
-/// Flag of a kernel thread in the ninth field of /proc/pid/stat (PF_KTHREAD).
-const KERNEL_THREAD: u64 = 0x0020_0000;
 
 /// A process id may be reused; together with its start time it is unique.
 type Identity = (u32, u64);
@@ -34,17 +33,6 @@ struct Used {
     /// Minor page faults of reaped children. Every process has some, so this grows whenever a child
     /// is reaped.
     reaped_faults: u64,
-}
-
-#[derive(Debug, PartialEq)]
-struct ProcessStat<'a> {
-    command: &'a str,
-    parent: u32,
-    flags: u64,
-    reaped_faults: u64,
-    cpu_ticks: u64,
-    user_ticks: u64,
-    start_ticks: u64,
 }
 
 /// A living process.
@@ -177,51 +165,24 @@ fn descendants(ancestors: &[u32], living: &[Process]) -> HashSet<u32> {
 /// All user processes but this one, without those that end during the reading.
 fn living() -> Vec<Process> {
     let this_process = std::process::id();
-    let Ok(entries) = fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    entries
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok())
-        .filter(|&pid| pid != this_process)
+    let others = pids().into_iter().filter(|&pid| pid != this_process);
+    others
         .filter_map(|pid| {
-            let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-            let stat = parse_stat(&text)?;
-            if stat.flags & KERNEL_THREAD != 0 {
-                return None;
-            }
+            let stat = ProcessStat::of(pid).filter(|stat| !stat.is_kernel_thread())?;
             let io = fs::read_to_string(format!("/proc/{pid}/io")).ok();
-            let used = Used {
-                cpu_ticks: stat.cpu_ticks,
-                user_ticks: stat.user_ticks,
-                storage: io.map(|text| parse_io(&text)),
-                reaped_faults: stat.reaped_faults,
-            };
             Some(Process {
                 identity: (pid, stat.start_ticks),
                 parent: stat.parent,
-                command: stat.command.to_string(),
-                used,
+                command: stat.command,
+                used: Used {
+                    cpu_ticks: stat.cpu_ticks,
+                    user_ticks: stat.user_ticks,
+                    storage: io.map(|text| parse_io(&text)),
+                    reaped_faults: stat.reaped_faults,
+                },
             })
         })
         .collect()
-}
-
-/// The fields of /proc/pid/stat; the command is in parentheses and may contain anything.
-fn parse_stat(text: &str) -> Option<ProcessStat<'_>> {
-    let (open, close) = (text.find('(')?, text.rfind(')')?);
-    let command = text.get(open + 1..close)?;
-    // The first word here is field 3 of proc_pid_stat(5).
-    let fields: Vec<&str> = text.get(close + 1..)?.split_ascii_whitespace().collect();
-    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
-    Some(ProcessStat {
-        command,
-        parent: field(4)? as u32,
-        flags: field(9)?,
-        reaped_faults: field(11)?,
-        cpu_ticks: field(14)? + field(15)?,
-        user_ticks: field(14)?,
-        start_ticks: field(22)?,
-    })
 }
 
 fn parse_io(text: &str) -> (u64, u64) {
@@ -235,28 +196,12 @@ fn parse_io(text: &str) -> (u64, u64) {
 }
 
 fn ticks_per_s() -> f64 {
-    // SAFETY: asks for a constant of the system.
-    let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
-    if ticks > 0 { ticks as f64 } else { 100.0 }
+    rustix::param::clock_ticks_per_second() as f64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_command_may_contain_spaces_and_parentheses() {
-        let text = "42 (my (odd) name) S 1 42 42 0 -1 4194560 1 5 0 0 30 12 0 0 20 0 1 0 777 1 1";
-        let stat = parse_stat(text).unwrap();
-        assert_eq!(stat.command, "my (odd) name");
-        assert_eq!(
-            (stat.cpu_ticks, stat.user_ticks, stat.start_ticks),
-            (42, 30, 777)
-        );
-        assert_eq!(stat.parent, 1);
-        assert_eq!(stat.reaped_faults, 5);
-        assert_eq!(stat.flags & KERNEL_THREAD, 0);
-    }
 
     #[test]
     fn storage_bytes_are_not_the_bytes_of_the_cache() {

@@ -26,7 +26,7 @@ use crate::clock::{self, nanos};
 use crate::error::{EngineError, Result};
 use crate::event::{Events, Hello};
 use crate::input::{self, Input};
-use crate::job::check_protocol;
+use crate::job;
 use census::Counter;
 use counters::{CountersJob, Reader};
 use event::Counted;
@@ -67,7 +67,7 @@ pub fn sample(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> 
         .map_err(|cause| EngineError::no_thread(&cause))?;
     let job = match inbox.recv() {
         Ok(Message::Input(Input::Line(line))) => parse(&line)?,
-        _ => return Err(EngineError::bad_job("stdin has no job")),
+        _ => return Err(EngineError::no_job()),
     };
     let mut sampler = Sampler::new(&job.devices)?;
     let mut counter = Counter::default();
@@ -111,9 +111,7 @@ pub fn sample(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> 
 }
 
 fn parse(line: &str) -> Result<SampleJob> {
-    check_protocol(line)?;
-    let job: SampleJob = serde_json::from_str(line)
-        .map_err(|cause| EngineError::bad_job(format!("the job is not valid: {cause}")))?;
+    let job: SampleJob = job::parse(line)?;
     if !(0.01..=86_400.0).contains(&job.interval_s) {
         return Err(EngineError::bad_job(format!(
             "interval_s is {}; it must be from 0.01 to 86400 seconds",

@@ -154,7 +154,7 @@ fn open_device(name: &str) -> Result<Source> {
     let is_name = !name.is_empty() && !name.contains('/') && !name.starts_with('.');
     if !is_name {
         return Err(EngineError::bad_job(format!(
-            "`{name}` is not the name of a block device; it is like `sda`, without /dev/"
+            "`{name}` is not the name of a block device; write it like `sda`, without /dev/"
         )));
     }
     Source::open(format!("/sys/class/block/{name}/stat")).map_err(|error| {

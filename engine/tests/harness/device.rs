@@ -23,8 +23,7 @@ pub struct Loop {
 
 /// Whether devices can be created here; where tests must not be skipped, a failure.
 pub fn may_make_devices() -> bool {
-    // SAFETY: asks for a number of this process and cannot fail.
-    let root = unsafe { libc::geteuid() } == 0;
+    let root = paribus_engine::machine::is_root();
     assert!(
         root || std::env::var_os("PARIBUS_NO_SKIP").is_none(),
         "this test needs root, and PARIBUS_NO_SKIP lets none be skipped"

@@ -254,8 +254,7 @@ fn program(name: &str, folder: &Path) -> Command {
 }
 
 fn stand_in() -> Option<u32> {
-    // SAFETY: it takes nothing and cannot fail.
-    if unsafe { libc::geteuid() } != 0 {
+    if !paribus_engine::machine::is_root() {
         return None;
     }
     ["mysql", "nobody"].into_iter().find_map(|user| {

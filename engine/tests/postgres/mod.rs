@@ -18,6 +18,7 @@ use paribus_engine::db::postgres::Connection;
 use paribus_engine::db::server::{Secret, Server, Tls};
 use paribus_engine::db::statement::{Kind, Statement};
 use paribus_engine::db::{Answer, Connection as _, Execution};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::authority;
 
@@ -198,14 +199,13 @@ pub fn execute(
 
 pub fn answer(connection: &mut Connection) -> Result<Answer> {
     loop {
-        let mut poll = libc::pollfd {
-            fd: connection.fd(),
-            events: libc::POLLIN,
-            revents: 0,
+        let limit = Timespec {
+            tv_sec: 20,
+            tv_nsec: 0,
         };
-        // SAFETY: `poll` is one pollfd that lives during the call.
-        let ready = unsafe { libc::poll(&raw mut poll, 1, 20_000) };
-        assert!(ready == 1, "nothing has come for 20 s");
+        let socket = PollFd::from_borrowed_fd(connection.fd(), PollFlags::IN);
+        let ready = poll(&mut [socket], Some(&limit));
+        assert!(ready == Ok(1), "nothing has come for 20 s");
         if let Some(answer) = connection.receive()? {
             return Ok(answer);
         }

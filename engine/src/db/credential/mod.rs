@@ -51,7 +51,7 @@ impl Credential {
         match self {
             Credential::Env(name) => env::var(name)
                 .map(|password| alone(&password))
-                .map_err(|_| denied(format!("there is no {name} in the environment"))),
+                .map_err(|_| denied(format!("the environment has no variable {name}"))),
             Credential::File(path) => {
                 let text = read(path)?;
                 let line = text.strip_suffix('\n').unwrap_or(&text);
@@ -80,13 +80,13 @@ fn read(path: &Path) -> Result<String> {
     let metadata = file.metadata().map_err(|cause| unreadable(&cause))?;
     if !metadata.is_file() || !folder::is_trusted(metadata.uid()) {
         return Err(denied(format!(
-            "the file of a password must be a regular file that you own, and {} is not",
+            "{} must be a regular file that you own, since it holds a password",
             path.display()
         )));
     }
     if metadata.mode() & 0o077 != 0 {
         return Err(denied(format!(
-            "others can read the password in {}; keep it to yourself: chmod 600 {0}",
+            "other users can read the password in {}; remove their access: chmod 600 {0}",
             path.display()
         )));
     }

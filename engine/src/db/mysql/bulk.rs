@@ -26,7 +26,7 @@ impl Connection {
                 error if NOT_ALLOWED.contains(&error.code.as_str()) => return Ok(false),
                 error => return Err(error),
             },
-            _ => return Err(DbError::protocol("the server does not ask for the rows")),
+            _ => return Err(DbError::protocol("the server does not request the rows")),
         }
         for chunk in lines.chunks(CHUNK) {
             self.wire.add(chunk)?;
@@ -37,13 +37,13 @@ impl Connection {
             Some((&refusal::SIGN, body)) => return Err(refusal::read(body)),
             _ => {
                 return Err(DbError::protocol(
-                    "the server does not say what it has taken",
+                    "the server does not report how many rows it has loaded",
                 ));
             }
         };
         if loaded != rows {
             // The server silently skips client rows that it cannot load.
-            let message = format!("the server has taken {loaded} of {rows} rows into {into}");
+            let message = format!("the server has loaded {loaded} of {rows} rows into {into}");
             return Err(DbError::new(Kind::Refused, "", message));
         }
         Ok(true)

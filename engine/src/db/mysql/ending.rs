@@ -61,6 +61,6 @@ pub fn after_rows(packet: &[u8], short_ends: bool) -> Result<Status> {
 
 #[cold]
 pub fn file_refused() -> DbError {
-    let message = "the statement reads a file of the client, which is never given";
+    let message = "the statement reads a file of the client, which is refused";
     DbError::new(Kind::Refused, "", message)
 }

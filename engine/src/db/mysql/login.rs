@@ -68,7 +68,7 @@ impl<'a> Login<'a> {
             }
             (true, MORE) => self.continue_method(fields.0, private),
             (true, other) => Err(DbError::protocol(format!(
-                "the server begins a packet with {other:#04x} before it lets in"
+                "the server begins a packet with {other:#04x} during the login"
             ))),
         }
     }
@@ -108,7 +108,9 @@ impl<'a> Login<'a> {
                 b"" => "mysql_old_password".into(),
                 name => String::from_utf8_lossy(name),
             };
-            let message = format!("the server wants {name} of this user, which is not known here");
+            let message = format!(
+                "the server requires the authentication method {name}, which is not supported"
+            );
             DbError::new(Kind::Denied, "", message)
         })?;
         Ok(())
@@ -122,7 +124,7 @@ impl<'a> Login<'a> {
     fn continue_method(&mut self, server_data: &[u8], private: bool) -> Result<Step> {
         if self.method != Method::CachingSha2 {
             let name = self.method.name();
-            let message = format!("the server says more than {name} knows");
+            let message = format!("the server sends data that the method {name} does not define");
             return Err(DbError::protocol(message));
         }
         let answer =

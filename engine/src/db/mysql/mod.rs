@@ -19,7 +19,7 @@ pub mod results;
 pub mod rows;
 mod wire;
 
-use std::os::fd::RawFd;
+use std::os::fd::BorrowedFd;
 
 use super::argument::Arguments;
 use super::error::{DbError, Result};
@@ -83,7 +83,7 @@ impl super::Connection for Connection {
         Ok(connection)
     }
 
-    fn fd(&self) -> RawFd {
+    fn fd(&self) -> BorrowedFd<'_> {
         self.wire.stream.fd()
     }
 
@@ -156,7 +156,7 @@ impl Connection {
             Some((0, body)) => PrepareResponse::read(body)?,
             _ => {
                 return Err(DbError::protocol(
-                    "the server does not say what it has prepared",
+                    "the server does not describe the statement that it has prepared",
                 ));
             }
         };

@@ -8,7 +8,7 @@ pub const LONGEST: usize = 0xff_ffff;
 /// The bytes of the header before each payload.
 pub const HEAD: usize = 4;
 
-/// Length and number of the packet at the begin of these bytes.
+/// Length and number of the packet at the beginning of these bytes.
 #[inline]
 pub fn head(bytes: &[u8]) -> Option<(usize, u8)> {
     let [low, middle, high, sequence] = *bytes.first_chunk::<HEAD>()?;

@@ -72,7 +72,7 @@ impl Prepared {
         let count = self.types.len();
         if arguments.len() != count {
             return Err(DbError::protocol(format!(
-                "a statement with {count} parameters is given {} arguments",
+                "a statement with {count} parameters has {} arguments",
                 arguments.len()
             )));
         }
@@ -200,12 +200,7 @@ mod tests {
         let none = ArgumentList::default();
         assert!(written(&mut statement(0), &none).is_empty());
         let error = statement(1).write(Arguments::NONE, &mut Vec::new());
-        assert!(
-            error
-                .unwrap_err()
-                .message
-                .contains("1 parameters is given 0")
-        );
+        assert!(error.unwrap_err().message.contains("1 parameters has 0"));
     }
 
     #[test]

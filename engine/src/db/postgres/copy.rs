@@ -28,7 +28,7 @@ impl Connection {
                 Step::CopyIn => return self.feed(data),
                 Step::Done => {
                     self.reply.finish()?;
-                    let message = format!("the server takes no rows for {sql}");
+                    let message = format!("the server accepts no rows for {sql}");
                     return Err(DbError::new(Kind::Refused, "", message));
                 }
             }
@@ -61,7 +61,7 @@ impl Connection {
     #[cold]
     pub(super) fn refuse_copy(&mut self, execution: Execution) -> Result<()> {
         self.outgoing.clear();
-        request::copy_fail("no rows are at hand", &mut self.outgoing);
+        request::copy_fail("there are no rows to copy", &mut self.outgoing);
         // The server has skipped the Sync that was sent with the statement.
         if execution == Execution::Prepared {
             self.outgoing.extend_from_slice(request::SYNC);

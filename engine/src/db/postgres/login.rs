@@ -40,8 +40,12 @@ fn encrypt(stream: &mut Stream, incoming: &mut Incoming, server: &Server) -> Res
     stream.read_waiting(incoming)?;
     match incoming.bytes() {
         b"S" => incoming.consume(1),
-        [b'N', ..] => return Err(DbError::protocol("the server offers no TLS")),
-        _ => return Err(DbError::protocol("the server does not understand TLS")),
+        [b'N', ..] => return Err(DbError::protocol("the server does not offer TLS")),
+        _ => {
+            return Err(DbError::protocol(
+                "the server does not know the request for TLS",
+            ));
+        }
     }
     stream.start_tls(server)
 }
@@ -94,7 +98,7 @@ impl<'a> Login<'a> {
     fn answer(&mut self, mut fields: Fields<'_>, out: &mut Vec<u8>) -> Result<()> {
         match fields.int()? {
             0 if matches!(self.scram, Scram::Asked(_)) => Err(unproven(
-                "the server has not shown that it knows the password",
+                "the server has not proved that it knows the password",
             )),
             0 => {
                 self.is_in = true;
@@ -106,14 +110,14 @@ impl<'a> Login<'a> {
             11 => self.continue_scram(fields.0, out),
             12 => self.finish_scram(fields.0),
             other => Err(denied(format!(
-                "the server asks for authentication {other}, which is not offered here"
+                "the server requires the authentication method {other}, which is not supported"
             ))),
         }
     }
 
     fn password(&self) -> Result<&'a [u8]> {
         if self.password.is_empty() {
-            return Err(denied("the server asks for a password, and none is given"));
+            return Err(denied("the server requires a password, and none is given"));
         }
         Ok(self.password.as_bytes())
     }
@@ -121,7 +125,7 @@ impl<'a> Login<'a> {
     fn cleartext(&self, out: &mut Vec<u8>) -> Result<()> {
         if !self.is_private {
             return Err(denied(
-                "the server asks for the password in clear, which is sent only over TLS or a Unix socket",
+                "the server requires the password in clear text, which is sent only over TLS or a Unix socket",
             ));
         }
         request::password(self.password()?, out);
@@ -153,7 +157,9 @@ impl<'a> Login<'a> {
 
     fn continue_scram(&mut self, challenge: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let Scram::Asked(scram) = &mut self.scram else {
-            return Err(unproven("the server goes on with what it has not begun"));
+            return Err(unproven(
+                "the server continues an authentication that it has not begun",
+            ));
         };
         scram.update(challenge).map_err(unproven)?;
         request::next_proof(scram.message(), out);
@@ -162,7 +168,9 @@ impl<'a> Login<'a> {
 
     fn finish_scram(&mut self, proof: &[u8]) -> Result<()> {
         let Scram::Asked(scram) = &mut self.scram else {
-            return Err(unproven("the server ends what it has not begun"));
+            return Err(unproven(
+                "the server ends an authentication that it has not begun",
+            ));
         };
         scram.finish(proof).map_err(unproven)?;
         self.scram = Scram::Mutual;

@@ -10,7 +10,7 @@ mod refusal;
 pub mod reply;
 mod request;
 
-use std::os::fd::RawFd;
+use std::os::fd::BorrowedFd;
 
 use super::argument::Arguments;
 use super::error::{DbError, Result};
@@ -53,7 +53,7 @@ impl super::Connection for Connection {
         Ok(connection)
     }
 
-    fn fd(&self) -> RawFd {
+    fn fd(&self) -> BorrowedFd<'_> {
         self.stream.fd()
     }
 

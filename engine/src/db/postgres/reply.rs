@@ -109,7 +109,7 @@ impl Reply {
 }
 
 fn copies_out() -> DbError {
-    DbError::new(Kind::Refused, "", "COPY TO STDOUT is not for a load")
+    DbError::new(Kind::Refused, "", "COPY TO STDOUT cannot be used in a load")
 }
 
 /// The number at the end of a tag such as `INSERT 0 1`; 0 for a tag without one, such as `BEGIN`.

@@ -27,7 +27,7 @@ pub fn startup(server: &Server, out: &mut Vec<u8>) -> Result<()> {
         ("standard_conforming_strings", "on"),
     ];
     if settings.iter().any(|(_, value)| value.contains('\0')) {
-        let message = "a zero byte cannot be in the name of a user or a database";
+        let message = "the name of a user or a database cannot contain a zero byte";
         return Err(DbError::new(Kind::Refused, "", message));
     }
     sized(out, |out| {

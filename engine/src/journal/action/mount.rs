@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Undo;
 use super::program::output;
+use crate::machine::mounts::{self, Mount};
 
-const MOUNTS: &str = "/proc/self/mountinfo";
 const BUSY_PATIENCE: Duration = Duration::from_secs(2);
 const RETRY: Duration = Duration::from_millis(50);
 /// The kernel hides `strictatime`, the value without these words; a new mount needs it as an
@@ -177,65 +177,34 @@ fn refuse_vanishing(source: &str) -> io::Result<()> {
     };
     let autoclear = fs::read_to_string(format!("/sys/block/{name}/loop/autoclear"));
     if autoclear.is_ok_and(|text| text.trim() == "1") {
-        let message =
-            format!("{source} would vanish when it is unmounted: it was made by mount -o loop");
+        let message = format!(
+            "{source} would disappear when it is unmounted, since mount -o loop created it"
+        );
         return Err(io::Error::other(message));
     }
     Ok(())
 }
 
 fn mounted_at(point: &Path) -> io::Result<Option<Mounted>> {
-    Ok(parse(&fs::read_to_string(MOUNTS)?, point))
+    Ok(topmost(mounts::present()?, point))
 }
 
-/// The mount in the last line of mountinfo for this point, which is the topmost one.
-fn parse(mounts: &str, point: &Path) -> Option<Mounted> {
-    mounts.lines().rev().find_map(|line| {
-        let (mount, filesystem) = line.split_once(" - ")?;
-        let mount: Vec<&str> = mount.split(' ').collect();
-        let mut filesystem = filesystem.split(' ');
-        if Path::new(&unescaped(mount.get(4)?)) != point {
-            return None;
-        }
-        let (kind, source) = (filesystem.next()?, filesystem.next()?);
-        Some(Mounted {
-            point: point.to_path_buf(),
-            source: unescaped(source),
-            filesystem: kind.to_string(),
-            flags: (*mount.get(5)?).to_string(),
-            options: filesystem.next()?.to_string(),
-        })
+/// The topmost mount at this point, which is the last one in the list.
+fn topmost(mounts: Vec<Mount>, point: &Path) -> Option<Mounted> {
+    let mut from_the_top = mounts.into_iter().rev();
+    let mount = from_the_top.find(|mount| mount.point == point)?;
+    Some(Mounted {
+        point: mount.point,
+        source: mount.source,
+        filesystem: mount.filesystem,
+        flags: mount.flags,
+        options: mount.options,
     })
-}
-
-/// The kernel writes a blank as `\040`.
-fn unescaped(text: &str) -> String {
-    let mut parts = text.split('\\');
-    let mut plain = parts.next().unwrap_or_default().as_bytes().to_vec();
-    for part in parts {
-        let code = part
-            .get(..3)
-            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
-        match code {
-            Some(code) => {
-                plain.push(code);
-                plain.extend(part.bytes().skip(3));
-            }
-            None => plain.extend(b"\\".iter().chain(part.as_bytes())),
-        }
-    }
-    String::from_utf8_lossy(&plain).into_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const MOUNTS: &str = "\
-22 1 254:0 / / rw,relatime - ext4 /dev/vda rw,errors=remount-ro
-40 22 7:0 / /data\\040base rw,nosuid,noatime shared:3 master:1 - ext4 /dev/loop0 rw,commit=60
-41 40 7:1 / /data\\040base rw - xfs /dev/loop1 rw,inode64,logbsize=32k
-";
 
     fn barrier(path: &str) -> MountOption {
         MountOption {
@@ -249,19 +218,15 @@ mod tests {
     }
 
     #[test]
-    fn the_mount_on_top_is_read_with_flags_and_options_apart() {
-        let root = parse(MOUNTS, Path::new("/")).unwrap();
-        assert_eq!(
-            (root.source.as_str(), root.flags.as_str()),
-            ("/dev/vda", "rw,relatime")
+    fn a_new_mount_has_all_flags_and_options_of_the_topmost_one() {
+        let mounts = mounts::parse(
+            "40 22 7:0 / /data rw,noatime - ext4 /dev/loop0 rw,commit=60\n\
+             41 40 7:1 / /data rw - xfs /dev/loop1 rw,logbsize=32k\n",
         );
-        let data = parse(MOUNTS, Path::new("/data base")).unwrap();
-        assert_eq!(
-            (data.filesystem.as_str(), data.options.as_str()),
-            ("xfs", "rw,inode64,logbsize=32k")
-        );
-        assert_eq!(data.all(), "rw,strictatime,rw,inode64,logbsize=32k");
-        assert_eq!(parse(MOUNTS, Path::new("/data")), None);
+        let data = topmost(mounts.clone(), Path::new("/data")).unwrap();
+        assert_eq!(data.filesystem, "xfs");
+        assert_eq!(data.all(), "rw,strictatime,rw,logbsize=32k");
+        assert_eq!(topmost(mounts, Path::new("/")), None);
     }
 
     #[test]

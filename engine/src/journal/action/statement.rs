@@ -87,7 +87,7 @@ impl Undo for PutStatements {
                 if self.check.holds(&mut session)? {
                     return Ok(());
                 }
-                let foreign = "it is not what the experiment has made, and stays as it is";
+                let foreign = "the experiment did not create it, so it stays unchanged";
                 return Err(DbError::new(Kind::Refused, "", foreign));
             }
             self.statements
@@ -233,7 +233,7 @@ mod tests {
         undo.only_if = Some(expected_value("SELECT 1", "0"));
         let cause = undo.execute().unwrap_err().to_string();
         assert!(
-            cause.contains("not what the experiment has made"),
+            cause.contains("the experiment did not create it"),
             "{cause}"
         );
         assert!(

@@ -5,6 +5,7 @@
 
 pub mod cleanup;
 pub mod content;
+pub mod directory;
 pub mod distribution;
 mod fill;
 pub mod layout;
@@ -148,10 +149,10 @@ impl<I: Io> crate::load::workload::Workload for FileIo<I> {
             Failure::Short { moved } => EngineError::new(
                 Class::ShortIo,
                 format!(
-                    "cannot {action} {}: only {moved} were moved",
+                    "cannot {action} {}: only {moved} were transferred",
                     path.display()
                 ),
-                "see whether the file was shortened or its file system is nearly full",
+                "check whether the file was shortened or its file system is nearly full",
             )
             .at(path),
         }
@@ -161,7 +162,7 @@ impl<I: Io> crate::load::workload::Workload for FileIo<I> {
 fn never_started() -> EngineError {
     EngineError::new(
         Class::Internal,
-        "an operation has ended that was never started",
+        "an operation has completed that was never started",
         "this is a defect of the engine: report it with the job",
     )
 }

@@ -6,14 +6,13 @@
 //! `run`.
 
 use std::fs;
-use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rustix::fs::{FallocateFlags, OFlags};
 
 use super::cleanup::remove;
+use super::directory::make_directory;
 use super::fill::{NewFile, fill};
 use super::manifest::{Manifest, file_path, file_paths};
 use super::spans::span_bytes;
@@ -145,7 +144,7 @@ fn inodes(data: &Data) -> Result<Vec<u64>> {
     let inode = |path: PathBuf| {
         fs::symlink_metadata(&path)
             .map(|metadata| metadata.ino())
-            .map_err(|cause| EngineError::from_io("look at", &path, &cause))
+            .map_err(|cause| EngineError::from_io("examine", &path, &cause))
     };
     file_paths(data.location(), data.files)
         .into_iter()
@@ -176,7 +175,7 @@ fn refuse_foreign_files(data: &Data, old: Option<&Manifest>) -> Result<()> {
         Some(path) => Err(EngineError::new(
             Class::NotOurs,
             format!(
-                "{} exists and no manifest says that it may be overwritten",
+                "{} exists and no manifest lists it, so it is not overwritten",
                 path.display()
             ),
             "move or remove that file, or choose another directory",
@@ -188,7 +187,7 @@ fn refuse_foreign_files(data: &Data, old: Option<&Manifest>) -> Result<()> {
 fn check_space(data: &Data, old: Option<&Manifest>, needed_bytes: u64) -> Result<()> {
     let existing = machine::nearest_existing(data.location());
     let space = machine::space(&existing)
-        .map_err(|cause| EngineError::from_io("ask the free space of", &existing, &cause))?;
+        .map_err(|cause| EngineError::from_io("read the free space of", &existing, &cause))?;
     // Files to be rewritten or removed free their space.
     let regained: u64 = old.map_or(0, |old| {
         let trusted = old.complete && old.matches(data);
@@ -212,63 +211,6 @@ fn check_space(data: &Data, old: Option<&Manifest>, needed_bytes: u64) -> Result
         "free space there, use a smaller total_size_bytes, or choose another directory",
     )
     .at(data.location()))
-}
-
-/// Creates the directory and its missing parents; returns the created ones, the innermost first.
-///
-/// Includes parents that were created for other data next to it: the cleanup that comes last
-/// removes them.
-pub fn make_directory(directory: &Path) -> Result<Vec<PathBuf>> {
-    let mut created: Vec<PathBuf> = directory
-        .ancestors()
-        .take_while(|path| !path.exists())
-        .map(Path::to_path_buf)
-        .collect();
-    if let Some(parent) = created.last().and_then(|outermost| outermost.parent()) {
-        created.extend(made_for_others(parent));
-    }
-    // Only where nobody else can change the path, so that parents stay the same while directories
-    // are created.
-    let nearest = machine::nearest_existing(directory);
-    if nearest.is_dir() {
-        TrustedFolder::open(&nearest)?;
-    }
-    match fs::create_dir_all(directory) {
-        Ok(()) => Ok(created),
-        Err(cause)
-            if matches!(
-                cause.kind(),
-                io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory
-            ) =>
-        {
-            Err(EngineError::bad_job(format!(
-                "workload.directory {} is not a directory: {cause}",
-                directory.display()
-            ))
-            .at(directory))
-        }
-        Err(cause) => Err(EngineError::from_io(
-            "make the directory",
-            directory,
-            &cause,
-        )),
-    }
-}
-
-/// The directory and its parents, as far as they were created for data that lies directly in it.
-fn made_for_others(directory: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| Manifest::read(&entry.path()).ok().flatten())
-        .filter_map(|other| {
-            let index = other
-                .made_directories
-                .iter()
-                .position(|created| created == directory)?;
-            Some(other.made_directories[index..].to_vec())
-        })
-        .next()
-        .unwrap_or_default()
 }
 
 /// Removes the files of an earlier, larger set.
@@ -297,9 +239,7 @@ fn create(folder: &TrustedFolder, index: u32, data: &Data, direct: bool) -> Resu
         })?;
     // Allocates one extent on the device instead of one per thread. Where the file system cannot do
     // it, or has too little room, the writes report the error.
-    let size = data.file_size_bytes() as libc::off_t;
-    // SAFETY: a plain system call on a descriptor that `file` keeps open.
-    unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, size) };
+    let _ = rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, data.file_size_bytes());
     Ok(NewFile { file, path, index })
 }
 
@@ -319,7 +259,7 @@ pub(super) fn interrupted(path: &Path) -> EngineError {
     EngineError::new(
         Class::Interrupted,
         "preparing was stopped before the files were complete",
-        "run the prepare phase again, or cleanup to remove what was made",
+        "run the prepare phase again, or cleanup to remove the incomplete files",
     )
     .at(path)
 }

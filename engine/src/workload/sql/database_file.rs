@@ -5,16 +5,17 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::Path;
+
+use rustix::fs::Advice;
 
 use crate::db::database::SqliteFile;
 use crate::db::sqlite::files;
 use crate::error::{Class, EngineError, Result};
 use crate::folder::TrustedFolder;
 use crate::workload::fileio::cleanup::remove_made;
+use crate::workload::fileio::directory::make_directory;
 use crate::workload::fileio::manifest::Manifest;
-use crate::workload::fileio::prepare::make_directory;
 
 fn directory(file: &SqliteFile) -> &Path {
     // The job has checked that the path is absolute.
@@ -57,11 +58,7 @@ pub fn drop_cache(file: &SqliteFile) -> Result<()> {
     each(file, "drop from the page cache", |path| {
         let file = File::open(path)?;
         file.sync_all()?;
-        // SAFETY: the descriptor is open during the call, and no memory is handed over.
-        match unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) } {
-            0 => Ok(()),
-            errno => Err(io::Error::from_raw_os_error(errno)),
-        }
+        Ok(rustix::fs::fadvise(&file, 0, None, Advice::DontNeed)?)
     })
 }
 

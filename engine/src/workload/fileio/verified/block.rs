@@ -61,7 +61,7 @@ impl Sequence {
 impl fmt::Display for Sequence {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Sequence::PREPARED => write!(formatter, "what was prepared"),
+            Sequence::PREPARED => write!(formatter, "the prepared block"),
             _ => write!(
                 formatter,
                 "write {} of run {:06x}",
@@ -168,13 +168,13 @@ mod tests {
         assert_eq!(
             Sequence::first_of_run(0).run(),
             1,
-            "0 is for what was prepared"
+            "0 is for the prepared block"
         );
         assert!(
             i64::try_from(first.0).is_ok(),
             "others read it as a signed number"
         );
-        assert_eq!(Sequence::PREPARED.to_string(), "what was prepared");
+        assert_eq!(Sequence::PREPARED.to_string(), "the prepared block");
     }
 
     proptest! {

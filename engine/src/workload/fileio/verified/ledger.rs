@@ -6,7 +6,7 @@
 //!
 //! A pass fsyncs all files. It confirms only the writes that had completed before its first fsync
 //! started. A write that completes during the pass may have missed its file. So a pass copies the
-//! sequences at its begin, and they count when it has succeeded.
+//! sequences at its beginning, and they count when it has succeeded.
 //!
 //! The kernel reports a failed writeback to one fsync only and then forgets it. Of concurrent
 //! passes, any one may receive that error. So a pass counts only when all passes that overlap it

@@ -82,25 +82,25 @@ fn corrupt(path: &Path, offset: u64, expected: &str, damage: Damage) -> EngineEr
     let block = format!("{} at offset {offset}", path.display());
     let (message, hint) = match damage {
         Damage::NoLabel => (
-            format!("{block} is no verified block: wanted {expected}, found no label"),
+            format!("{block} is not a verified block: expected {expected}, found no label"),
             "a write was lost, or the data was never prepared: run cleanup and the prepare phase",
         ),
         Damage::Torn => (
             format!(
-                "{block} is torn: wanted {expected}, found bytes that do not fit their checksum"
+                "{block} is torn: expected {expected}, found bytes that do not match their checksum"
             ),
             "the storage has written a part of a block: look in the kernel log of the target (dmesg)",
         ),
         Damage::Misplaced(label) => (
             format!(
-                "{block} is misplaced: wanted {expected}, found {} for file {} at offset {}",
+                "{block} is misplaced: expected {expected}, found {} for file {} at offset {}",
                 label.sequence, label.file, label.offset
             ),
-            "the storage has mixed up places: look in the kernel log of the target (dmesg)",
+            "the storage has written a block to another position: look in the kernel log of the target (dmesg)",
         ),
         Damage::Stale(sequence) => (
-            format!("{block} is stale: wanted {expected}, found {sequence}"),
-            "the storage has lost a write, or somebody else writes there: look in the kernel log of the target (dmesg)",
+            format!("{block} is stale: expected {expected}, found {sequence}"),
+            "the storage has lost a write, or another program writes there: look in the kernel log of the target (dmesg)",
         ),
     };
     EngineError::new(Class::DataCorrupt, message, hint).at(path)

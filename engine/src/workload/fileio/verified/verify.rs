@@ -82,7 +82,7 @@ pub fn verify(
         return Err(EngineError::new(
             Class::Interrupted,
             "verifying was stopped before all blocks were read",
-            "keep stdin open until `finished` has come",
+            "keep stdin open until the event `finished`",
         ));
     }
     progress(total, total);

@@ -7,7 +7,7 @@ use crate::db::session::Session;
 use crate::error::{Class, EngineError, Result};
 
 const HINT: &str =
-    "name another database, or rows as they are there, or remove these tables yourself";
+    "choose another database, set rows to the existing number, or remove these tables by hand";
 
 /// Checks that the `there` existing tables have the rows of the job.
 pub fn check(
@@ -22,7 +22,7 @@ pub fn check(
         .filter(|_| existing == tables.len())
     else {
         let message = format!(
-            "{address}: {existing} of {} tables ({}) are there and were not made by Paribus",
+            "{address}: {existing} of {} tables ({}) exist and were not created by Paribus",
             tables.len(),
             tables.join(", ")
         );
@@ -38,7 +38,7 @@ pub fn check(
         if rows != Some(expected.to_string()) {
             let rows = rows.unwrap_or_default();
             let message = format!(
-                "{address}: {name} is there, was not made by Paribus, and has {rows} rows instead of {expected}"
+                "{address}: {name} exists, was not created by Paribus, and has {rows} rows instead of {expected}"
             );
             return Err(EngineError::new(Class::NotOurs, message, HINT));
         }

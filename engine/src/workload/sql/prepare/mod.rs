@@ -154,12 +154,12 @@ pub fn check(sql: &Sql) -> Result<()> {
         TableState::Foreign(existing) if existing == tables && has_rows => {
             return check_first_rows(&mut session, table_set, &address);
         }
-        TableState::Ours { .. } => "making the tables was interrupted".to_string(),
+        TableState::Ours { .. } => "creating the tables was interrupted".to_string(),
         TableState::Foreign(existing) if existing == tables => {
-            "the tables were not made by Paribus".to_string()
+            "the tables were not created by Paribus".to_string()
         }
-        TableState::Foreign(existing) => format!("{existing} of {tables} tables are there"),
-        TableState::Nothing => "the tables are not there".to_string(),
+        TableState::Foreign(existing) => format!("{existing} of {tables} tables exist"),
+        TableState::Nothing => "the tables do not exist".to_string(),
     };
     Err(not_prepared(&address, &why))
 }
@@ -176,7 +176,7 @@ pub fn count_run(database: &Database) -> Result<i64> {
         .query(&format!("SELECT runs - 1 FROM {MARKER}"))
         .map_err(with_address)?;
     let runs = result.rows.first().and_then(|row| row.first()?.as_ref());
-    let why = "its count of runs is no number";
+    let why = "its count of runs is not a number";
     runs.and_then(|runs| runs.parse().ok())
         .ok_or_else(|| not_prepared(&address, why))
 }
@@ -274,7 +274,7 @@ fn not_prepared(address: &str, why: &str) -> EngineError {
 fn interrupted(address: &str) -> EngineError {
     EngineError::new(
         Class::Interrupted,
-        format!("{address}: making the tables was stopped"),
-        "prepare again: what is not whole is made anew",
+        format!("{address}: creating the tables was stopped"),
+        "run the prepare phase again, which recreates incomplete tables",
     )
 }

@@ -3,11 +3,14 @@
 //! In: nothing. Out: numbers and strings read from the kernel. Called by `load`, `probe`,
 //! `telemetry` and `journal`.
 
+pub mod account;
+pub mod mounts;
+pub mod process;
+
 use std::env;
-use std::ffi::CString;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 /// User and system CPU seconds of this process so far.
@@ -19,6 +22,7 @@ pub struct CpuTime {
 
 pub fn own_cpu_time() -> CpuTime {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // rustix has no call for it.
     // SAFETY: `usage` is writable memory of the right type, and all zeroes is a valid rusage.
     let usage = unsafe {
         libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
@@ -39,9 +43,9 @@ pub fn cores_usable() -> usize {
 /// Makes timers of the calling thread fire on time. By default the kernel may add 50 us to reduce
 /// wake-ups.
 pub fn sleep_precisely() {
-    let nanoseconds: libc::c_ulong = 1;
-    // SAFETY: takes numbers only, and this one of the width that the call reads.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, nanoseconds) };
+    let nanoseconds = NonZeroU64::MIN;
+    // Without it, timers are only less precise.
+    let _ = rustix::thread::set_current_timer_slack(Some(nanoseconds));
 }
 
 /// Schedules the calling thread so that a wake-up does not preempt the task on its core
@@ -49,6 +53,7 @@ pub fn sleep_precisely() {
 /// preempts the server at each answer costs both of them two context switches.
 pub fn wake_without_preempting() {
     let usual = libc::sched_param { sched_priority: 0 };
+    // rustix has no call for it.
     // SAFETY: `usual` lives during the call, which changes this thread alone. Where it is forbidden
     // nothing is lost but time.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &raw const usual) };
@@ -75,8 +80,18 @@ fn first_line(path: &str) -> String {
 
 /// Makes this process ignore a signal; used where the default would end it without cleaning up.
 pub fn ignore_signal(signal: i32) {
+    // rustix leaves signal handlers to libc, which has its own record of them.
     // SAFETY: SIG_IGN installs no handler code, so no async-signal-safety is at stake.
     unsafe { libc::signal(signal, libc::SIG_IGN) };
+}
+
+/// The effective user of this process.
+pub fn user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+pub fn is_root() -> bool {
+    user() == 0
 }
 
 /// The state directory of root.
@@ -84,8 +99,6 @@ pub const ROOT_STATE: &str = "/var/lib/paribus";
 
 /// The directory for state that must survive this process and the boot, above all journals.
 pub fn state_directory() -> PathBuf {
-    // SAFETY: takes nothing and cannot fail.
-    let is_root = unsafe { libc::geteuid() } == 0;
     let named = |name: &str| {
         env::var_os(name)
             .filter(|value| !value.is_empty())
@@ -97,7 +110,7 @@ pub fn state_directory() -> PathBuf {
             .join("paribus")
     };
     let chosen = named("PARIBUS_STATE")
-        .or_else(|| is_root.then(|| PathBuf::from(ROOT_STATE)))
+        .or_else(|| is_root().then(|| PathBuf::from(ROOT_STATE)))
         .unwrap_or_else(users);
     std::path::absolute(&chosen).unwrap_or(chosen)
 }
@@ -111,17 +124,7 @@ pub struct Space {
 }
 
 pub fn space(path: &Path) -> io::Result<Space> {
-    let path = c_path(path)?;
-    let mut statistics = std::mem::MaybeUninit::<libc::statvfs>::zeroed();
-    // SAFETY: `path` is a C string and `found` writable memory of the right type, whose all-zero
-    // state is a valid value.
-    let (answer, statistics) = unsafe {
-        let answer = libc::statvfs(path.as_ptr(), statistics.as_mut_ptr());
-        (answer, statistics.assume_init())
-    };
-    if answer != 0 {
-        return Err(io::Error::last_os_error());
-    }
+    let statistics = rustix::fs::statvfs(path)?;
     Ok(Space {
         available_bytes: statistics.f_bavail * statistics.f_frsize,
         total_bytes: statistics.f_blocks * statistics.f_frsize,
@@ -131,11 +134,9 @@ pub fn space(path: &Path) -> io::Result<Space> {
 /// Whether the file system loses its content in a power cut.
 pub fn is_volatile(path: &Path) -> io::Result<bool> {
     const RAMFS_MAGIC: i64 = 0x8584_58f6;
-    // The field's type differs between architectures and C libraries.
-    #[allow(clippy::unnecessary_cast)]
-    let tmpfs = libc::TMPFS_MAGIC as i64;
+    const TMPFS_MAGIC: i64 = 0x0102_1994;
     let magic = file_system(path)?;
-    Ok(magic == tmpfs || magic == RAMFS_MAGIC)
+    Ok(magic == TMPFS_MAGIC || magic == RAMFS_MAGIC)
 }
 
 /// Whether a file keeps its inode number until it is removed; in FUSE the number belongs to a
@@ -147,17 +148,8 @@ pub fn keeps_inodes(path: &Path) -> io::Result<bool> {
 
 /// The magic number of the file system.
 fn file_system(path: &Path) -> io::Result<i64> {
-    let path = c_path(path)?;
-    let mut statistics = std::mem::MaybeUninit::<libc::statfs>::zeroed();
-    // SAFETY: as in `space`.
-    let (answer, statistics) = unsafe {
-        let answer = libc::statfs(path.as_ptr(), statistics.as_mut_ptr());
-        (answer, statistics.assume_init())
-    };
-    if answer != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // The field's type differs between architectures and C libraries.
+    let statistics = rustix::fs::statfs(path)?;
+    // The field's type differs between architectures.
     #[allow(clippy::unnecessary_cast)]
     let magic = statistics.f_type as i64;
     Ok(magic)
@@ -169,8 +161,4 @@ pub fn nearest_existing(path: &Path) -> PathBuf {
         .find(|ancestor| ancestor.exists())
         .unwrap_or(Path::new("/"))
         .to_path_buf()
-}
-
-fn c_path(path: &Path) -> io::Result<CString> {
-    CString::new(path.as_os_str().as_bytes()).map_err(io::Error::other)
 }

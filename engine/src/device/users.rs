@@ -11,8 +11,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::device::DeviceIdentity;
 use crate::error::{EngineError, Result};
-use crate::identity::DeviceIdentity;
+use crate::machine::process::pids;
 
 #[derive(Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename = "users")]
@@ -36,7 +37,7 @@ pub struct User {
 
 pub fn users(device: &Path, expected: Option<&DeviceIdentity>) -> Result<Users> {
     let metadata =
-        fs::metadata(device).map_err(|cause| EngineError::from_io("look at", device, &cause))?;
+        fs::metadata(device).map_err(|cause| EngineError::from_io("examine", device, &cause))?;
     let number = metadata
         .file_type()
         .is_block_device()
@@ -65,7 +66,8 @@ pub fn users(device: &Path, expected: Option<&DeviceIdentity>) -> Result<Users> 
         identity: device_identity,
         difference,
     };
-    for pid in pids() {
+    let this_process = std::process::id();
+    for pid in pids().into_iter().filter(|&pid| pid != this_process) {
         let folder = Path::new("/proc").join(pid.to_string());
         match has_open(&folder, &is_it) {
             Some(true) => users.processes.push(User {
@@ -87,13 +89,6 @@ fn identity_of(device: &Path) -> std::io::Result<DeviceIdentity> {
         Ok(file) => DeviceIdentity::of_file(&file),
         Err(_) => DeviceIdentity::of_path(device),
     }
-}
-
-fn pids() -> Vec<u32> {
-    let this_process = std::process::id();
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers.filter(|&pid| pid != this_process).collect()
 }
 
 /// Whether a process has the device open, or mapped after closing it; `None` where this user may

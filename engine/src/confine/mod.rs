@@ -20,10 +20,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
+use rustix::io::FdFlags;
+use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 use serde::Deserialize;
 
+use crate::device::DeviceIdentity;
 use crate::error::{Class, EngineError, Result};
-use crate::identity::DeviceIdentity;
 use mounts::Tree;
 
 const NODES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
@@ -33,10 +35,15 @@ const LINKS: [(&str, &str); 4] = [
     ("stdout", "/proc/self/fd/1"),
     ("stderr", "/proc/self/fd/2"),
 ];
-/// Numbers of `linux/capability.h`: SYS_MODULE, SYS_PTRACE, SYS_BOOT, MKNOD.
-const ALWAYS_DROPPED: [libc::c_ulong; 4] = [16, 19, 22, 27];
-/// SYS_RAWIO and SYS_ADMIN, which flushing the cache of a block device needs.
-const DROPPED_WITHOUT_DEVICES: [libc::c_ulong; 2] = [17, 21];
+const ALWAYS_DROPPED: [CapabilitySet; 4] = [
+    CapabilitySet::SYS_MODULE,
+    CapabilitySet::SYS_PTRACE,
+    CapabilitySet::SYS_BOOT,
+    CapabilitySet::MKNOD,
+];
+/// Flushing the cache of a block device needs them.
+const DROPPED_WITHOUT_DEVICES: [CapabilitySet; 2] =
+    [CapabilitySet::SYS_RAWIO, CapabilitySet::SYS_ADMIN];
 
 #[derive(Debug, Clone, Args)]
 pub struct Confinement {
@@ -75,7 +82,8 @@ fn named_device(text: &str) -> std::result::Result<NamedDevice, serde_json::Erro
 /// another device.
 pub fn confine(confinement: &Confinement) -> Result<()> {
     let directory = env::current_dir().map_err(|cause| failed("find", Path::new("."), &cause))?;
-    mounts::unshare().map_err(|cause| failed("make a mount namespace for", &directory, &cause))?;
+    mounts::unshare()
+        .map_err(|cause| failed("create a mount namespace for", &directory, &cause))?;
     let device_files = confinement
         .devices
         .iter()
@@ -158,7 +166,7 @@ fn trees(confinement: &Confinement, device_files: &[File]) -> Result<Vec<(Tree, 
 fn clone(path: &Path, target: PathBuf) -> Result<(Tree, PathBuf)> {
     Tree::clone_of(path)
         .map(|tree| (tree, target))
-        .map_err(|cause| failed("take the mounts of", path, &cause))
+        .map_err(|cause| failed("copy the mounts of", path, &cause))
 }
 
 fn canonical(path: &Path) -> Result<PathBuf> {
@@ -190,13 +198,13 @@ fn fill_dev() -> io::Result<()> {
 fn drop_capabilities(has_no_devices: bool) -> Result<()> {
     let additional = DROPPED_WITHOUT_DEVICES.iter().filter(|_| has_no_devices);
     for &capability in ALWAYS_DROPPED.iter().chain(additional) {
-        // SAFETY: takes numbers only.
-        if unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) } != 0 {
-            let cause = io::Error::last_os_error();
-            return Err(refused(format!(
-                "cannot drop capability {capability}: {cause}"
-            )));
-        }
+        remove_capability_from_bounding_set(capability).map_err(|cause| {
+            let number = capability.bits().trailing_zeros();
+            refused(format!(
+                "cannot drop capability {number}: {}",
+                io::Error::from(cause)
+            ))
+        })?;
     }
     Ok(())
 }
@@ -206,9 +214,8 @@ fn become_program(argv: &[OsString], held: Vec<File>) -> Result<()> {
         return Ok(());
     };
     for file in held {
-        // SAFETY: a plain system call on a descriptor that `file` keeps open.
-        unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFD, 0) };
         // Stays open while the program runs, so that no other device gets the same number.
+        let _ = rustix::io::fcntl_setfd(&file, FdFlags::empty());
         std::mem::forget(file);
     }
     let cause = Command::new(program).args(arguments).exec();
@@ -224,6 +231,6 @@ fn refused(message: String) -> EngineError {
     EngineError::new(
         Class::Permission,
         message,
-        "run as root with CAP_SYS_ADMIN on Linux 5.12 or newer, and see that the program and the paths exist",
+        "run as root with CAP_SYS_ADMIN on Linux 5.12 or newer, and check that the program and the paths exist",
     )
 }
