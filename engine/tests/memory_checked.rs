@@ -73,4 +73,11 @@ fn asking_the_kernel_fills_only_what_is_ours() {
     let directory = disk_directory();
     let (code, events) = checked(&["probe", directory.path().to_str().unwrap()]).finish();
     assert_eq!(code, 0, "{events:#?}");
+
+    let mut sampler = checked(&["sample"]);
+    sampler.send(&json!({"protocol": 2, "devices": [], "interval_s": 60.0}));
+    sampler.send(&json!({"census": "first"}));
+    sampler.wait_for("census");
+    let (code, events) = sampler.finish();
+    assert_eq!(code, 0, "{events:#?}");
 }
