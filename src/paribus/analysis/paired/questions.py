@@ -92,7 +92,7 @@ def arrays(series: PairSeries) -> Pairs:
         application=np.array([pair.block for pair in series.pairs], dtype=np.intp) if series.split else None,
         resolution=(1 / count if count else 0.0) if by_count else _HISTOGRAM_STEP,
         count=count,
-        other_load=other_load if np.std(other_load) > LITTLE_OTHER_LOAD else None,
+        other_load=other_load if counts and np.std(other_load) > LITTLE_OTHER_LOAD else None,
     )
 
 

@@ -10,7 +10,6 @@ TITLES = {
     "cpu_busy_share": N_("processor time"),
     "cpu_clock_hz": N_("processor clock"),
     "run_queue": N_("tasks that run, or wait for a processor or a disk"),
-    "load_1m": N_("load average"),
     "io_pressure_share": N_("time in which some task waits for I/O"),
     "memory_dirty_bytes": N_("dirty memory"),
     "memory_available_bytes": N_("memory available"),
