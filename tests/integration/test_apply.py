@@ -1,5 +1,6 @@
 """What was shown to be better is set on a real device, stays, is passed over by runs, and comes back."""
 
+import contextlib
 import json
 import os
 import pty
@@ -227,7 +228,13 @@ def test_an_interrupted_question_sets_nothing(loop: str, tmp_path: Path, end_of_
     leader, follower = pty.openpty()
     command = [sys.executable, "-u", "-m", "paribus.cli.main", "apply", "told"]
     with subprocess.Popen(
-        command, stdin=follower, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        command,
+        stdin=follower,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A background job of a shell ignores Ctrl-C, and so would whatever it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     ) as process:
         assert process.stderr is not None
         question = ""
@@ -239,7 +246,9 @@ def test_an_interrupted_question_sets_nothing(loop: str, tmp_path: Path, end_of_
             os.write(leader, b"\x04")
         else:
             process.send_signal(signal.SIGINT)
-        process.wait(60)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(60)
+        process.kill()
     os.close(leader)
     os.close(follower)
     assert process.returncode == 130
