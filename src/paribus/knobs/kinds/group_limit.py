@@ -46,7 +46,7 @@ class GroupLimitKind(FileKind):
         else:
             path, above = first, first.parent.parent / first.name
             if not exists(host, str(path.parent.parent)):
-                raise Missing(f"there is no {path.parent.parent}: this machine has no such control groups")
+                raise Missing(f"there is no {path.parent.parent}: this machine has no such control group")
         if path.name == CPUS:
             return dataclasses.replace(knob, addresses=(str(path), str(above)))
         if not location.device:
