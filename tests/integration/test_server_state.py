@@ -203,7 +203,7 @@ def test_rows_that_are_lost_when_data_is_put_back_are_found(bench, kind: str) ->
     for _ in range(2):  # also when it is tried again
         with pytest.raises(DataDamaged, match=r"sbtest1.? has 59,000 rows instead of 60,000") as refused:
             one.apply()
-    assert "run the plan anew" in refused.value.todo
+    assert "run the plan again" in refused.value.todo
 
 
 @pytest.mark.parametrize("kind", list(FACTORS))
