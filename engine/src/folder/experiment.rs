@@ -271,10 +271,10 @@ fn not_ours(path: &Path, experiment: &str) -> EngineError {
     EngineError::new(
         Class::NotOurs,
         format!(
-            "{} is there, and has no manifest that says it holds the data of experiment {experiment}",
+            "{} exists, and has no manifest of experiment {experiment}",
             path.display()
         ),
-        "look at what is in it; move it away or remove it by hand",
+        "examine its content; move it away or remove it by hand",
     )
     .at(path)
 }
