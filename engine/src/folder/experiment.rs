@@ -4,7 +4,6 @@
 //! experiment, so that it can be recognised and removed without the store. Called by `main`.
 
 use std::ffi::{CStr, CString, OsStr};
-use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -14,7 +13,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::TrustedFolder;
-use super::manifest::{self, MANIFEST, Manifest, UNFINISHED};
+use super::manifest::{MANIFEST, Manifest, UNFINISHED};
+use super::trusted::failed;
 use crate::clock;
 use crate::error::{Class, EngineError, Result};
 
@@ -53,7 +53,7 @@ pub struct DataFolders {
 pub fn make(parent: &Path, experiment: &str, about: Value) -> Result<PathBuf> {
     let shared = TrustedFolder::open(parent)?.make(SHARED, 0o755)?;
     let folder = shared.make(experiment, 0o700)?;
-    match manifest::read(&folder) {
+    match Manifest::read(&folder) {
         Ok(Some(manifest)) if manifest.experiment == experiment => {}
         Ok(None) if is_empty(&folder)? => {
             let manifest = Manifest {
@@ -61,7 +61,7 @@ pub fn make(parent: &Path, experiment: &str, about: Value) -> Result<PathBuf> {
                 made_unix_s: clock::unix_s(),
                 about,
             };
-            manifest::write(&folder, &manifest)?;
+            manifest.write(&folder)?;
         }
         _ => return Err(not_ours(folder.path(), experiment)),
     }
@@ -87,7 +87,7 @@ pub fn list(parent: &Path) -> Result<DataFolders> {
         let Ok(name) = name.to_str() else { continue };
         let folder = shared.folder(name)?;
         folders.push(DataFolder {
-            manifest: manifest::read(&folder).unwrap_or(None),
+            manifest: Manifest::read(&folder).unwrap_or(None),
             size_bytes: size_bytes(&folder)?,
             empty: is_empty(&folder)?,
             in_use: is_in_use(&folder)?,
@@ -106,7 +106,7 @@ pub fn remove(parent: &Path, experiment: &str) -> Result<()> {
     let outer = TrustedFolder::open(parent)?;
     let shared = outer.folder(SHARED)?;
     let folder = shared.folder(experiment)?;
-    match manifest::read(&folder) {
+    match Manifest::read(&folder) {
         Ok(Some(manifest)) if manifest.experiment == experiment => {}
         Ok(None) if is_id(experiment) && is_empty(&folder)? => {}
         _ => return Err(not_ours(folder.path(), experiment)),
@@ -114,11 +114,8 @@ pub fn remove(parent: &Path, experiment: &str) -> Result<()> {
     if is_in_use(&folder)? {
         return Err(EngineError::new(
             Class::AddressBusy,
-            format!(
-                "a program that works in {} still runs",
-                folder.path().display()
-            ),
-            "end it first, then remove the folder",
+            format!("a program in {} is still running", folder.path().display()),
+            "stop it, then remove the folder",
         )
         .at(folder.path()));
     }
@@ -127,7 +124,7 @@ pub fn remove(parent: &Path, experiment: &str) -> Result<()> {
     empty(
         &folder
             .readable()
-            .map_err(|cause| io_error("read", folder.path(), &cause))?,
+            .map_err(|cause| EngineError::from_io("read", folder.path(), &cause))?,
         device,
         folder.path(),
         MANIFEST,
@@ -150,7 +147,7 @@ fn empty(folder: impl AsFd, device: u64, path: &Path, excluded: &str) -> Result<
         }
         let here = path.join(OsStr::from_bytes(name.to_bytes()));
         let stat = rustix::fs::statat(folder.as_fd(), &name, AtFlags::SYMLINK_NOFOLLOW)
-            .map_err(|cause| failed("look at", &here, cause))?;
+            .map_err(|cause| failed("examine", &here, cause))?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
             rustix::fs::unlinkat(folder.as_fd(), &name, AtFlags::empty())
                 .map_err(|cause| failed("remove", &here, cause))?;
@@ -159,7 +156,7 @@ fn empty(folder: impl AsFd, device: u64, path: &Path, excluded: &str) -> Result<
         if stat.st_dev != device {
             return Err(EngineError::new(
                 Class::DeviceInUse,
-                format!("{} is where another file system is mounted", here.display()),
+                format!("another file system is mounted at {}", here.display()),
                 "unmount it, then remove the folder",
             )
             .at(&here));
@@ -177,7 +174,7 @@ fn empty(folder: impl AsFd, device: u64, path: &Path, excluded: &str) -> Result<
 fn size_bytes(folder: &TrustedFolder) -> Result<u64> {
     let readable = folder
         .readable()
-        .map_err(|cause| io_error("read", folder.path(), &cause))?;
+        .map_err(|cause| EngineError::from_io("read", folder.path(), &cause))?;
     blocks(&readable, folder.path()).map(|blocks| blocks * 512)
 }
 
@@ -239,7 +236,7 @@ fn is_id(name: &str) -> bool {
 fn entries(folder: &TrustedFolder) -> Result<Vec<CString>> {
     let readable = folder
         .readable()
-        .map_err(|cause| io_error("read", folder.path(), &cause))?;
+        .map_err(|cause| EngineError::from_io("read", folder.path(), &cause))?;
     names_in(readable.as_fd(), folder.path())
 }
 
@@ -259,7 +256,7 @@ fn names_in(folder: impl AsFd, path: &Path) -> Result<Vec<CString>> {
 
 fn stat_of(folder: &TrustedFolder, name: &CStr) -> Result<Stat> {
     rustix::fs::statat(folder.descriptor(), name, AtFlags::SYMLINK_NOFOLLOW)
-        .map_err(|cause| failed("look at", folder.path(), cause))
+        .map_err(|cause| failed("examine", folder.path(), cause))
 }
 
 fn unlink(folder: &TrustedFolder, name: &str, flags: AtFlags) -> Result<()> {
@@ -271,18 +268,10 @@ fn not_ours(path: &Path, experiment: &str) -> EngineError {
     EngineError::new(
         Class::NotOurs,
         format!(
-            "{} exists, and has no manifest of experiment {experiment}",
+            "{} exists, but no manifest there names experiment {experiment}",
             path.display()
         ),
-        "examine its content; move it away or remove it by hand",
+        "examine its content, then move it away or remove it by hand",
     )
     .at(path)
-}
-
-fn failed(action: &str, path: &Path, cause: rustix::io::Errno) -> EngineError {
-    io_error(action, path, &cause.into())
-}
-
-fn io_error(action: &str, path: &Path, cause: &io::Error) -> EngineError {
-    EngineError::from_io(action, path, cause)
 }

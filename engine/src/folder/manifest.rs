@@ -1,6 +1,6 @@
-//! The manifest of a data folder, which names the experiment whose data is in it.
+//! The manifest of an experiment's data folder, which names the experiment.
 //!
-//! In: a folder. Out: its manifest, written as a whole. Called by `folder::experiment`.
+//! In: a folder. Out: its manifest. Called by `folder::experiment`.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -26,39 +26,41 @@ pub struct Manifest {
     pub about: Value,
 }
 
-/// The manifest of a folder; `None` where there is none.
-pub fn read(folder: &TrustedFolder) -> Result<Option<Manifest>> {
-    let path = folder.path().join(MANIFEST);
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK;
-    let mut text = String::new();
-    match folder.open_file(OsStr::new(MANIFEST), flags, 0) {
-        Ok(file) => file.take(MOST_BYTES).read_to_string(&mut text),
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(cause) => Err(cause),
-    }
-    .map_err(|cause| EngineError::from_io("read", &path, &cause))?;
-    serde_json::from_str(&text).map(Some).map_err(|cause| {
-        let message = format!("{} is damaged: {cause}", path.display());
-        EngineError::new(Class::NotOurs, message, "remove the folder by hand").at(&path)
-    })
-}
-
-/// Writes the manifest durably, under another name until it is complete.
-pub fn write(folder: &TrustedFolder, manifest: &Manifest) -> Result<()> {
-    let path = folder.path().join(MANIFEST);
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
-    let text = serde_json::to_string_pretty(manifest).unwrap_or_default();
-    let written = folder
-        .open_file(OsStr::new(UNFINISHED), flags, 0o600)
-        .and_then(|mut file: File| {
-            file.write_all(text.as_bytes())?;
-            file.write_all(b"\n")?;
-            file.sync_all()
+impl Manifest {
+    /// `None` where the folder has none.
+    pub fn read(folder: &TrustedFolder) -> Result<Option<Manifest>> {
+        let path = folder.path().join(MANIFEST);
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+        let mut text = String::new();
+        match folder.open_file(OsStr::new(MANIFEST), flags, 0) {
+            Ok(file) => file.take(MOST_BYTES).read_to_string(&mut text),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(cause) => Err(cause),
+        }
+        .map_err(|cause| EngineError::from_io("read", &path, &cause))?;
+        serde_json::from_str(&text).map(Some).map_err(|cause| {
+            let message = format!("{} is damaged: {cause}", path.display());
+            EngineError::new(Class::NotOurs, message, "remove the folder by hand").at(&path)
         })
-        .and_then(|()| {
-            let descriptor = folder.descriptor();
-            rustix::fs::renameat(&descriptor, UNFINISHED, &descriptor, MANIFEST)?;
-            Ok(rustix::fs::fsync(folder.readable()?)?)
-        });
-    written.map_err(|cause| EngineError::from_io("write", &path, &cause))
+    }
+
+    /// Writes it so that it is complete after any interruption.
+    pub fn write(&self, folder: &TrustedFolder) -> Result<()> {
+        let path = folder.path().join(MANIFEST);
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
+        let text = serde_json::to_string_pretty(self).unwrap_or_default();
+        let written = folder
+            .open_file(OsStr::new(UNFINISHED), flags, 0o600)
+            .and_then(|mut file: File| {
+                file.write_all(text.as_bytes())?;
+                file.write_all(b"\n")?;
+                file.sync_all()
+            })
+            .and_then(|()| {
+                let descriptor = folder.descriptor();
+                rustix::fs::renameat(&descriptor, UNFINISHED, &descriptor, MANIFEST)?;
+                Ok(rustix::fs::fsync(folder.readable()?)?)
+            });
+        written.map_err(|cause| EngineError::from_io("write", &path, &cause))
+    }
 }

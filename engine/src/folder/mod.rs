@@ -4,7 +4,7 @@
 //! `workload` and `journal`.
 
 pub mod experiment;
-mod manifest;
+pub mod manifest;
 mod owner;
 pub mod trusted;
 

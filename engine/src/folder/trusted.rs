@@ -106,7 +106,7 @@ impl TrustedFolder {
         let path = self.path.join(name);
         match rustix::fs::mkdirat(&self.descriptor, name, Mode::from_raw_mode(mode)) {
             Ok(()) | Err(rustix::io::Errno::EXIST) => self.folder(name),
-            Err(cause) => Err(failed("make the folder", &path, cause)),
+            Err(cause) => Err(failed("create the folder", &path, cause)),
         }
     }
 
@@ -185,7 +185,7 @@ fn is_one(name: &OsStr) -> bool {
 }
 
 fn stat_of(descriptor: &OwnedFd, path: &Path) -> Result<Stat> {
-    rustix::fs::fstat(descriptor).map_err(|cause| failed("look at", path, cause))
+    rustix::fs::fstat(descriptor).map_err(|cause| failed("examine", path, cause))
 }
 
 fn refuse(descriptor: &OwnedFd, stat: &Stat, path: &Path) -> Result<()> {
@@ -193,13 +193,13 @@ fn refuse(descriptor: &OwnedFd, stat: &Stat, path: &Path) -> Result<()> {
         None => Ok(()),
         Some(why) => Err(EngineError::new(
             Class::UntrustedFolder,
-            format!("{} {why}, who could replace what is in it", path.display()),
+            format!("{} {why}, who could replace its content", path.display()),
             HINT,
         )
         .at(path)),
     }
 }
 
-fn failed(action: &str, path: &Path, cause: rustix::io::Errno) -> EngineError {
+pub(super) fn failed(action: &str, path: &Path, cause: rustix::io::Errno) -> EngineError {
     EngineError::from_io(action, path, &cause.into())
 }
