@@ -87,11 +87,11 @@ impl Class {
         match self {
             Class::DiskFull => "free space on that file system, or use a smaller total_size_bytes",
             Class::Permission => {
-                "run as a user with this permission, or choose another directory; check for a read-only mount"
+                "run as a user who may do this there, or choose another directory; check for a read-only mount"
             }
             Class::FileTooLarge => "raise the file size limit (ulimit -f), or use more files",
             Class::FileVanished => {
-                "check the path; if files of the data set are missing, prepare it again"
+                "run the prepare phase again and keep others out of the directory"
             }
             Class::NotOurs => {
                 "a symbolic link is not followed here: remove it, or choose another folder"
@@ -100,9 +100,7 @@ impl Class {
             Class::TooManyOpenFiles => {
                 "raise the limit of open files (ulimit -n), or use fewer files"
             }
-            _ => {
-                "check the kernel log of the target (dmesg) for errors of the device behind this path"
-            }
+            _ => "look in the kernel log of the target (dmesg) for the device behind this path",
         }
     }
 }
@@ -151,14 +149,14 @@ impl EngineError {
         EngineError::new(
             Class::BadJob,
             message,
-            "correct the job; nothing was changed",
+            "correct the job; nothing has been done",
         )
     }
 
     pub fn panicked(thread: &str) -> Self {
         EngineError::new(
             Class::Internal,
-            format!("{thread} panicked; its message is on stderr"),
+            format!("{thread} has panicked; the message is on stderr"),
             "this is a defect of the engine: report it with the job",
         )
     }

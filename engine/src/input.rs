@@ -47,7 +47,7 @@ impl Read for Listener {
             // SAFETY: one descriptor that `stdin` keeps open, and memory for one answer.
             if unsafe { libc::poll(&raw mut heard, 1, limit_ms) } == 0 {
                 eprintln!(
-                    "paribus-engine: no input from the controller for {} s: it counts as lost",
+                    "paribus-engine: nothing was heard for {} s, so the controller is taken for gone",
                     patience.as_secs()
                 );
                 return Ok(0);

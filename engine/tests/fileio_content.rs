@@ -71,12 +71,7 @@ fn files_of_other_content_are_made_again() {
         let refused = Engine::run(&job(directory.path(), "run", changes.clone())).wait();
         let error = only_error(refused, 1);
         assert_eq!(error["class"], "not-prepared");
-        assert!(
-            error["message"]
-                .as_str()
-                .unwrap()
-                .contains("the job requests")
-        );
+        assert!(error["message"].as_str().unwrap().contains("the job wants"));
         prepare(directory.path(), changes.clone());
         run(directory.path(), changes);
     }

@@ -178,7 +178,7 @@ impl FileSet {
                 return Err(EngineError::new(
                     Class::FileVanished,
                     format!("{} was deleted while the load was running", path.display()),
-                    "prepare the data again, and keep other users out of the directory",
+                    "run the prepare phase again and keep others out of the directory",
                 )
                 .at(path));
             }

@@ -179,7 +179,7 @@ fn parse(line: &str) -> Result<Command> {
 fn check(change: &Change) -> Result<()> {
     if change.undo.is_empty() {
         return Err(EngineError::bad_command(format!(
-            "the change of {} has no undo action",
+            "the change of {} says nothing about how to undo it",
             change.knob
         )));
     }
@@ -211,7 +211,7 @@ fn open_journal(directory: &Directory, allow_volatile: bool, open: &Open) -> Res
         return Err(EngineError::new(
             Class::OpenJournal,
             format!(
-                "experiment `{}` left settings changed on this machine: its journal {} has no owner; run `paribus undo`",
+                "experiment `{}` has left settings on this machine: {} is open and nobody owns it; run `paribus undo`",
                 orphan.experiment(),
                 orphan.path.display()
             ),

@@ -276,7 +276,7 @@ fn refuse_stranger(metadata: &fs::Metadata, path: &Path) -> Result<()> {
     Err(EngineError::new(
         Class::JournalStranger,
         format!("the journal {} is not trusted: {reason}", path.display()),
-        "undo it as its owner; or, after you read its content, make it yours (chown, chmod go-w)",
+        "undo it as the user who owns it; or, where you know what it says, make it yours (chown, chmod go-w)",
     )
     .at(path))
 }

@@ -196,7 +196,7 @@ fn judge(action: &Action, refused: &[(&Action, io::Error)]) -> Outcome {
         |stuck| match refused.iter().find(|(other, _)| *other == action) {
             None => stuck,
             Some((_, cause)) => Stuck {
-                reason: format!("cannot restore {}: {cause}", action.subject()),
+                reason: format!("cannot put back {}: {cause}", action.subject()),
                 ..stuck
             },
         },
@@ -318,7 +318,7 @@ mod tests {
             ("old", Some("new"))
         );
         assert!(
-            stuck.reason.starts_with("cannot restore"),
+            stuck.reason.starts_with("cannot put back"),
             "{}",
             stuck.reason
         );

@@ -37,7 +37,7 @@ impl Connection {
             Some((&refusal::SIGN, body)) => return Err(refusal::read(body)),
             _ => {
                 return Err(DbError::protocol(
-                    "the server did not confirm the inserted rows",
+                    "the server does not say what it has taken",
                 ));
             }
         };

@@ -38,7 +38,7 @@ impl CachingSha2 {
                 password::encrypt(password, nonce, key).map(Some)
             }
             _ => Err(DbError::protocol(
-                "the server sent an answer unknown to caching_sha2_password",
+                "the server says more than caching_sha2_password knows",
             )),
         }
     }

@@ -108,8 +108,7 @@ impl<'a> Login<'a> {
                 b"" => "mysql_old_password".into(),
                 name => String::from_utf8_lossy(name),
             };
-            let message =
-                format!("the server requests {name} of this user, which is not supported");
+            let message = format!("the server wants {name} of this user, which is not known here");
             DbError::new(Kind::Denied, "", message)
         })?;
         Ok(())
@@ -123,7 +122,7 @@ impl<'a> Login<'a> {
     fn continue_method(&mut self, server_data: &[u8], private: bool) -> Result<Step> {
         if self.method != Method::CachingSha2 {
             let name = self.method.name();
-            let message = format!("the server sent an answer unknown to {name}");
+            let message = format!("the server says more than {name} knows");
             return Err(DbError::protocol(message));
         }
         let answer =

@@ -156,7 +156,7 @@ impl Connection {
             Some((0, body)) => PrepareResponse::read(body)?,
             _ => {
                 return Err(DbError::protocol(
-                    "the server did not describe the prepared statement",
+                    "the server does not say what it has prepared",
                 ));
             }
         };

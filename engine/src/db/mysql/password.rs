@@ -78,7 +78,7 @@ pub fn clear(password: &str, private: bool) -> Result<Vec<u8>> {
         return Err(DbError::new(
             Kind::Denied,
             "",
-            "the server requests the password in clear text, which is sent only by TLS or a Unix socket",
+            "the server wants the password in clear, which is sent only by TLS or a Unix socket",
         ));
     }
     Ok(with_zero(password))

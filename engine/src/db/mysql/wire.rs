@@ -40,7 +40,7 @@ impl Wire {
     pub fn encrypt(&mut self, server: &Server) -> Result<()> {
         if !self.incoming.bytes().is_empty() {
             return Err(DbError::protocol(
-                "the server continues in clear text where TLS should begin",
+                "the server goes on in clear where TLS should begin",
             ));
         }
         // The request for TLS has a number too.

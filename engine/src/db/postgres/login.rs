@@ -121,7 +121,7 @@ impl<'a> Login<'a> {
     fn cleartext(&self, out: &mut Vec<u8>) -> Result<()> {
         if !self.is_private {
             return Err(denied(
-                "the server requests the password in clear text, which is sent only by TLS or a Unix socket",
+                "the server asks for the password in clear, which is sent only over TLS or a Unix socket",
             ));
         }
         request::password(self.password()?, out);
@@ -153,9 +153,7 @@ impl<'a> Login<'a> {
 
     fn continue_scram(&mut self, challenge: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let Scram::Asked(scram) = &mut self.scram else {
-            return Err(unproven(
-                "the server continues an authentication that it has not begun",
-            ));
+            return Err(unproven("the server goes on with what it has not begun"));
         };
         scram.update(challenge).map_err(unproven)?;
         request::next_proof(scram.message(), out);

@@ -176,7 +176,7 @@ fn refuse_foreign_files(data: &Data, old: Option<&Manifest>) -> Result<()> {
         Some(path) => Err(EngineError::new(
             Class::NotOurs,
             format!(
-                "{} exists, and no manifest allows overwriting it",
+                "{} exists and no manifest says that it may be overwritten",
                 path.display()
             ),
             "move or remove that file, or choose another directory",

@@ -111,7 +111,7 @@ fn check_prepared(data: &Data) -> Result<Manifest> {
         }
         Some(manifest) if !manifest.matches(data) => {
             let requested = Manifest::of(data);
-            format!("{directory} holds {manifest}, but the job requests {requested}")
+            format!("{directory} holds {manifest}, the job wants {requested}")
         }
         Some(manifest) => return Ok(manifest),
     };

@@ -100,7 +100,7 @@ fn corrupt(path: &Path, offset: u64, expected: &str, damage: Damage) -> EngineEr
         ),
         Damage::Stale(sequence) => (
             format!("{block} is stale: wanted {expected}, found {sequence}"),
-            "the storage lost a write, or another program writes to it: check the kernel log of the target (dmesg)",
+            "the storage has lost a write, or somebody else writes there: look in the kernel log of the target (dmesg)",
         ),
     };
     EngineError::new(Class::DataCorrupt, message, hint).at(path)

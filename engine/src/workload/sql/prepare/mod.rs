@@ -275,6 +275,6 @@ fn interrupted(address: &str) -> EngineError {
     EngineError::new(
         Class::Interrupted,
         format!("{address}: making the tables was stopped"),
-        "prepare again: incomplete tables are recreated",
+        "prepare again: what is not whole is made anew",
     )
 }
