@@ -163,7 +163,7 @@ impl Events {
     pub fn finish(mut self, patience: Duration) {
         self.sender = None;
         if self.finished.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
-            eprintln!("paribus-engine: nobody reads stdout; the last events are lost");
+            eprintln!("paribus-engine: stdout is not read any more; the last events are lost");
         }
     }
 }

@@ -88,7 +88,7 @@ def test_what_is_better_is_set_and_stays_until_it_is_taken_back(paribus, plan, l
     assert f'KERNEL=="{Path(loop).name}", ATTR{{queue/scheduler}}="mq-deadline"' in shown.out
     assert "were not measured together" in shown.out
     assert settings_of(loop) == before
-    assert "nobody can be asked" in paribus("apply", "told").err
+    assert "cannot ask whether to" in paribus("apply", "told").err
 
     done = paribus("apply", "told", "--yes", "--json")
     assert done.code == 0, done.err

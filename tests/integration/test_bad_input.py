@@ -83,7 +83,7 @@ def test_a_newer_or_damaged_store_is_left_alone(paribus, plan, tmp_path: Path) -
 def test_a_store_among_the_data_is_refused(paribus, plan, tmp_path: Path) -> None:
     done = paribus("run", plan(), "--store", str(tmp_path / "paribus-data" / "s.db"))
     assert done.code == 2
-    assert "lies in the data under test" in done.err
+    assert "where its writes would be part of the load" in done.err
 
 
 @pytest.mark.parametrize("name", ["/nowhere/plan.toml", "/", "/dev/null"])

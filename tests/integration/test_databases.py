@@ -109,7 +109,7 @@ def test_a_server_lives_from_its_making_to_its_removal(make: Make, place: Path, 
     found = one.restart({pool: "48MiB"})
     assert variables[pool].is_same("48MiB", found[pool])
     assert one.read(live) == before  # what was set live does not outlive a restart
-    with pytest.raises(DatabaseError, match="runs already"):
+    with pytest.raises(DatabaseError, match="is running already"):
         one.start()
 
     one.stop()
@@ -117,7 +117,7 @@ def test_a_server_lives_from_its_making_to_its_removal(make: Make, place: Path, 
     assert not _running_in(place)
     one.stop()
     one.kill()
-    with pytest.raises(ServerGone, match="does not run"):
+    with pytest.raises(ServerGone, match="is not running"):
         one.query("SELECT 1")
     one.remove()
     one.remove()

@@ -97,9 +97,9 @@ def test_every_format_of_the_parsers_is_imported_and_reported(paribus: Callable[
     ("arguments", "code", "said"),
     [
         (("nowhere.log",), 2, "there is no file nowhere.log"),
-        ((str(LOGS), "--factor", "x"), 2, "belong together"),
+        ((str(LOGS), "--factor", "x"), 2, "must be given together"),
         ((str(LOGS), "--format", "sysbensh"), 2, "did you mean"),
-        ((str(ROOT / "LICENSE"),), 2, "no run was found"),
+        ((str(ROOT / "LICENSE"),), 2, "have no run that can be read"),
         ((str(LOGS), "--into", "nothing"), 2, "the store holds no experiment"),
     ],
 )
@@ -124,7 +124,7 @@ def test_what_makes_no_sense_for_a_set_is_refused(paribus: Callable[..., Done], 
     paribus("import", *_logs(2), "--name", "other")
     done = paribus(*verb)
     assert done.code == 2
-    assert "what others measured" in done.err
+    assert "is an imported set" in done.err
 
 
 def test_a_set_that_is_exported_and_imported_says_the_same(paribus: Callable[..., Done], tmp_path: Path) -> None:

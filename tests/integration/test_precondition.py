@@ -126,7 +126,7 @@ def test_verified_data_stays_verifiable(paribus, conditioned) -> None:
 def test_ctrl_c_leaves_nothing_and_resuming_preconditions_from_the_start(paribus, conditioned, tmp_path: Path) -> None:
     running = Running("run", conditioned(LONG))
     running.wait_for("preconditioning w: round 3")
-    assert "go on with: paribus resume" in _interrupted(running)
+    assert "continue with: paribus resume" in _interrupted(running)
     assert not (tmp_path / "paribus-data").exists()
     (cut,) = _first()
     assert (cut.state, cut.failure) == (TrialState.FAILED, FailureClass.INTERRUPTED)

@@ -144,7 +144,7 @@ def test_conditions_that_are_refused_are_findings(paribus, plan) -> None:
     assert any("the machine refuses process.load.cpus = 0-63" in note for note in done.json["notes"])
     wrong = paribus("check", plan('"process.load.numa" = ["default", "everywhere"]'))
     assert wrong.code == 2
-    assert "'everywhere' is no value of process.load.numa" in wrong.err
+    assert "'everywhere' is not a value of process.load.numa" in wrong.err
 
 
 def test_a_group_that_is_there_already_is_nobodys_to_use(paribus, plan, loop: str) -> None:

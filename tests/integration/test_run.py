@@ -167,7 +167,7 @@ def test_a_signal_keeps_what_was_measured_and_resume_goes_on(paribus, plan, numb
     running.signal(number)
     ended = running.end()
     assert ended.code == 130
-    assert "go on with: paribus resume" in ended.err
+    assert "continue with: paribus resume" in ended.err
     assert "interrupted" in paribus("status").out
     assert paribus("report").code == 0
     resumed = paribus("resume")

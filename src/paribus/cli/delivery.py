@@ -22,7 +22,9 @@ def deliver(content: str, output: Path | None) -> None:
     try:
         write_whole(output, content)
     except OSError as error:
-        raise StoreError(f"cannot write the report {output}: {error.strerror}", "name another file") from error
+        raise StoreError(
+            f"cannot write the report {output}: {error.strerror}", "name another file with --output"
+        ) from error
 
 
 def markdown_text(report: ReportView, output: Path | None) -> str:

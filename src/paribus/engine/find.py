@@ -19,7 +19,9 @@ def binary() -> str:
     if configured:
         if not os.access(configured, os.X_OK):
             raise EngineError(
-                "no-engine", f"PARIBUS_ENGINE names {configured}, which cannot be run", "correct or unset it"
+                "no-engine",
+                f"PARIBUS_ENGINE names {configured}, which cannot be run",
+                "correct or unset PARIBUS_ENGINE",
             )
         return configured
     script_path = Path(sysconfig.get_path("scripts")) / NAME

@@ -26,7 +26,11 @@ def make(host: Host, binary: str, path: str, experiment: str, plan: str) -> None
     about = {"plan": plan, "controller": controller()}
     events = _run_data_command(host, [binary, "data", "make", "--about", json.dumps(about), "--", path, experiment])
     if not any(isinstance(event, DataFolderMade) for event in events):
-        raise EngineError("no-data", f"the engine on {host.name} did not say that it made a folder in {path}")
+        raise EngineError(
+            "no-data",
+            f"the engine on {host.name} did not confirm its folder in {path}",
+            "install the engine and Paribus from one release",
+        )
 
 
 def folders(host: Host, binary: str, path: str) -> tuple[DataFolder, ...]:
@@ -34,7 +38,9 @@ def folders(host: Host, binary: str, path: str) -> tuple[DataFolder, ...]:
     for event in _run_data_command(host, [binary, "data", "list", "--", path]):
         if isinstance(event, DataFolders):
             return tuple(event.folders)
-    raise EngineError("no-data", f"the engine on {host.name} did not say what is in {path}")
+    raise EngineError(
+        "no-data", f"the engine on {host.name} did not list {path}", "install the engine and Paribus from one release"
+    )
 
 
 def remove(host: Host, binary: str, path: str, experiment: str) -> None:

@@ -71,7 +71,11 @@ class Engine:
             if line is None:
                 silent_s = time.monotonic() - max(heard, self._expected_end)
                 if silent_s > patience_s:
-                    raise EngineError("no-data", f"the engine said nothing for {silent_s:.0f} s", "look at its host")
+                    raise EngineError(
+                        "no-data",
+                        f"the engine sent no event for {silent_s:.0f} s",
+                        "check whether its machine is stopped or overloaded",
+                    )
                 yield None
                 continue
             heard = time.monotonic()
@@ -83,7 +87,7 @@ class Engine:
         words = self._process.words()
         exit_code = self._process.close()
         if exit_code != 0:
-            raise EngineError("engine-died", f"the engine ended with code {exit_code}: {words or 'no word'}")
+            raise EngineError("engine-died", f"the engine ended with code {exit_code}: {words or 'no message'}")
 
     def measure(self, window: str, settle_s: float, measure_s: float) -> None:
         """Have a window opened after `settle_s` and closed `measure_s` later, while the load goes on.
@@ -119,7 +123,7 @@ def probe(host: Host, binary: str, path: str) -> Probe:
         event = understand(line)
         if isinstance(event, Probe):
             return event
-    raise EngineError("no-data", f"the engine cannot look at {path}: {done.stderr.strip() or 'no word'}")
+    raise EngineError("no-data", f"the engine cannot look at {path}: {done.stderr.strip() or 'no message'}")
 
 
 class Sampler:
@@ -179,7 +183,7 @@ class Sampler:
         try:
             line = self._process.receive(timeout_s)
         except EOFError as error:
-            raise EngineError("engine-died", f"the sampler ended: {self._process.words() or 'no word'}") from error
+            raise EngineError("engine-died", f"the sampler ended: {self._process.words() or 'no message'}") from error
         return None if line is None else understand(line)
 
     def close(self) -> None:

@@ -40,7 +40,7 @@ class Sql:
                 raise EngineError("engine-died", f"the SQL client ended: {words}") from error
             if line is not None:
                 return understand(line)
-        raise EngineError("no-data", f"no answer of the database for {self._patience_s:.0f} s")
+        raise EngineError("no-data", f"the database did not answer for {self._patience_s:.0f} s")
 
     def query(self, text: str) -> Rows:
         """What one statement returns. Raises QueryRefused, and EngineError where the connection is lost."""
@@ -52,7 +52,7 @@ class Sql:
         if isinstance(answer, Refused):
             raise QueryRefused(answer.kind, answer.code, answer.message)
         if not isinstance(answer, Rows):
-            raise EngineError("protocol-mismatch", f"the SQL client said {answer!r}")
+            raise EngineError("protocol-mismatch", f"the SQL client sent an unknown answer: {answer!r}")
         return answer
 
     def close(self) -> None:

@@ -39,7 +39,7 @@ class SupervisedProcess:
             event = self._next(1.0)
             if isinstance(event, Started):
                 return event.pid
-        raise EngineError("no-data", f"the keeper of the server said nothing for {_START_S:.0f} s")
+        raise EngineError("no-data", f"the keeper of the server sent no event for {_START_S:.0f} s")
 
     def _next(self, timeout_s: float) -> object:
         try:
@@ -79,5 +79,9 @@ class SupervisedProcess:
             self._process.send(json.dumps(command))
         ended = self.ended(timeout_s)
         if ended is None:
-            raise EngineError("no-data", f"the server (process {self.pid}) does not end; see what it waits for")
+            raise EngineError(
+                "no-data",
+                f"the server (process {self.pid}) does not end",
+                f"look at its state: ps -o stat,wchan -p {self.pid}",
+            )
         return ended

@@ -192,7 +192,7 @@ def _make_trials(
             done = bench.run(trial, listener)
             trials[bisect.bisect_left(trials, done.order, key=_order)] = done
             if stopped():
-                raise Interrupted("interrupted", f"go on with: paribus resume {done.experiment}")
+                raise Interrupted("interrupted", f"continue with: paribus resume {done.experiment}")
             if done.failure is FailureClass.SETTING_REJECTED:
                 refusal = stored_message("the machine refuses {setting}", setting=done.failure_message)
                 if done.purpose is Purpose.SCREEN:
@@ -208,7 +208,7 @@ def _make_trials(
                     "failing",
                     f"{failures} trials in a row failed, the last with: "
                     + (done.failure_message or "; ".join(done.invalid_because)),
-                    "mend that, then resume",
+                    f"remove the cause, then continue with: paribus resume {done.experiment}",
                 )
             if done.state is not TrialState.DONE:
                 break  # the block is rerun whole, so its other arms need not run now

@@ -101,5 +101,5 @@ def select_tables(names: str) -> list[ExportTable]:
     selected = [name.strip() for name in names.split(",") if name.strip()]
     for name in selected:
         if name not in TABLES:
-            raise UsageError(f"there is no table {name!r}", nearest(name, TABLES) or f"there are: {', '.join(TABLES)}")
+            raise UsageError(f"unknown table {name!r}", nearest(name, TABLES) or f"tables: {', '.join(TABLES)}")
     return [table for table in TABLES.values() if not selected or table.name in selected]

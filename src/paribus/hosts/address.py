@@ -32,13 +32,13 @@ def parse(text: str) -> SshAddress:
     """`ssh://[user@]host[:port]`, taken apart. Raises UsageError."""
     parts = _ADDRESS.fullmatch(text)
     if parts is None:
-        raise UsageError(f"{text!r} is no target", _FORM)
+        raise UsageError(f"{text!r} is not a target", _FORM)
     user, host, port = parts["user"] or "", parts["ipv6"] or parts["name"], parts["port"] or ""
     for name, role in ((user, "user"), (host, "host")):
         if name.startswith("-"):
-            raise UsageError(f"{text!r} is no target: the name of a {role} does not begin with -", _FORM)
+            raise UsageError(f"{text!r} is not a target: the name of a {role} does not begin with -", _FORM)
         if invalid := _INVALID.search(name):
-            raise UsageError(f"{text!r} is no target: the name of a {role} has no {invalid[0]!r}", _FORM)
+            raise UsageError(f"{text!r} is not a target: the name of a {role} cannot contain {invalid[0]!r}", _FORM)
     if port and not 1 <= int(port) <= _LAST_PORT:
-        raise UsageError(f"{text!r} is no target: a port is a number from 1 to {_LAST_PORT}", _FORM)
+        raise UsageError(f"{text!r} is not a target: a port is a number from 1 to {_LAST_PORT}", _FORM)
     return SshAddress(user, host, port)

@@ -91,7 +91,7 @@ def whole_disk(host: Host, device: str) -> str:
     members = host.names(f"{folder}/slaves")
     if members:
         raise HostError(
-            f"{device} is made of several devices",
+            f"{device} consists of several disks",
             f"set target.device to one of them: {', '.join(f'/dev/{member}' for member in members)}",
         )
     return f"/dev/{name.replace('!', '/')}"

@@ -94,7 +94,9 @@ class FileAgent:
                 if isinstance(error, BadReply | Unreachable):
                     self._failure = error
                     raise
-                raise HostError(f"the engine on {self._target} ended: {stderr}", "look at that machine") from error
+                raise HostError(
+                    f"the engine on {self._target} ended: {stderr}", f"check {self._target}, then repeat the command"
+                ) from error
 
     def _answer(self, process: SshProcess) -> _FileTexts | _FileError:
         """The next answer. Raises EOFError, BadReply and Unreachable."""
@@ -104,12 +106,14 @@ class FileAgent:
         try:
             return _ANSWER.validate_json(line)
         except ValidationError as error:
-            raise BadReply(f"the engine on {self._target} said {line.strip()[:200]!r}", _ONE_RELEASE) from error
+            raise BadReply(
+                f"the engine on {self._target} sent an unknown answer: {line.strip()[:200]!r}", _ONE_RELEASE
+            ) from error
 
     def _texts(self, command: str, path: str, answer: _FileTexts | _FileError) -> list[str]:
         """The texts of an answer. Raises Missing, Denied and HostError."""
         if isinstance(answer, _FileError):
             raise of_errno(path, command, answer.errno, answer.reason)
         if not answer.texts and command != NAMES:
-            raise BadReply(f"the engine on {self._target} said nothing of {path}", _ONE_RELEASE)
+            raise BadReply(f"the engine on {self._target} did not answer about {path}", _ONE_RELEASE)
         return answer.texts

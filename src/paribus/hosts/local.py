@@ -60,7 +60,7 @@ class LocalProcess:
             self._child.kill()
             self._child.wait()
             raise HostError(
-                f"cannot listen to {self._name}: {error}", "raise the limit of processes: ulimit -u"
+                f"cannot read the output of {self._name}: {error}", "raise the limit of processes: ulimit -u"
             ) from error
 
     def _read_stderr(self, pipe: IO[bytes]) -> None:
@@ -77,11 +77,12 @@ class LocalProcess:
         try:
             is_read = bounded.write(self._child.stdin.fileno(), f"{line}\n".encode(errors="surrogateescape"), _READ_S)
         except (OSError, ValueError) as error:
-            raise HostError(f"{self._name} is gone: {self.words() or error}") from error
+            raise HostError(f"{self._name} has ended: {self.words() or error}") from error
         if not is_read:
             self._child.kill()
             raise BadReply(
-                f"{self._name} did not read what it was sent within {_READ_S:.0f} s", "look at what runs there"
+                f"{self._name} did not read its input within {_READ_S:.0f} s",
+                "check whether it is stopped or overloaded",
             )
 
     def receive(self, timeout_s: float) -> str | None:
@@ -96,7 +97,8 @@ class LocalProcess:
         except bounded.TooLong as error:
             self._child.kill()
             raise BadReply(
-                f"{self._name} printed a line of {error}, which is no answer", "look at what runs there"
+                f"{self._name} printed a line of {error}, which is not an answer",
+                "check that the program is the intended one",
             ) from error
 
     def end_input(self) -> None:

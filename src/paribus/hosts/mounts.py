@@ -18,7 +18,7 @@ def mounts(text: str) -> tuple[Mounted, ...]:
         mount, _, filesystem = line.partition(" - ")
         fields, description = mount.split(" "), filesystem.split(" ", 2)
         if len(fields) < _FIELDS or len(description) != 3:
-            raise HostError(f"{MOUNTINFO} has a line that is no mount: {line[:200]}")
+            raise HostError(f"{MOUNTINFO} has a line that does not describe a mount: {line[:200]}")
         kind, source, options = description
         mounted.append(
             Mounted(point=_plain(fields[4]), source=_plain(source), filesystem=kind, flags=fields[5], options=options)

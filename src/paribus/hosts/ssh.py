@@ -81,7 +81,7 @@ class SshHost:
                 message = self._end_master()
                 raise Unreachable(
                     stored_message("cannot reach {target}: {words}", target=self.name, words=message),
-                    f"make this work without a question: ssh {shlex.join([*self._port, self._destination])} true",
+                    f"this command must work without a prompt: ssh {shlex.join([*self._port, self._destination])} true",
                 )
             time.sleep(0.05)
 
@@ -182,7 +182,9 @@ class SshHost:
                 f"{name} on {self.name} did not end within {timeout_s:.0f} s", f"{_LATE}ssh {destination} true"
             ) from error
         except bounded.TooLong as error:
-            raise BadReply(f"{name} on {self.name} printed {error}", "look at what runs there") from error
+            raise BadReply(
+                f"{name} on {self.name} printed {error}", "check that the program there is the intended one"
+            ) from error
         stderr = completed.stderr[-_MOST_STDERR:]
         if completed.exit_code == LOST:
             raise self._lost(stderr.strip())

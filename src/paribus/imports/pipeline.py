@@ -65,9 +65,7 @@ def read_all(request: ImportRequest) -> Iterator[ReadFile]:
     try:
         yield from _ahead(pool, request, processes)
     except BrokenProcessPool as error:
-        raise ParibusError(
-            "a process that reads logs was ended by someone else", "free some memory, then import again"
-        ) from error
+        raise ParibusError("a process that reads logs was killed", "free some memory, then import again") from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
@@ -117,8 +115,8 @@ def find_set(store: Store, name: str) -> Experiment:
     experiment = read.find(store, name)
     if experiment.state is not ExperimentState.IMPORTED:
         raise UsageError(
-            f"{experiment.id} ({experiment.name}) was measured by Paribus, and nothing is added to it",
-            "name a set that was imported, or give this one another --name",
+            f"{experiment.id} ({experiment.name}) is an experiment of Paribus, to which no file can be added",
+            "name an imported set, or give the new set another --name",
         )
     return experiment
 

@@ -60,7 +60,7 @@ class ImportReader:
             return ReadFile(source, refused=str(error))
         forced = self.format or format_of(self.rules, source.path)
         if forced and forced not in formats.FORMATS:
-            raise UsageError(f"there is no format {forced!r}", f"known: {', '.join(formats.FORMATS)}")
+            raise UsageError(f"unknown format {forced!r}", f"known: {', '.join(formats.FORMATS)}")
         log = formats.read_plain(legible(opened.content), forced or None)  # passwords are already removed
         return self.from_log(source, log, opened.sha256, opened.size_bytes, opened.content)
 

@@ -24,7 +24,7 @@ def _pattern(written: object) -> re.Pattern[str]:
     try:
         return re.compile(written)
     except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"is no regular expression: {error}") from error
+        raise ValueError(f"is not a regular expression: {error}") from error
 
 
 Pattern = Annotated[re.Pattern[str], BeforeValidator(_pattern)]
@@ -56,7 +56,7 @@ class Rule(TomlTable):
         if missing := used - groups:
             raise ValueError(f"names {{{sorted(missing)[0]}}}, which is no group of its expressions")
         if not (groups or self.skip or any(texts)):
-            raise ValueError("says nothing: give labels, workload, load, repetition, format or skip, or a named group")
+            raise ValueError("has no effect: give labels, workload, load, repetition, format or skip, or a named group")
         return self
 
 
@@ -151,5 +151,5 @@ def _filled(text: str, groups: Mapping[str, str]) -> str:
 
 def _count(text: str, name: str, path: str) -> int:
     if not re.fullmatch("[0-9]{1,9}", text):
-        raise UsageError(f"{name} {text!r} of {path} is no whole number", "correct the rule that gives it")
+        raise UsageError(f"{name} {text!r} of {path} is not a whole number", "correct the rule of this value")
     return int(text)

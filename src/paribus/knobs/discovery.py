@@ -28,7 +28,9 @@ def read(host: Host, knob: Knob) -> Reading:
     try:
         reading = kind.parse(knob, texts)
     except (ValueError, IndexError) as error:
-        raise HostError(f"{knob.addresses[0]} says {texts[0].strip()!r}, which is no value of {knob.name}") from error
+        raise HostError(
+            f"{knob.addresses[0]} contains {texts[0].strip()!r}, which is not a value of {knob.name}"
+        ) from error
     return dataclasses.replace(reading, allowed=reading.allowed or knob.allowed)
 
 

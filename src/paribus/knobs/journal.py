@@ -153,7 +153,7 @@ class Journal:
         except Unreachable:
             raise
         except HostError as error:
-            raise JournalError(f"the journal process is gone: {error}", self._todo) from error
+            raise JournalError(f"the journal process has ended: {error}", self._todo) from error
         try:
             events = self._to_end()
         except BadReply as error:

@@ -48,8 +48,8 @@ def raise_problems(problems: Sequence[str]) -> None:
     if problems:
         raise NotRestored(
             "could not restore: " + "\n  ".join(problems),
-            "correct that, then: paribus undo. Where a device is gone for good, set by hand what is left and move the\n"
-            "  journal named by paribus status into the folder closed/ next to it",
+            "remove the cause, then run: paribus undo. If a device was removed for good, set the other values by hand\n"
+            "  and move the journal named by paribus status into the folder closed/ next to it",
         )
 
 
@@ -96,7 +96,10 @@ def _run_undo(host: Host, engine: str, *options: str) -> list[dict[str, Any]]:
         completed = host.run([engine, "undo", *options], timeout_s=patience_s, connects=restores)
         lines = completed.stdout.splitlines()
         if len(lines) > MOST_EVENTS:
-            raise JournalError(f"the engine said {len(lines)} lines, which is no answer", "look at what runs there")
+            raise JournalError(
+                f"the engine printed {len(lines)} lines instead of one answer",
+                "check that the engine and Paribus are of one release",
+            )
         events = [parse_event(line) for line in lines]
     except Unreachable:
         raise
@@ -107,9 +110,11 @@ def _run_undo(host: Host, engine: str, *options: str) -> list[dict[str, Any]]:
         cause = errors[-1]["message"] if errors else completed.stderr.strip() or f"exit code {completed.exit_code}"
         raise not_inspected(host.name, cause, errors[-1]["hint"] if errors else "")
     if completed.exit_code != 0 and not any(event["event"] in ("stuck", "error", "busy") for event in events):
-        raise not_inspected(host.name, "the engine ended with exit code 4 and named nothing", f"see: {engine} undo")
+        raise not_inspected(host.name, "the engine ended with exit code 4 without a reason", f"see: {engine} undo")
     if not any(event["event"] == "looked" for event in events):
-        raise not_inspected(host.name, "the engine did not say where it looked", f"see what it says: {engine} undo")
+        raise not_inspected(
+            host.name, "the engine did not name the folder of its journals", f"see its output: {engine} undo"
+        )
     return events
 
 

@@ -48,9 +48,9 @@ def apply_for_good(
         changes = applier.apply(settings, settings) + also(journal)
         mismatched = [change for change in (*changes, *applier.verify()) if change.state is ChangeState.MISMATCHED]
         if mismatched:
-            raise HostError("; ".join(map(_message, mismatched)), "everything is as it was")
+            raise HostError("; ".join(map(_message, mismatched)), "all settings were restored")
         if stopped():
-            raise Interrupted("interrupted; everything is as it was")
+            raise Interrupted("interrupted; all settings were restored")
         journal.keep()
     except Unreachable as error:
         todo = f"all is set there, or nothing; see which: paribus status --target {host.name}"

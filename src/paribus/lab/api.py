@@ -333,7 +333,9 @@ class Lab:
         with _passwords_withheld():
             document = applying.apply(name, self._location, factor=factor, dry_run=dry_run, anyway=anyway)
         if document is None:  # only a `confirm` that refuses leads here
-            raise UsageError("nothing was set")
+            raise UsageError(
+                f"nothing was set on the machine of {name}: confirmation was refused", "call apply again to set it"
+            )
         return document
 
     def status(self, target: str = "local", *, become: bool = False) -> StatusDocument:

@@ -105,7 +105,7 @@ def _recommended_settings(plan: Plan, advised: Advice) -> Settings:
         for arm in comparison.arms:
             if (comparison.factor, arm.label) == (advised.factor, advised.arm):
                 return {key: arm.settings[key] for key in comparison.tested if key in arm.settings}
-    raise Inapplicable(f"the plan does not say what {advised.factor} = {advised.arm} is")
+    raise Inapplicable(f"the plan has no level {advised.arm} of the factor {advised.factor}", "see: paribus report")
 
 
 def _refuse_contradiction(settings_by_factor: Mapping[str, Settings]) -> None:
@@ -115,8 +115,8 @@ def _refuse_contradiction(settings_by_factor: Mapping[str, Settings]) -> None:
             earlier_factor, earlier_value = factor_and_value.setdefault(key, (factor, value))
             if earlier_value != value:
                 raise UsageError(
-                    f"{earlier_factor} wants {key} = {earlier_value}, {factor} wants {value}",
-                    "choose one with --factor",
+                    f"{earlier_factor} recommends {key} = {earlier_value}, {factor} recommends {value}",
+                    "choose one of these factors with --factor",
                 )
 
 
@@ -234,7 +234,7 @@ def refuse(recommended: ApplyDocument, factor: str, *, anyway: bool) -> None:
             for difference in recommended.differences
         )
         raise Inapplicable(
-            f"this is not the machine that was measured:{differences}", "set it all the same with --anyway"
+            f"this is not the machine that was measured:{differences}", "to set it on this machine too, add --anyway"
         )
     for advised in recommended.advice:
         if factor and advised.kind in ("choose", "wait"):
@@ -243,4 +243,6 @@ def refuse(recommended: ApplyDocument, factor: str, *, anyway: bool) -> None:
         f"{step.knob}: {step.refused}" for step in recommended.steps if step.refused and step.now != step.wanted
     ]
     if refusals:
-        raise HostError("cannot be set here: " + "\n  ".join(refusals))
+        raise HostError(
+            "this machine refuses settings:\n  " + "\n  ".join(refusals), "set another factor with --factor"
+        )

@@ -163,13 +163,13 @@ def select_leftovers(remaining: Sequence[Leftover], names: Sequence[str], *, unn
     for name in names:
         if name not in by_name:
             present = ", ".join(by_name) or "none"
-            raise UsageError(f"there is no data of experiment {name!r} here", f"there is: {present}")
+            raise UsageError(f"{name!r} has no data in this folder", f"experiments with data: {present}")
         if by_name[name].state not in REMOVABLE:
             todo = "restore the machine first: paribus undo"
             running = by_name[name].state is LeftoverState.RUNNING
             raise UsageError(
-                f"the data of {name} stays: the experiment is {by_name[name].state}",
-                "wait until it has ended, or stop it" if running else todo,
+                f"cannot remove the data of {name}: the experiment is {by_name[name].state}",
+                "wait until it has ended, or stop it with Ctrl-C" if running else todo,
             )
     return [by_name[name] for name in dict.fromkeys(names)]
 

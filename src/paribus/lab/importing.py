@@ -93,10 +93,12 @@ def import_request(
 ) -> pipeline.ImportRequest:
     """The import that the options describe. Raises UsageError, and PlanError for the rules."""
     if bool(factor) != bool(level):
-        raise UsageError("--factor and --level belong together", "write for example --factor scheduler --level noop")
+        raise UsageError(
+            "--factor and --level must be given together", "write for example --factor scheduler --level noop"
+        )
     if file_format and file_format not in FORMATS:
         raise UsageError(
-            f"there is no format {file_format!r}", nearest(file_format, FORMATS) or f"known: {', '.join(FORMATS)}"
+            f"unknown format {file_format!r}", nearest(file_format, FORMATS) or f"known: {', '.join(FORMATS)}"
         )
     rules = read_rules(rules_file) if rules_file else Rules()
     labels = ((factor.strip(), level.strip()),) if factor else ()
@@ -163,7 +165,9 @@ def import_files(
     try:
         gathered, experiment = pipeline.carry_out(request, opened, target, __version__, add)
     except KeyboardInterrupt as stop:
-        raise Interrupted("interrupted; what was read so far is kept", "the same command goes on") from stop
+        raise Interrupted(
+            "interrupted; the files read so far are stored", "repeat the command to import the others"
+        ) from stop
     return document(gathered, experiment, tally)
 
 
@@ -228,5 +232,6 @@ def refuse_empty_import(document: ImportDocument) -> None:
     """Raise UsageError if no file had anything to import, and none had been imported before."""
     if not document.kept and not any(file.same_as for file in document.files):
         raise UsageError(
-            "no run was found in what was named", f"name logs or tables; --format is one of {', '.join(FORMATS)}"
+            "the named files have no run that can be read",
+            f"name logs or tables, or force a format with --format: {', '.join(FORMATS)}",
         )

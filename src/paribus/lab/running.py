@@ -78,11 +78,11 @@ def resumed(name: str, plan_file: str | None, store: str | None, report: Report 
         if digest != experiment.plan_digest:
             raise UsageError(
                 f"{plan_file} is not the plan of {experiment.id}",
-                "run it as a new experiment, or resume without --plan",
+                "run it as a new experiment, or resume the stored plan without --plan",
             )
     refuse_set(experiment, "nothing of it can be run")
     if experiment.state is ExperimentState.DONE:
-        raise UsageError(f"experiment {experiment.id} is done", f"see it with: paribus report {experiment.id}")
+        raise UsageError(f"experiment {experiment.id} is done", f"see its report: paribus report {experiment.id}")
     plan = read.plan(opened, experiment.id)
     with site_of_plan(plan, report) as site:
         site.refuse_open_journals()
@@ -106,4 +106,7 @@ def refuse_store_in_data(url: str, plan: Plan) -> None:
     file = file_of(url)
     data = Path(plan.target.path) / DATA_FOLDER
     if file is not None and data in file.absolute().parents:
-        raise UsageError(f"the store {file} lies in the data under test", "name another with --store")
+        raise UsageError(
+            f"the store {file} lies in {data}, where its writes would be part of the load",
+            "name a store outside with --store",
+        )

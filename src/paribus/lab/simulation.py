@@ -72,7 +72,9 @@ def simulated_effect(effect: str, noise: str | None) -> SimulatedEffect:
         raise UsageError(str(error), "write for example --effect -3% --noise 2%") from error
     if ratio <= 0 or (noise_share is not None and not 0 < noise_share < 1):
         raise UsageError(
-            "an effect is above -100 %, a noise between 0 and 100 %", "for example --effect -3% --noise 2%"
+            f"effect {effect} or noise {noise or 'unset'} is out of range: "
+            "an effect is above -100 %, a noise between 0 and 100 %",
+            "write for example --effect -3% --noise 2%",
         )
     return SimulatedEffect(math.log(ratio), noise_share)
 

@@ -119,7 +119,9 @@ class _Check(Settings):
         if self.table.database and self.table.database.dsn and server_keys and not self.table.target.allow_live:
             key_path, key = server_keys[0]
             message = f"{key} would be changed on a running server that others use"
-            self.complain(key_path, message, "where that may be, write under [target]: allow_live = true")
+            self.complain(
+                key_path, message, "to allow changes of a running server, write under [target]: allow_live = true"
+            )
         self.notes += self.server.notes
 
     def data(self, plan: Plan) -> None:
@@ -146,7 +148,7 @@ class _Check(Settings):
             taken_names = {name for workload in workloads for name in (workload.name, workload.plan_name)}
             for duplicate in taken_names.intersection([name, *(workload.name for workload in series)]):
                 self.complain(
-                    (*key_path, "name"), f"two workloads are called {duplicate!r}", "give each a name of its own"
+                    (*key_path, "name"), f"two workloads have the name {duplicate!r}", "give each a name of its own"
                 )
             if name in self.catalogue.subsystems():
                 self.complain(
@@ -155,10 +157,12 @@ class _Check(Settings):
             is_shared = self.table.database is not None and self.table.database.dsn is not None
             if kind_of(table).on_database and table.cache == "cold" and is_shared:
                 self.complain(
-                    (*key_path, "cache"), "a server that others use is not started anew", 'use cache = "warm"'
+                    (*key_path, "cache"),
+                    'cache = "cold" needs a restart, and a shared server is not restarted',
+                    'use cache = "warm"',
                 )
             if kind_of(table).on_database and table.precondition:
-                self.complain((*key_path, "precondition"), "is for files and devices", "take it out")
+                self.complain((*key_path, "precondition"), "applies to files and devices only", "remove it")
             self.tool(table, key_path)
             for parameter, value in parameters_in(table).items():
                 if reason := self.impossible(parameter, value, [table]):

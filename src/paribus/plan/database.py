@@ -49,11 +49,11 @@ class DatabaseTable(StrictTable):
         if self.dsn is not None:
             dsns.refuse_other_kind(self.dsn, self.kind)
             if self.password_env and self.password_file:
-                raise ValueError("password_env and password_file are two places for one password: keep one of them")
+                raise ValueError("password_env and password_file both name a password: keep one of them")
             if self.password_file and not self.password_file.startswith("/"):
-                raise ValueError("password_file must be a full path, on the target")
+                raise ValueError("password_file must be a full path on the target, such as /etc/paribus/password")
             if self.program:
-                raise ValueError("program is a private server's: take it out, or the dsn")
+                raise ValueError("program is for a private server, and dsn for a running one: remove one of them")
         elif misplaced := sorted(self.model_fields_set & {"password_env", "password_file", "schema_"}):
-            raise ValueError(f'{misplaced[0].rstrip("_")} is for a running server: name it, dsn = "…", or take it out')
+            raise ValueError(f'{misplaced[0].rstrip("_")} is for a running server: add dsn = "…", or remove it')
         return self

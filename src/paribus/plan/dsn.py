@@ -34,7 +34,7 @@ def parse(dsn: str) -> RunningServer:
     if parts.scheme not in _SCHEMES:
         raise ValueError(f"begins with none of {', '.join(f'{scheme}://' for scheme in _SCHEMES)}")
     if "@" in parts.path or parts.fragment or len(options) > len(query) or not query.keys() <= set(_KEYS):
-        raise ValueError(f"has what an address has not; behind the host there may be ?{'=…&'.join(_KEYS)}=…")
+        raise ValueError(f"has a part that no address has; the host may be followed by ?{'=…&'.join(_KEYS)}=…")
     return _server(parts, port, query)
 
 
@@ -46,13 +46,13 @@ def _server(parts: SplitResult, port: int | None, query: dict[str, str]) -> Runn
     if any(path is not None and not path.startswith("/") for path in (socket, query.get("tls_ca"))):
         raise ValueError("socket and tls_ca are full paths on the target")
     if socket is None and not parts.hostname:
-        raise ValueError("names neither a host nor a ?socket=")
+        raise ValueError("names neither a host nor a socket: add a host, or ?socket=/run/…")
     if socket is not None and tls != "off":
-        raise ValueError("a socket needs no tls: nobody can read along")
+        raise ValueError("tls is for a host, not for a socket: remove it")
     if "tls_ca" in query and tls != "verified":
-        raise ValueError("tls_ca is for tls=verified")
+        raise ValueError("tls_ca needs tls=verified: add it, or remove tls_ca")
     if protocol == "mysql" and database:
-        raise ValueError("names a database: databases of our own are made, whose names begin with schema")
+        raise ValueError("names a database: remove it, since Paribus makes databases whose names begin with schema")
     if protocol == "postgres" and socket is not None and ".s.PGSQL." not in socket:
         socket = f"{socket.rstrip('/')}/.s.PGSQL.{port or _USUAL_PORT}"
     return RunningServer(
@@ -70,6 +70,6 @@ def _server(parts: SplitResult, port: int | None, query: dict[str, str]) -> Runn
 def refuse_other_kind(dsn: str, kind: str) -> None:
     """Raises ValueError if the dsn names another kind of server than the plan."""
     if kind == "sqlite":
-        raise ValueError("SQLite has no server: take the dsn out, and a file below target.path is made")
+        raise ValueError("SQLite has no server: remove the dsn, and Paribus makes a file below target.path")
     if parse(dsn).protocol != FAMILIES[kind]:
-        raise ValueError(f'the dsn is of another server than kind = "{kind}" says')
+        raise ValueError(f'the dsn names another kind of server than kind = "{kind}": correct one of them')

@@ -46,7 +46,7 @@ def knob_level(knob: Knob, key: str, written: Any, facts: Facts, complain: Compl
         renamed = knob.renamed.get(str(value))
         owner = facts.device if "{device}" in knob.addresses[0] else facts.hostname
         message = f"{owner} does not offer {label_of(written)!r}"
-        complain(message, f"today it is called {renamed!r}; {offered}" if renamed else offered)
+        complain(message, f"its present name is {renamed!r}; {offered}" if renamed else offered)
         return None
     return Level(value, label_of(written))
 

@@ -62,7 +62,7 @@ class Settings:
         family = key.partition(".")[0]
         if family in FAMILIES.values() and family != self.family:
             kinds = " or ".join(f'"{kind}"' for kind, prefix in FAMILIES.items() if prefix == family)
-            self.complain(key_path, f"the plan has no {family} database", f"say so: [database] kind = {kinds}")
+            self.complain(key_path, f"the plan has no {family} database", f"add [database] with kind = {kinds}")
             return False
         if family == self.family and self.server.refused:
             return False  # the check reports why
@@ -106,7 +106,7 @@ class Settings:
                 continue
             if self.name_of(key) in settings:
                 self.complain(
-                    setting_path, f"{self.name_of(key)} is set twice", "its names are one knob: keep one of them"
+                    setting_path, f"{self.name_of(key)} is set twice, by two of its names", "keep one of them"
                 )
             level = self.level(key, value, setting_path)
             if level is not None:
@@ -123,7 +123,9 @@ class Settings:
             name = self.name_of(key)
             if name in factors:
                 self.complain(
-                    key_path, f"{name} is a factor already", "its names are one knob: put all levels under one of them"
+                    key_path,
+                    f"{name} is a factor already, by another of its names",
+                    "put all levels under one of the names",
                 )
                 continue
             levels = self.levels(key, written, key_path)
@@ -134,7 +136,7 @@ class Settings:
                 )
         for key in self.table.factor_scope:
             if key not in self.table.factors:
-                self.complain(("factor_scope", key), "is no factor of this plan")
+                self.complain(("factor_scope", key), "is not a factor of this plan")
         return list(factors.values())
 
     def levels(self, key: str, written: list[Any], key_path: KeyPath) -> list[Level]:
@@ -157,7 +159,7 @@ class Settings:
                 self.notes.append(stored_message(note, key=key, level=level.label))
                 levels.append(dataclasses.replace(level, label=f"{level.label} again"))
             elif level.value in [other.value for other in levels]:
-                self.complain((*key_path, number), f"{level.label} stands twice", "name each level once")
+                self.complain((*key_path, number), f"level {level.label} is listed twice", "list each level once")
             else:
                 levels.append(level)
         if len(levels) < 2 and dropped:
@@ -180,7 +182,7 @@ class Settings:
             if name not in applicable:
                 self.complain(
                     ("factor_scope", key),
-                    f"{name!r} is no workload that {key} applies to",
+                    f"{key} does not apply to the workload {name!r}",
                     f"there are: {', '.join(applicable)}",
                 )
         return tuple(
@@ -206,7 +208,7 @@ class Settings:
             key = f"{self.family}.{name}"
             if self.is_known(key, key_path) and (level := self.level(key, value, key_path)) is not None:
                 if key in self.table.hold:
-                    self.complain(key_path, f"{key} is in [hold] too", "keep one of them")
+                    self.complain(key_path, f"{key} is in [hold] too", "remove it from one of the two tables")
                 settings[key] = level.value
         return settings
 
@@ -217,7 +219,9 @@ class Settings:
             key_path: KeyPath = ("combination", number)
             if table.name in [other.name for other in combinations] or table.name == "baseline":
                 self.complain(
-                    (*key_path, "name"), f"{table.name!r} is taken", "give each combination a name of its own"
+                    (*key_path, "name"),
+                    f"{table.name!r} is the name of another arm",
+                    "give each combination its own name",
                 )
             settings = self.settings(table.settings, (*key_path, "settings"))
             for key, value in settings.items():
@@ -238,7 +242,9 @@ class Settings:
                     self.complain(("factors", key), f"{key} is {other} too under {name}", "keep one of them")
         for key in self.table.factors:
             if self.name_of(key) in hold:
-                self.complain(("hold", key), f"{self.name_of(key)} is a factor too", "a knob is either varied or held")
+                self.complain(
+                    ("hold", key), f"{self.name_of(key)} is a factor too", "remove it from [hold] or from [factors]"
+                )
             for number, workload in enumerate(workloads if isinstance(workloads, list) else []):
                 owner, _, parameter = key.partition(".")
                 if (
@@ -247,5 +253,7 @@ class Settings:
                     and owner in (workload.get("name"), workload.get("kind"))
                 ):
                     self.complain(
-                        ("workload", number, parameter), f"{key} is a factor too", "take it out of one of them"
+                        ("workload", number, parameter),
+                        f"{key} is a factor too",
+                        "remove it from [[workload]] or from [factors]",
                     )

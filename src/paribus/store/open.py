@@ -44,7 +44,7 @@ def store_url(name: str | None) -> str:
         make_url(url)
     except (ArgumentError, ValueError) as error:
         raise UsageError(
-            f"{_without_password(text)} is no store", "use a file's path, or a URL such as sqlite:///paribus.db"
+            f"{_without_password(text)} is not a store", "name a file, or a URL such as sqlite:///paribus.db"
         ) from error
     return url
 
@@ -120,7 +120,7 @@ def _refuse_unsafe_file(file: Path) -> None:
         files = [file, *(file.with_name(f"{file.name}-{suffix}") for suffix in _COMPANION_SUFFIXES)]
         reason = reason or next(filter(None, map(distrust_entry, files)), "")
     except OSError as error:
-        raise StoreError(f"cannot look at the store {file}: {error.strerror}", "name another with --store") from error
+        raise StoreError(f"cannot examine the store {file}: {error.strerror}", "name another with --store") from error
     if reason:
         raise StoreError(
             f"the store {file} is not safe from other users: {reason}", "name one in a folder of your own with --store"
@@ -144,7 +144,7 @@ def _make_engine(url: str, **options: type[sa.Pool]) -> Engine:
         engine = sa.create_engine(url, **options)
     except (ArgumentError, NoSuchModuleError, ImportError) as error:
         raise UsageError(
-            f"{_without_password(url)} is no store: {error}", "use a file's path, or a URL such as sqlite:///paribus.db"
+            f"{_without_password(url)} is not a store: {error}", "name a file, or a URL such as sqlite:///paribus.db"
         ) from error
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _prepare_sqlite)
@@ -211,8 +211,8 @@ def _refuse_replacement(engine: Engine, file: Path) -> None:
             current = None
         if current is None or (current.st_dev, current.st_ino) != (opened.st_dev, opened.st_ino):
             raise StoreError(
-                f"the store {file} was {'replaced' if current else 'deleted'} meanwhile, and what was in it is lost",
-                "keep others out of its folder; put a copy back, or begin anew",
+                f"the store {file} was {'replaced' if current else 'deleted'} while open, and its content is lost",
+                "protect its folder from other users; restore a copy, or begin a new store",
             )
 
     sa.event.listen(engine, "begin", check)

@@ -114,7 +114,7 @@ def save_trial(
         )
         if updated.rowcount != 1:
             raise StoreError(
-                f"trial {trial.order} of {trial.experiment} was rerun by someone else meanwhile",
+                f"trial {trial.order} of {trial.experiment} was rerun by another process",
                 "look at: paribus status",
             )
         if conditions and trial.fingerprint:

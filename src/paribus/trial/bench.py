@@ -141,7 +141,7 @@ class Bench:
             restore(self._site, experiment, self._stopped)
             if leftovers := self._applier.leftovers():
                 raise NotRestored(
-                    f"the journal process was lost, and not all is restored: {'; '.join(leftovers)}"
+                    f"the journal process ended too early, and some settings are not restored: {'; '.join(leftovers)}"
                 ) from error
             if isinstance(error, JournalError):
                 message = f"{error.message}; all settings are restored, which was checked"

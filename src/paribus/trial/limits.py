@@ -32,7 +32,9 @@ def refuse_load(limits: Limits, interval: Interval) -> None:
         raise _reached("response_p99_s", f"the p99 response time was {show_time(p99_s)}, over {limit}")
     errors_per_s = sum(interval.errors.values()) / max(interval.duration_s, 1e-9)
     if limits.errors_per_s is not None and errors_per_s > limits.errors_per_s:
-        raise _reached("errors_per_s", f"there were {errors_per_s:,.0f} errors a second, over {limits.errors_per_s:g}")
+        raise _reached(
+            "errors_per_s", f"the workload reported {errors_per_s:,.0f} errors per second, over {limits.errors_per_s:g}"
+        )
 
 
 def _reached(key: str, observation: str) -> LimitReached:

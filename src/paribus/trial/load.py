@@ -66,7 +66,7 @@ class TrialLoad:
                 case _:
                     pass
         if result is None:
-            raise EngineError("no-data", "the load ended before its window was over", "lengthen trial")
+            raise EngineError("no-data", "the load ended before its window was over", "lengthen protocol.trial")
         validity.refuse_no_throughput(result)
         problems = [*process_problems, *validity.parameter_mismatches(self._job, self._session.hello)]
         yield machine.LoadEnded((*problems, *self._conclude(result, intervals)))

@@ -73,7 +73,7 @@ def check_rows(instance: Instance, database: str, expected: row_counts.RowCounts
         counted = row_counts.count(instance.state, ask)
     if difference := row_counts.difference(expected, counted):
         raise DataDamaged(
-            f"the data of {database} was put back, and is not what was made: {difference}",
-            "see whether the disk under target.path is sound and has room, then run the plan anew",
+            f"the data of {database} was restored, and differs from the created data: {difference}",
+            "check the disk under target.path for errors and free space, then run the plan again",
         )
     return None

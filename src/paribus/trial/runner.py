@@ -255,7 +255,7 @@ class Runner:
         try:
             for event in engine.events():
                 if self._stopped() and job.phase == "prepare":
-                    raise Interrupted("stopped while making data", "go on with: paribus resume")
+                    raise Interrupted("stopped while making data", "continue with: paribus resume")
                 if isinstance(event, Progress):
                     progress(event.done_bytes, event.total_bytes)
         finally:

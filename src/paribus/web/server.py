@@ -50,7 +50,9 @@ def listen(address_name: str, port: int) -> ListeningAddress:
     try:
         family, kind, protocol, _, socket_address = socket.getaddrinfo(address_name, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError) as error:
-        raise UsageError(f"{address_name} is no address: {error}", "name one of this machine with --bind") from error
+        raise UsageError(
+            f"{address_name} is not an address: {error}", "name an address of this machine with --bind"
+        ) from error
     listening = socket.socket(family, kind, protocol)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -31,7 +31,7 @@ def _length_pair(length: Any) -> Any:
 def _portable_value(value: Any) -> Any:
     """Accept only values that every database supports."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError("a choice is among numbers and texts")
+        raise ValueError("choice must be a list of numbers and texts")
     if isinstance(value, int) and not -_INT64 <= value < _INT64:
         raise ValueError("a whole number has at most 64 bits")
     return value
@@ -86,7 +86,9 @@ class Argument(SqlmixTable):
         for name in ("integer", "number", "text"):
             low, high = getattr(self, name) or (0, 0)
             if low > high:
-                raise ValueError(f"{generators[0]} from {low} to {high} is no range: the first is the lowest")
+                raise ValueError(
+                    f"{generators[0]} from {low} to {high} is not a range: the first number must be the lowest"
+                )
         if self.integer and self.integer[1] - self.integer[0] >= _MOST_NUMBERS:
             raise ValueError("int is a range of at most 2^53 numbers")
         if not self.integer and self.model_dump().keys() & {"distribution", "zipf_exponent", "pareto_h"}:

@@ -56,13 +56,15 @@ class CommandParameters(ToolParameters):
             return table
         command_line = " ".join(str(argument) for argument in table["run"])
         if table.get("rate") is not None and "{rate}" not in command_line:
-            raise ValueError("rate is given, and run does not tell it to the command: use {rate}")
+            raise ValueError("rate is set, but run does not pass it to the command: add {rate} to run")
         if table.get("rate") is None and "{rate}" in command_line:
             raise ValueError("run uses {rate}: add for example rate = [1000]")
         if len(table.get("threads") or []) > 1 and "{threads}" not in command_line:
-            raise ValueError("there are several threads, and run does not tell them to the command: use {threads}")
+            raise ValueError("threads is set, but run does not pass it to the command: add {threads} to run")
         if table.get("settle_in_command") and "{settle}" not in command_line:
-            raise ValueError("settle_in_command is set, and run does not tell it: use {settle}")
+            raise ValueError(
+                "settle_in_command is set, but run does not pass the time to the command: add {settle} to run"
+            )
         return table
 
 

@@ -61,7 +61,7 @@ class FilesParameters(BaseModel):
     @model_validator(mode="after")
     def _device_is_one_file(self) -> "FilesParameters":
         if self.device and self.files != 1:
-            raise ValueError("a device is one file: set files = 1, or take files out")
+            raise ValueError("a device counts as one file: set files = 1, or remove files")
         return self
 
 

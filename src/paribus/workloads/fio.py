@@ -49,7 +49,9 @@ class FioParameters(ToolParameters):
         if isinstance(table, dict) and isinstance(table.get("options"), dict) and max(table.get("threads") or [1]) > 1:
             engine = table["options"].get("ioengine", _SYNCHRONOUS_ENGINES[0])
             if engine in _SYNCHRONOUS_ENGINES:
-                raise ValueError(f"{engine} has one operation outstanding, whatever threads says: set ioengine")
+                raise ValueError(
+                    f"{engine} keeps one operation outstanding for any threads: set ioengine, such as libaio"
+                )
         return table
 
     @model_validator(mode="after")

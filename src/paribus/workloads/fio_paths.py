@@ -48,7 +48,7 @@ def option_paths(command_options: Mapping[str, object], directory: str) -> Itera
     for name, value in options:
         full_names = [full_name for full_name in _SENSITIVE if full_name.startswith(name) and full_name != name]
         if full_names and name not in (*_SENSITIVE, *_FULL_NAMES):
-            raise PathRefused(name, value, f"fio takes it for {full_names[0]}", f"write the full name, {full_names[0]}")
+            raise PathRefused(name, value, f"fio reads it as {full_names[0]}", f"write the full name, {full_names[0]}")
     return _job_paths("paribus", options, directory)
 
 
@@ -75,10 +75,12 @@ def job_file_paths(path: str, directory: str, read: Read) -> Iterator[WrittenPat
 def _lines(path: str, read: Read, depth: int) -> Iterator[str]:
     """Lines with content, with the lines of included files in place."""
     if depth == _MOST_INCLUDES:
-        raise PathRefused("include", path, f"files include each other more than {_MOST_INCLUDES} times", "include less")
+        raise PathRefused(
+            "include", path, f"files include each other more than {_MOST_INCLUDES} times", "include fewer files"
+        )
     for text in read(path).split("\n"):
         if len(text.encode()) > _LONGEST_LINE_BYTES:
-            raise PathRefused("job", path, "fio cuts a line that is so long in two", "write shorter lines")
+            raise PathRefused("job", path, "fio splits a line of this length", "write shorter lines")
         line = _COMMENT.split(text, maxsplit=1)[0].strip()
         if line.startswith("include"):  # the next character may be any
             included_path = line[8:].strip()
@@ -116,9 +118,9 @@ def _job_paths(job: str, options: Sequence[tuple[str, str]], default_directory: 
 def _refuse(name: str, value: str) -> None:
     """Raise PathRefused for an option whose paths cannot be known."""
     if name in _COMMANDS:
-        raise PathRefused(name, value, "fio would run a command", "take it out; use a workload of kind command")
+        raise PathRefused(name, value, "fio would run a command", "remove it, or use a workload of kind command")
     if name in _UNKNOWN:
-        raise PathRefused(name, value, _UNKNOWN[name], "take it out")
+        raise PathRefused(name, value, _UNKNOWN[name], "remove it")
     if name == "ioengine" and value.startswith("exec"):
         raise PathRefused(name, value, "fio would run a command", "use a workload of kind command")
     if name == "ioengine" and ("/" in value or "$" in value or value.startswith("external")):
@@ -130,7 +132,7 @@ def _refuse_unclear(name: str, value: str) -> None:
     if "$" in value:
         raise PathRefused(name, value, "fio expands the variable itself", "write the path without it")
     if _COMMENT.search(value):
-        raise PathRefused(name, value, "fio takes what follows ; or # for a comment", "write a path without them")
+        raise PathRefused(name, value, "fio reads text after ; or # as a comment", "write a path without them")
 
 
 def _parts(name: str, value: str) -> list[str]:

@@ -60,13 +60,13 @@ class IomatrixTable(_Blocks):
     @classmethod
     def _closed_loop(cls, table: Any) -> Any:
         if isinstance(table, dict) and table.get("rate") is not None:
-            raise ValueError("a matrix is over operations outstanding: take rate out")
+            raise ValueError("a matrix varies outstanding operations: remove rate")
         return table
 
     @model_validator(mode="after")
     def _something_outstanding(self) -> "IomatrixTable":
         if not any(self.threads) and not any(self.large):
-            raise ValueError("nothing is outstanding anywhere: give threads or large a number above 0")
+            raise ValueError("threads and large have only zeros: add a number above 0 to one of them")
         return self
 
 

@@ -59,7 +59,9 @@ class OltpParameters(BaseModel):
     @model_validator(mode="after")
     def _something_to_do(self) -> "OltpParameters":
         if not any(getattr(self, name) for name in _TRANSACTION_PARAMETERS):
-            raise ValueError("a transaction without any statement: give one of them a number above 0")
+            raise ValueError(
+                "the transaction has no statement: set the number of at least one kind of statement above 0"
+            )
         return self
 
 

@@ -35,7 +35,7 @@ def _refuse_argument_count(sql: str, arguments: Sequence[Argument]) -> None:
 def _refuse_forward_reference(arguments: Sequence[Argument]) -> None:
     for number, argument in enumerate(arguments, start=1):
         if argument.same and argument.same >= number:
-            raise ValueError(f"same = {argument.same} in argument {number} is no earlier argument")
+            raise ValueError(f"same = {argument.same} in argument {number} is not an earlier argument")
 
 
 class RowsTable(SqlmixTable):
@@ -83,7 +83,7 @@ class TransactionTable(SqlmixTable):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.rollback and not self.transaction:
-            raise ValueError(f"{self.name}: with transaction = false there is nothing to roll back")
+            raise ValueError(f"{self.name}: rollback needs a transaction: remove transaction = false, or the rollback")
         _refuse_forward_reference([argument for statement in self.statements for argument in statement.arguments])
         return self
 
@@ -102,7 +102,7 @@ class SqlmixParameters(SqlmixTable):
     def _names_differ(self) -> Self:
         names = [transaction.name for transaction in self.transactions]
         if duplicates := [name for name in names if names.count(name) > 1]:
-            raise ValueError(f"two transactions are named {duplicates[0]!r}")
+            raise ValueError(f"two transactions have the name {duplicates[0]!r}: rename one")
         return self
 
 

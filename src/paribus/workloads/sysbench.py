@@ -47,7 +47,7 @@ class SysbenchParameters(ToolParameters):
     @classmethod
     def _arrivals(cls, table: Any) -> Any:
         if isinstance(table, dict) and table.get("arrivals") == "constant":
-            raise ValueError("sysbench knows poisson arrivals alone")
+            raise ValueError("sysbench supports only poisson arrivals: remove arrivals")
         return table
 
     @model_validator(mode="after")

@@ -77,9 +77,9 @@ class ToolParameters(BaseModel):
     @classmethod
     def _is_possible(cls, table: Any) -> Any:
         if isinstance(table, dict) and table.get("cache") == "cold":
-            raise ValueError("what a tool works on is not known, so its cache stays warm")
+            raise ValueError('the files of a tool are unknown, so their cache cannot be cleared: remove cache = "cold"')
         if isinstance(table, dict) and table.get("precondition") is not None:
-            raise ValueError("what a tool works on is not known, so it cannot be preconditioned")
+            raise ValueError("the files of a tool are unknown, so they cannot be preconditioned: remove precondition")
         return table
 
 
@@ -140,13 +140,13 @@ def refuse_options(values: Mapping[str, OptionValue], reserved: Mapping[str, str
     """Raise ValueError for options that the plan sets elsewhere, for devices and for passwords."""
     for name, value in values.items():
         if name.startswith("-") or not name or any(character in name for character in "= \t\n"):
-            raise ValueError(f"{name!r} is no name of an option: write it without -- and =")
+            raise ValueError(f"{name!r} is not the name of an option: write it without -- and =")
         if name in reserved:
-            raise ValueError(f"the option {name} is set by {reserved[name]}: take it out")
+            raise ValueError(f"the option {name} is set by {reserved[name]}: remove it")
         if "password" in name:
-            raise ValueError(f"{name} would be seen by everybody on the machine{secrets}")
+            raise ValueError(f"all users of the machine could read the value of {name}{secrets}")
         if isinstance(value, str) and "/dev/" in value:
-            raise ValueError(f"{name}: a tool on a device cannot be guarded; use a fileio workload with device")
+            raise ValueError(f"{name}: Paribus cannot guard a device against a tool: use a fileio workload with device")
 
 
 def measurements(report: ToolReport, window_s: float) -> tuple[Measurement, ...]:

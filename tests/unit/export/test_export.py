@@ -193,7 +193,7 @@ def test_a_missing_library_is_named_with_the_command_that_installs_it(
 
 
 def test_a_table_that_is_not_there_is_reported_with_the_nearest() -> None:
-    with pytest.raises(UsageError, match=r"no table 'trial'(.|\n)*trials"):
+    with pytest.raises(UsageError, match=r"unknown table 'trial'(.|\n)*trials"):
         select_tables("trial")
     assert _export("--only", "nothing").exit_code != 0
 

@@ -178,7 +178,7 @@ def test_a_set_is_no_experiment_and_the_other_way_round(store: Engine, tmp_path:
     experiment, _ = bring(store, [write(tmp_path / "a.log", 100)], "noop")
     assert experiment is not None
     assert pipeline.find_set(store, "x").id == experiment.id
-    with pytest.raises(UsageError, match="belong together"):
+    with pytest.raises(UsageError, match="given together"):
         importing.import_request([str(tmp_path)], "x", "", None, name="", baseline="", file_format="")
     with pytest.raises(UsageError, match="did you mean 'sysbench'"):
         importing.import_request([str(tmp_path)], "", "", None, name="", baseline="", file_format="sysbensh")

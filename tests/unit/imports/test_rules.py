@@ -74,8 +74,8 @@ def test_runs_are_left_out_and_formats_forced(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[[rule]]\npath = '('\nload = 1", r"rule\.1\.path: is no regular expression"),
-        ("[[rule]]\npath = 'a'", "says nothing"),
+        ("[[rule]]\npath = '('\nload = 1", r"rule\.1\.path: is not a regular expression"),
+        ("[[rule]]\npath = 'a'", "has no effect"),
         ("[[rule]]\npath = 'a'\nlabels = { x = '{y}' }", r"\{y\}, which is no group"),
         ("[[rule]]\npth = 'a'\nskip = true", r"rule\.1\.pth: is no key here"),
         ("rulez = []", "known: name, levels, rule"),
@@ -89,7 +89,7 @@ def test_a_mistake_is_reported_with_its_location(tmp_path: Path, text: str, mess
 
 def test_a_count_that_is_none_is_refused(tmp_path: Path) -> None:
     rules = _rules(tmp_path, "[[rule]]\npath = '(?P<load>.*)'")
-    with pytest.raises(UsageError, match=re.escape("load 'a.log' of a.log is no whole number")):
+    with pytest.raises(UsageError, match=re.escape("load 'a.log' of a.log is not a whole number")):
         place(RUN, "a.log", rules.rule, {})
 
 

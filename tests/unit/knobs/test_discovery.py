@@ -47,5 +47,5 @@ def test_a_knob_of_other_kernels_is_told_with_them() -> None:
     offered = offer(FakeHost({}), load(), "kernel.sched_wakeup_granularity_ns", Location(), root=True)
     assert offered.current is None
     assert "kernels up to 6.5" in offered.todo
-    with pytest.raises(Missing, match=r"cpu\.governor is not on this machine"):
+    with pytest.raises(Missing, match=r"cpu\.governor does not exist on this machine"):
         place(FakeHost({}), load().get("cpu.governor"), Location())

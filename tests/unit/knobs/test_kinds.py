@@ -271,7 +271,7 @@ def test_a_group_that_the_machine_cannot_have_is_told_with_what_to_do() -> None:
             load().get("cgroup.load.reads_per_s"),
             Location("/dev/sda"),
         )
-    with pytest.raises(Missing, match="no such control groups"):
+    with pytest.raises(Missing, match="no such control group"):
         place(FakeHost(DEVICE), load().get("cgroup.load.reads_per_s"), Location("/dev/sda"))
     with pytest.raises(UsageError, match="needs a device"):
         place(FakeHost(SECOND), load().get("cgroup.load.reads_per_s"), Location())

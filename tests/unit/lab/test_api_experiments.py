@@ -170,7 +170,7 @@ def test_the_status_counts_trials(measured_lab: Lab) -> None:
 
 def test_a_target_that_is_none_is_refused(measured_lab: Lab) -> None:
     for work in (measured_lab.status, measured_lab.doctor):
-        with pytest.raises(UsageError, match="'ftp://db1' is no target"):
+        with pytest.raises(UsageError, match="'ftp://db1' is not a target"):
             work("ftp://db1")
 
 
@@ -183,7 +183,7 @@ def test_the_data_of_a_killed_experiment_is_listed_and_removed_by_name(plan_file
     assert leftover.size_bytes >= 2**20
 
     assert [each.removed for each in lab.clean(tmp_path, unneeded=True).leftovers] == [False]
-    with pytest.raises(UsageError, match=f"there is: {killed.id}"):
+    with pytest.raises(UsageError, match=f"experiments with data: {killed.id}"):
         lab.clean(tmp_path, names="nonesuch")
     with pytest.raises(UsageError, match="exclude each other"):
         lab.clean(tmp_path, names=[killed.id], unneeded=True)
@@ -283,8 +283,8 @@ def test_a_log_is_imported_once_and_sets_are_no_experiments(store_file: Path, tm
         ((), {}, "no file to import was named"),
         (("nowhere.log",), {}, r"there is no file nowhere\.log"),
         (("empty",), {}, "there is no file in empty; hidden files are not read"),
-        (("notes.txt",), {}, "no run was found"),
-        (("notes.txt",), {"factor": "scheduler"}, "--factor and --level belong together"),
+        (("notes.txt",), {}, "the named files have no run"),
+        (("notes.txt",), {"factor": "scheduler"}, "--factor and --level must be given together"),
         (("notes.txt",), {"file_format": "sysbenhc"}, "did you mean 'sysbench'"),
         (("notes.txt",), {"into": "nonesuch"}, "the store holds no experiment"),
     ],
@@ -318,7 +318,7 @@ def test_an_export_in_no_format_or_over_a_file_is_refused(store_file: Path, tmp_
     lab = Lab(store_file)
     with pytest.raises(UsageError, match="formats: csv, parquet"):
         lab.export(folder=tmp_path, file_format="xlsx")  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="there is no table 'trails'"):
+    with pytest.raises(UsageError, match="unknown table 'trails'"):
         lab.export(folder=tmp_path, tables="trails")
     lab.export(folder=tmp_path, tables="trials")
     with pytest.raises(UsageError):

@@ -79,7 +79,7 @@ def test_two_that_want_different_values_of_one_knob_are_refused_until_one_is_cho
     text = simple('"vm.swappiness" = [60, 1]') + '[[combination]]\nname = "both"\nsettings = { "vm.swappiness" = 10 }\n'
     plan = checked(text)
     advice = _set("vm.swappiness", "1"), _set("combination", "both")
-    with pytest.raises(UsageError, match=r"vm.swappiness wants vm.swappiness = 1, combination wants 10"):
+    with pytest.raises(UsageError, match=r"vm.swappiness recommends vm.swappiness = 1, combination recommends 10"):
         _document(plan, _host(), *advice)
     assert _document(plan, _host(), *advice, factor="combination").to_set == {"vm.swappiness": 10}
 

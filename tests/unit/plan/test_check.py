@@ -44,7 +44,7 @@ def test_ten_mistakes_are_told_in_one_go() -> None:
         (2, "did you mean 'name'?"),
         (6, "/dev/nothing is not a block device"),
         (9, "did you mean 'block.scheduler'?"),
-        (10, "today it is called 'none'; it offers none, mq-deadline, bfq"),
+        (10, "its present name is 'none'; it offers none, mq-deadline, bfq"),
         (12, "vm.dirty is a factor already"),
         (13, "300 is above 200"),
         (14, "'yes'"),
@@ -75,7 +75,7 @@ def test_ten_mistakes_are_told_in_one_go() -> None:
             simple('"vm.swappiness" = [60]'),
             'line 3, factors."vm.swappiness": has 1 level, and a comparison needs at least two',
         ),
-        (simple('"vm.swappiness" = [60, 60, 1]'), "60 stands twice"),
+        (simple('"vm.swappiness" = [60, 60, 1]'), "level 60 is listed twice"),
         (simple('"vm.swappiness" = []'), 'line 3, factors."vm.swappiness": has no level'),
         (simple('"vm.swappiness" = [60, [1]]'), "a level is a number, text, true or false"),
         (simple('"block.scheduler" = ["none", "kyber"]'), "/dev/sda does not offer 'kyber'"),
@@ -84,10 +84,13 @@ def test_ten_mistakes_are_told_in_one_go() -> None:
         (simple('"oltp.tables" = [1, 2]'), "neither a knob nor a parameter"),
         (simple('"fileio.total_size" = ["1MiB", "2MiB"]'), "fileio.total_size is a factor too"),
         (simple('"vm.swappiness" = [60, 1]', rest='[hold]\n"vm.swappiness" = 1'), "vm.swappiness is a factor too"),
-        (simple('"vm.swappiness" = [60, 1]', FILEIO + FILEIO), "two workloads are called 'fileio'"),
+        (simple('"vm.swappiness" = [60, 1]', FILEIO + FILEIO), "two workloads have the name 'fileio'"),
         (simple('"vm.swappiness" = [60, 1]', FILEIO + 'name = "vm"'), "'vm' is a subsystem of knobs"),
-        (simple('"vm.swappiness" = [60, 1]', rest='[factor_scope]\n"vm.swappiness" = ["x"]'), "'x' is no workload"),
-        (simple('"vm.swappiness" = [60, 1]', rest='[factor_scope]\n"vm.dirty" = ["fileio"]'), "is no factor"),
+        (
+            simple('"vm.swappiness" = [60, 1]', rest='[factor_scope]\n"vm.swappiness" = ["x"]'),
+            "not apply to the workload 'x'",
+        ),
+        (simple('"vm.swappiness" = [60, 1]', rest='[factor_scope]\n"vm.dirty" = ["fileio"]'), "is not a factor"),
         (
             simple(
                 "", rest='[[combination]]\nname = "c"\nsettings = { "vm.dirty_ratio" = 1, "vm.dirty_bytes" = 4096 }'
@@ -96,7 +99,7 @@ def test_ten_mistakes_are_told_in_one_go() -> None:
         ),
         (
             simple("", rest='[[combination]]\nname = "baseline"\nsettings = { "vm.swappiness" = 1 }'),
-            "'baseline' is taken",
+            "'baseline' is the name of another arm",
         ),
         (simple('"fileio.direct" = [false, true]', FILEIO + "block_size = 1000"), "multiple of 512"),
         (
@@ -173,7 +176,7 @@ def test_overrides_change_the_plan_and_its_digest() -> None:
     assert other.table.protocol.rounds == 3
     assert other.table.workload[0].total_size == 2**21  # type: ignore[attr-defined]
     assert plain.digest != other.digest
-    with pytest.raises(PlanError, match="is no key of a plan"):
+    with pytest.raises(PlanError, match="is not a valid TOML key"):
         parsed(text, {"a b": "1"})
 
 

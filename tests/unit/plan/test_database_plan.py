@@ -85,7 +85,7 @@ def test_statements_of_a_transaction_are_compared_by_queries() -> None:
             '"sqlite.journal_mode" = ["delete", "wal"]',
             OLTP + "precondition = {}\n",
             SQLITE,
-            "is for files and devices",
+            "applies to files and devices only",
         ),
         (
             '"sqlite.journal_mode" = ["delete", "wal"]',

@@ -74,16 +74,16 @@ def test_all_series_share_one_data_set() -> None:
 @pytest.mark.parametrize(
     ("text", "word"),
     [
-        (MATRIX + "rate = [100]", "over operations outstanding: take rate out"),
-        (MATRIX.replace("[0, 2, 8]", "[0]").replace("[0, 4]", "[0]"), "nothing is outstanding anywhere"),
+        (MATRIX + "rate = [100]", "varies outstanding operations: remove rate"),
+        (MATRIX.replace("[0, 2, 8]", "[0]").replace("[0, 4]", "[0]"), "threads and large have only zeros"),
         (MATRIX.replace("[0, 4]", "[0, 1025]"), "less than or equal to 1024"),
         (MATRIX.replace('"20%"', '"120%"'), "less than or equal to 1"),
         (MATRIX + "direct = true\nsmall_block = 1000", "small_block must be a multiple of 512"),
         (MATRIX.replace("64MiB", "512KiB"), "total_size is less than one large_block in each file"),
         (MATRIX + 'mode = "rndrd"', "unknown key"),
         (MATRIX + '[factors]\n"iomatrix.large" = [0, 1]', "give the values of large in the workload itself"),
-        (MATRIX + MATRIX, "two workloads are called 'iomatrix'"),
-        (MATRIX + MATRIX + 'name = "iomatrix-w0-large0"', "two workloads are called 'iomatrix-w0-large0'"),
+        (MATRIX + MATRIX, "two workloads have the name 'iomatrix'"),
+        (MATRIX + MATRIX + 'name = "iomatrix-w0-large0"', "two workloads have the name 'iomatrix-w0-large0'"),
     ],
 )
 def test_a_mistake_is_told_with_what_would_be_right(text: str, word: str) -> None:

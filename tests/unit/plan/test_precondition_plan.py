@@ -107,7 +107,7 @@ def test_data_is_kept_and_what_would_undo_it_is_a_problem() -> None:
         (FILEIO + 'precondition = {}\nmode = "seqwr"', "", "seqwr empties its files"),
         (DIRECT + "precondition = { fils = 2 }", "", "did you mean 'fills'?"),
         (DIRECT + "precondition = { window = 1 }", "", "greater than or equal to 2"),
-        (DIRECT + "precondition = { window = 9, most_rounds = 8 }", "", "window is more than most_rounds"),
+        (DIRECT + "precondition = { window = 9, most_rounds = 8 }", "", "window (9) is more than most_rounds (8)"),
         (DIRECT + 'precondition = { spread = "20" }', "", "less than 1"),
         (DIRECT + "precondition = true", "", "should be a table; write for example precondition = {}"),
     ],

@@ -303,7 +303,7 @@ def test_a_store_where_none_can_be_made_is_reported() -> None:
 
 @pytest.mark.parametrize("url", ["nonsense://x", "://"])
 def test_an_invalid_url_is_reported(url: str) -> None:
-    with pytest.raises(UsageError, match="is no store"):
+    with pytest.raises(UsageError, match="is not a store"):
         open_engine(store_url(url), create=True)
 
 

@@ -45,7 +45,7 @@ def test_a_second_in_which_nothing_ended_has_no_response_time() -> None:
     ("limits", "words"),
     [
         (Limits(response_p99_s=0.009), "the p99 response time was 10 ms, over 9 ms"),
-        (Limits(errors_per_s=5), "there were 6 errors a second, over 5"),
+        (Limits(errors_per_s=5), "the workload reported 6 errors per second, over 5"),
     ],
 )
 def test_a_load_beyond_its_limit_is_told_with_the_key(limits: Limits, words: str) -> None:

@@ -128,7 +128,7 @@ def test_a_tool_that_ends_early_is_no_measurement() -> None:
     ("tools", "message"),
     [
         (_Tools("rate 1", exit_code=3), "load ended with exit code 3: it / broke"),
-        (_Tools("nothing", ends_after=41), "what mine printed has nothing that matches"),
+        (_Tools("nothing", ends_after=41), "the output of mine has nothing that matches"),
         (_Tools("rate 0", ends_after=41), "completed no operation"),
         (_Tools("rate 1", ends_after=10_000), "did not end within 60 s"),
     ],

@@ -46,14 +46,14 @@ def test_options_name_paths(options: dict[str, object], paths: list[str]) -> Non
     ("options", "words"),
     [
         ({"exec_prerun": "rm x"}, "would run a command"),
-        ({"exec_post": "rm x"}, "takes it for exec_postrun"),
-        ({"trigger-rem": "rm x"}, "takes it for trigger_remote"),
-        ({"outp": "/etc/x"}, "takes it for output"),
+        ({"exec_post": "rm x"}, "reads it as exec_postrun"),
+        ({"trigger-rem": "rm x"}, "reads it as trigger_remote"),
+        ({"outp": "/etc/x"}, "reads it as output"),
         ({"read_iolog": "a"}, "a trace names the files"),
         ({"ioengine": "external:/a.so"}, "would load a library"),
         ({"filename": "${HOME}/x"}, "expands the variable"),
         ({"filename_format": "$jobname.${X}"}, "expands the variable"),
-        ({"directory": "/etc;/../data/files"}, "for a comment"),
+        ({"directory": "/etc;/../data/files"}, "as a comment"),
         ({"directory": "$jobname"}, "expands the variable"),
         ({"cgroup": "mine"}, "changes a control group"),
         ({"ioscheduler": "none"}, "use the knob block.scheduler"),
@@ -101,7 +101,7 @@ def test_sections_and_comments_are_read_as_fio_reads_them() -> None:
 def test_lines_end_where_fio_ends_them() -> None:
     text = "[one]\ndescription=x\x0b[global]\ndirectory=/etc\n"
     assert _of_job_file(job=text) == ["/etc/one.0.0"]
-    with pytest.raises(PathRefused, match="cuts a line"):
+    with pytest.raises(PathRefused, match="splits a line"):
         _of_job_file(job=f"[one]\ndescription={'x' * 4096}directory=/etc\n")
 
 

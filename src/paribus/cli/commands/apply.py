@@ -44,7 +44,7 @@ def apply(
     from paribus.lab import applying
 
     if as_json and not (yes or dry_run):
-        raise UsageError("--json asks nothing", "add --dry-run, or --yes")
+        raise UsageError("--json cannot ask for confirmation", "add --dry-run, or --yes")
     console = VisibleConsole(highlight=False)
     stop = StopRequest()
 
@@ -89,7 +89,10 @@ def _confirm_changes(document: "ApplyDocument") -> bool:
     count = len(document.to_set)
     action = f"make these {count} settings" if count > 1 else "make this setting"
     if not sys.stdin.isatty():
-        raise UsageError(f"nobody can be asked whether to {action}", "add --yes, or --dry-run to see it only")
+        raise UsageError(
+            f"cannot ask whether to {action}: standard input is not a terminal",
+            "add --yes to apply, or --dry-run to only see the steps",
+        )
     try:
         return typer.confirm(f"{action} on {document.target}, and leave it so?", err=True)
     except typer.Abort as abort:  # which ends with the undocumented 1

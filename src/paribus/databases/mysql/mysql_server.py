@@ -63,7 +63,8 @@ class MySql:
             others.append(f"{path} is {version_text}")
         rejected = f"; {'; '.join(others)}" if others else ""
         raise DatabaseError(
-            f"{host.name} has no {self.name} server{rejected}", "install it, or name its program, mysqld or mariadbd"
+            f"{host.name} has no {self.name} server{rejected}",
+            "install it, or set database.program to the path of mysqld or mariadbd",
         )
 
     def making(self, host: Host, program: Program, directory: DataDirectory, settings: Settings) -> list[str]:

@@ -50,11 +50,15 @@ class Postgres:
         """The program, at the path that is named, on PATH or in the usual places. Raises DatabaseError."""
         path = first_of(host, [named] if named else ["postgres", *_usual(host, "postgres")])
         if not path:
-            raise DatabaseError(f"{host.name} has no PostgreSQL server", "install it, or name its program, postgres")
+            raise DatabaseError(
+                f"{host.name} has no PostgreSQL server", "install it, or set database.program to the path of postgres"
+            )
         version_text = version_output(host, path)
         version = _VERSION.search(version_text)
         if version is None:
-            raise DatabaseError(f"{path} is {version_text}, and no PostgreSQL server")
+            raise DatabaseError(
+                f"{path} is not a PostgreSQL server: --version prints {version_text!r}", "correct database.program"
+            )
         return Program(path, version[1])
 
     def making(self, host: Host, program: Program, directory: DataDirectory, settings: Settings) -> list[str]:

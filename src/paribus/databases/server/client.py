@@ -53,7 +53,13 @@ class ServerClient:
             raise QueryRefused("missing", "", "there is no such variable", request, hint)
         variable = variables[name]
         if variable.takes_effect not in _LIVE:
-            raise QueryRefused("refused", "", f"it takes effect: {variable.takes_effect}", request, "restart with it")
+            raise QueryRefused(
+                "refused",
+                "",
+                f"it takes effect: {variable.takes_effect}",
+                request,
+                "restart the server with this setting",
+            )
         try:
             self._kind.set_live(self.query, variable, self._kind.spell(value))
         except QueryRefused as error:

@@ -50,7 +50,9 @@ class DataDirectory:
         for name in self._accounts:
             if self.host.run(["id", "-u", name]).exit_code == 0:
                 return name
-        raise DatabaseError(f"{self.host.name} has none of the users {', '.join(self._accounts)}", "add one of them")
+        raise DatabaseError(
+            f"{self.host.name} has none of the users {', '.join(self._accounts)}", "create one of these users"
+        )
 
     def make(self) -> None:
         """Make the folder, which must not exist yet. Raises DatabaseError.
@@ -74,7 +76,7 @@ class DataDirectory:
             if self.carry_out(["test", "-w", self.data]).exit_code != 0:
                 raise DatabaseError(
                     f"the user {account} cannot reach {self.data}",
-                    "let others pass through the folders above it (chmod o+x), or choose another place",
+                    "let other users enter the folders above it (chmod o+x), or choose another target.path",
                 )
         except BaseException:
             self.remove(0.0)
@@ -152,7 +154,9 @@ class DataDirectory:
         deadline = time.monotonic() + patience_s
         while self.is_in_use():
             if time.monotonic() > deadline:
-                raise DatabaseError(f"a server still runs in {self.folder}", "end it, and do this again")
+                raise DatabaseError(
+                    f"a server still runs in {self.folder}", "stop that server, then repeat the command"
+                )
             time.sleep(0.1)
 
     def remove(self, patience_s: float) -> None:
@@ -164,7 +168,9 @@ class DataDirectory:
         if not entries and self.host.run(["test", "-e", self.folder]).exit_code != 0:
             return
         if entries and _MARK not in entries:
-            raise DatabaseError(f"{self.folder} was not made by Paribus, and stays as it is")
+            raise DatabaseError(
+                f"{self.folder} was not created by Paribus and is not removed", "remove it by hand if it is not needed"
+            )
         self.wait_until_free(patience_s)
         if "run" in entries:
             sockets = self.sockets()

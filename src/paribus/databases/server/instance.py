@@ -120,11 +120,13 @@ class Instance(ServerClient):
         not ready within that time, or does not know a setting.
         """
         if self.is_running():
-            raise DatabaseError(f"the {self._name} in {self._directory.folder} runs already")
+            raise DatabaseError(f"the {self._name} in {self._directory.folder} is running already", "stop it first")
         tested = self._spelled(settings or {})
         for name, value in tested.items():
             if self._kind.is_built_in(name) and self._settings.get(name) != value:
-                raise DatabaseError(f"{name} cannot become {value} for data that is there", "make the data anew")
+                raise DatabaseError(
+                    f"{name} cannot become {value}: it is fixed for the existing data", "recreate the data"
+                )
         all_settings = self._settings | tested
         self._conditions = tuple(conditions)
         if self._loopback:
@@ -189,7 +191,7 @@ class Instance(ServerClient):
     def pid(self) -> int:
         """The process of the running server. Raises ServerGone where none runs."""
         if self._process is None:
-            raise self._gone("it does not run")
+            raise self._gone("it is not running")
         return self._process.pid
 
     def is_running(self) -> bool:
@@ -265,7 +267,7 @@ class Instance(ServerClient):
         try:
             if self._sql is None:
                 if not self.is_running():
-                    raise self._gone("it does not run")
+                    raise self._gone("it is not running")
                 self._sql = self._address.connect()
             return self._sql.query(text)
         except EngineError as error:

@@ -77,7 +77,7 @@ def _refuse_difference(directory: DataDirectory, folder: str, expected: str) -> 
         if listed.get(name) != present.get(name):
             was, now = (f"{files[name]} bytes" if name in files else "not there" for files in sizes)
             todo = "see what else writes to this folder and whether the disk is sound, then begin anew"
-            raise DataDamaged(f"{folder}/{name} is not as it was copied: {now}, and was {was}", todo)
+            raise DataDamaged(f"{folder}/{name} differs from its copy: {now} instead of {was}", todo)
 
 
 def _name_and_size(line: str) -> tuple[str, str]:

@@ -66,7 +66,7 @@ class Catalogue:
         """The knob of a key. Raises UsageError with the nearest name."""
         knob = self.find(key)
         if knob is None:
-            raise UsageError(f"there is no knob {key!r}", self.suggest(key) or "see: paribus knobs list")
+            raise UsageError(f"unknown knob {key!r}", self.suggest(key) or "list all knobs: paribus knobs list")
         return knob
 
     def suggest(self, key: str) -> str:
@@ -92,7 +92,7 @@ def level_of(knob: Knob, key: str, value: Value) -> Value:
     if value == "current":
         return value
     if knob.pattern and not re.fullmatch(knob.pattern, str(value)):
-        raise ValueError(f"{value!r} is no value of {knob.name}: {knob.documentation}")
+        raise ValueError(f"{value!r} is not a value of {knob.name}: {knob.documentation}")
     if (parse := values.PARSERS.get(knob.type)) is not None:
         return parse(knob, key, value)
     if knob.type == "word" and isinstance(value, int) and not isinstance(value, bool):

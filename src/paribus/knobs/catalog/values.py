@@ -47,7 +47,7 @@ def _enumerated(knob: Knob, _key: str, value: Value) -> Value:
 def _number(knob: Knob, _key: str, value: Value) -> int | float:
     """A number within the knob's bounds, also as a size such as "4GiB"."""
     if isinstance(value, bool):
-        raise ValueError(f"{value!r} is no number")
+        raise ValueError(f"{value!r} is not a number")
     number = parse_size(value) if isinstance(value, str) else value
     if knob.minimum is not None and number < knob.minimum:
         raise ValueError(f"{value} is below {knob.minimum}")
@@ -59,7 +59,7 @@ def _number(knob: Knob, _key: str, value: Value) -> int | float:
 def _size(_knob: Knob, _key: str, value: Value) -> int:
     """Bytes, also as `"256MiB"`."""
     if isinstance(value, bool | float):
-        raise ValueError(f"{value!r} is no size such as '256MiB'")
+        raise ValueError(f"{value!r} is not a size such as '256MiB'")
     return parse_size(value)
 
 

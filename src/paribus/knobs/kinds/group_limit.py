@@ -171,7 +171,7 @@ def _file_in_group(host: Host, knob: Knob) -> PurePosixPath:
         raise Missing(f"{knob.name} needs version 2 of control groups, and this machine has version 1")
     first = PurePosixPath(knob.elsewhere[0])
     if not exists(host, str(first.parent.parent)):
-        raise Missing(f"there is no {first.parent.parent}: this machine has no such control groups")
+        raise Missing(f"there is no {first.parent.parent}: this machine has no such control group")
     return first
 
 

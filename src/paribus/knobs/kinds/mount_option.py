@@ -30,7 +30,7 @@ class MountOptionKind(FileKind):
         if hidden is None:
             where = f"{mounted.point} is {name}, which does not have {knob.name}"
             raise Missing(
-                where, knob.gone.get(name) or f"only {', '.join(knob.filesystems)} has it: take it out of the plan"
+                where, knob.gone.get(name) or f"only {', '.join(knob.filesystems)} has it: remove it from the plan"
             )
         allowed = tuple(level for level in knob.allowed if knob.only_on.get(str(level), name) == name)
         return dataclasses.replace(knob, filesystems={name: hidden}, allowed=allowed)

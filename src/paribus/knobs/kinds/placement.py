@@ -18,7 +18,7 @@ def place(host: Host, knob: Knob, location: Location) -> Knob:
     if not paths or (knob.elsewhere and not exists(host, paths[0])):
         alternatives = [address for address in knob.elsewhere if exists(host, address)]
         if not alternatives and not paths:
-            raise Missing(f"{knob.name} is not on this machine: there is no {addresses[0]}")
+            raise Missing(f"{knob.name} does not exist on this machine: {addresses[0]} is missing")
         paths = alternatives[:1] or paths
     return dataclasses.replace(knob, addresses=tuple(paths))
 

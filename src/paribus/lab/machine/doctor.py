@@ -90,7 +90,11 @@ def _processor_load(site: Site) -> tuple[float, float, tuple[tuple[str, float], 
         deadline = time.monotonic() + _PATIENCE_S
         while sample is None or census is None:
             if time.monotonic() > deadline:
-                raise EngineError("no-data", f"the sampler said nothing for {_PATIENCE_S:.0f} s", "look at its host")
+                raise EngineError(
+                    "no-data",
+                    f"the sampler sent no sample for {_PATIENCE_S:.0f} s",
+                    "check that the target is not overloaded",
+                )
             event = sampler.receive(1.0)
             if isinstance(event, Sample):
                 sample = event

@@ -44,7 +44,10 @@ def look_up(name: str, kind: str, path: str) -> Knob:
     family, _, variable = name.partition(".")
     kind = kind or KINDS[family]
     if FAMILIES.get(kind) != family:
-        raise UsageError(f"{kind} has no variables {family}.*", "name mariadb, mysql or percona; or postgres")
+        raise UsageError(
+            f"{kind} has no variables {family}.*",
+            f"choose --kind among {', '.join(k for k, f in FAMILIES.items() if f == family)}",
+        )
     instance = Instance(LocalHost(), binary(), f"{path.rstrip('/')}/paribus-asking-{secrets.token_hex(4)}", kind)
     with temporary_server(instance, _READY_S):
         variables = instance.variables()

@@ -13,7 +13,9 @@ from paribus.report.comparison_view import ComparedDocument
 def compared_document(first: tuple[Store, Experiment], second: tuple[Store, Experiment]) -> ComparedDocument:
     """Compare two experiments, with the margins of the first. Raises StoreError and UsageError."""
     if first[1].id == second[1].id:
-        raise UsageError(f"{first[1].id} is both", "name two experiments; paribus status lists them")
+        raise UsageError(
+            f"both names stand for experiment {first[1].id}", "name two experiments; list them: paribus status"
+        )
     for _, experiment in (first, second):
         refuse_set(
             experiment, "is compared with nothing", "import both into one set, as two levels: paribus import --into"

@@ -65,7 +65,7 @@ def claims_of(experiment: Experiment, path: Path | None) -> list[Claim]:
         return []
     if experiment.state is not ExperimentState.IMPORTED:
         message = f"{experiment.id} ({experiment.name}) was measured by Paribus, and judged already"
-        raise UsageError(message, "--claims is for a set that was imported")
+        raise UsageError(message, "use --claims only with an imported set")
     return read_claims(path)
 
 

@@ -142,7 +142,7 @@ def report_document(store: Store, experiment: Experiment, claims: Sequence[Claim
 def refuse_set(experiment: Experiment, why: str, todo: str = "") -> None:
     """Raise UsageError for an imported set, which does not support the operation."""
     if experiment.state is ExperimentState.IMPORTED:
-        message = f"{experiment.id} ({experiment.name}) is what others measured, and {why}"
+        message = f"{experiment.id} ({experiment.name}) is an imported set, and {why}"
         raise UsageError(message, todo or f"see it with: paribus report {experiment.id}")
 
 
@@ -158,5 +158,7 @@ def write_page(page: str, path: Path) -> Path:
     try:
         write_whole(path, page)
     except OSError as error:
-        raise StoreError(f"cannot write the report {path}: {error.strerror}", "try: paribus report -o FILE") from error
+        raise StoreError(
+            f"cannot write the report {path}: {error.strerror}", "name another file: paribus report -o FILE"
+        ) from error
     return path.absolute()

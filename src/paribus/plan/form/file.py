@@ -102,7 +102,7 @@ class PreconditionTable(StrictTable):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.window > self.most_rounds:
-            raise ValueError("window is more than most_rounds: raise most_rounds")
+            raise ValueError(f"window ({self.window}) is more than most_rounds ({self.most_rounds}): raise most_rounds")
         return self
 
 
@@ -143,9 +143,9 @@ class WorkloadTable(StrictTable):
     @model_validator(mode="after")
     def _one_loop(self) -> Self:
         if self.rate is None and "arrivals" in self.model_fields_set:
-            raise ValueError("arrivals are those of an open loop; add for example rate = [1000]")
+            raise ValueError("arrivals needs an open loop: add for example rate = [1000]")
         if self.rate is not None and len(self.threads) > 1:
-            raise ValueError("with rate, threads is one number: the most operations under way at once")
+            raise ValueError("with rate, threads is one number, the limit of operations under way: write one")
         return self
 
 

@@ -66,7 +66,9 @@ def read_file(path: str) -> str:
         return content.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         cause = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UsageError(f"cannot read the plan {path}: {cause}", "name a plan file; examples/ has some") from error
+        raise UsageError(
+            f"cannot read the plan {path}: {cause}", "name a plan file, such as one of examples/"
+        ) from error
 
 
 def parse(name: str, text: str, overrides: Mapping[str, str]) -> Parsed:
@@ -91,7 +93,7 @@ def parse(name: str, text: str, overrides: Mapping[str, str]) -> Parsed:
     try:
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # no TOML, numbers of thousands of digits, deep nesting
-        raise PlanError(name, [Problem("the file", f"is not TOML: {error}", "correct the line named")]) from error
+        raise PlanError(name, [Problem("the file", f"is not TOML: {error}", "correct that line")]) from error
     for key, value in overrides.items():
         try:
             _merge(document, _override(key, value))
@@ -131,13 +133,13 @@ def _is_deep(document: dict[str, Any]) -> bool:
 def _override(key: str, value: str) -> dict[str, Any]:
     """Returns the table that an override such as `target.device=/dev/loop0` stands for. Raises ValueError."""
     if "\n" in key + value:
-        raise ValueError("is more than one line")
+        raise ValueError("has a line break: an override is one line")
     for text in (value, json.dumps(value)):
         try:
             return tomllib.loads(f"{key} = {text}")
         except tomllib.TOMLDecodeError:
             continue
-    raise ValueError("is no key of a plan")
+    raise ValueError("is not a valid TOML key")
 
 
 def _merge(target: dict[str, Any], other: dict[str, Any]) -> None:
@@ -147,7 +149,7 @@ def _merge(target: dict[str, Any], other: dict[str, Any]) -> None:
         if isinstance(current, list) and isinstance(value, dict):
             for number, element in value.items():
                 if not (number.isdecimal() and int(number) < len(current) and isinstance(element, dict)):
-                    raise ValueError(f"{key} has no element {number!r} to set a key of; they are counted from 0")
+                    raise ValueError(f"{key} has no element {number!r}: elements are counted from 0")
                 _merge(current[int(number)], element)
         elif isinstance(value, dict) and isinstance(current, dict):
             _merge(current, value)

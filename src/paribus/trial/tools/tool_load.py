@@ -97,7 +97,9 @@ class ToolLoad:
         if ended is not None:
             process.refuse_failure(ended)
         elif to_its_end:
-            raise EngineError("no-data", f"{self._workload.name} did not end within {_LATE_S:g} s after its time")
+            raise EngineError(
+                "no-data", f"{self._workload.name} did not end within {_LATE_S:g} s after its planned end"
+            )
 
     def _conclude(self, process: ToolProcess, run: ToolExecution) -> list[StoredMessage]:
         """Store the measurements; the reasons not to use them. Raises EngineError where a response is missing."""
@@ -106,14 +108,14 @@ class ToolLoad:
         try:
             report = self._kind.read(parameters, self._order, process.text())
         except NotUnderstood as error:
-            raise EngineError("no-data", f"what {name} printed {error}") from error
+            raise EngineError("no-data", f"the output of {name} {error}") from error
         if not report.operations_per_s:
-            raise EngineError("no-data", f"{name} completed no operation", "lengthen trial")
+            raise EngineError("no-data", f"{name} completed no operation", "lengthen protocol.trial")
         tool_measurements = measurements(report, run.measure_s)
         metrics = {measurement.metric for measurement in tool_measurements}
         if missing := [response for response in self._workload.responses if response not in metrics]:
             reported = ", ".join(sorted(metrics))
-            raise EngineError("no-data", f"what {name} printed says nothing of {missing[0]}", f"it says: {reported}")
+            raise EngineError("no-data", f"the output of {name} has no {missing[0]}", f"it has: {reported}")
         work = LoadWork(duration_s=_MONITORED_SHARE * run.measure_s, bytes_per_s=report.bytes_per_s or 0.0, cores=1)
         observations = self._monitor.conclude(work)
         self.measurements = tool_measurements + observations.measurements

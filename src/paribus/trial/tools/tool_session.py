@@ -87,7 +87,7 @@ class Tools:
         try:
             while (ended := process.ended(_GLANCE_S)) is None:
                 if self._stopped() and not until_done:
-                    raise Interrupted("stopped while making data", "go on with: paribus resume")
+                    raise Interrupted("stopped while making data", "continue with: paribus resume")
         except BaseException:
             process.stop()
             raise
