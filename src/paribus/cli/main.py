@@ -40,8 +40,9 @@ _OF_THE_OUTPUT = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBAD
 app = typer.Typer(
     name="paribus",
     help="Change one thing, hold the rest, measure, conclude.\n\n"
-    "A plan names knobs, levels and workloads; Paribus tries them in turn, puts the machine back, and says what is "
-    "better, worse, equivalent or undecided, and how sure that is.",
+    "A plan names settings, their levels and workloads. Paribus applies one setting at a time, measures it under load, "
+    "restores the machine, and reports a verdict with its interval: better, worse, equivalent, depends on load or "
+    "undecided.",
     epilog="Start with: paribus check PLAN, then paribus run PLAN. Plans to start from are in examples/.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -76,7 +77,7 @@ def _print_version(is_requested: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and end.")
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Options before the verb."""

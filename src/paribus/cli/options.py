@@ -36,12 +36,14 @@ StoreUrl = Annotated[
 ]
 ExperimentName = Annotated[
     str,
-    typer.Argument(metavar="[EXPERIMENT]", help="An id, the start of one, a plan's name, or last.", show_default=False),
+    typer.Argument(
+        metavar="[EXPERIMENT]", help="An id, the start of an id, a plan's name, or last.", show_default=False
+    ),
 ]
 TargetName = Annotated[
     str, typer.Option("--target", metavar="TARGET", help="The machine: local, or ssh://[user@]host[:port].")
 ]
-Become = Annotated[bool, typer.Option("--become", help="Do it there as root, by sudo without a question.")]
+Become = Annotated[bool, typer.Option("--become", help="Act as root on the target, by sudo without a question.")]
 Lang = Annotated[
     Language | None,
     typer.Option("--lang", help="The language; JSON is always in English. Default: on stdout the locale's, else en."),
@@ -50,7 +52,7 @@ FormName = Annotated[Form, typer.Option("--format", help="The form of the report
 OutputFile = Annotated[
     Path | None,
     typer.Option(
-        "--output", "-o", metavar="FILE", help="Where it goes. Default: stdout; for html a file in this folder."
+        "--output", "-o", metavar="FILE", help="The file to write. Default: stdout; for html a file in this folder."
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from paribus.cli.main import app
@@ -20,7 +21,7 @@ HEAVY = (
     "starlette",
     "uvicorn",
 )
-VERBS = ("check", "run", "status", "resume", "undo", "report", "compare", "export", "apply", "knobs", "schema", "serve")
+VERBS = tuple(typer.main.get_command(app).commands)
 
 
 def test_help_imports_nothing_heavy() -> None:

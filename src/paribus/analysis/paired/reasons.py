@@ -1,4 +1,4 @@
-"""Explanation of a look: verdict_reasons the verdict holds, and what would decide an open comparison.
+"""Explanation of a look: the reasons of its verdict, and the pairs that would decide an open comparison.
 
 An undecided effect is never worded as if nothing differed.
 """

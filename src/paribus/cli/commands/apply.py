@@ -16,24 +16,24 @@ def apply(
     experiment: Annotated[
         str,
         typer.Argument(
-            metavar="EXPERIMENT", help="An id, the start of one, a plan's name, or last.", show_default=False
+            metavar="EXPERIMENT", help="An id, the start of an id, a plan's name, or last.", show_default=False
         ),
     ],
     factor: Annotated[
-        str, typer.Option(metavar="KEY", help="Only this factor. Default: all that are better.", show_default=False)
+        str, typer.Option(metavar="KEY", help="Set only this factor. Default: all that are better.", show_default=False)
     ] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be set; change nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Set without asking.")] = False,
     anyway: Annotated[
-        bool, typer.Option("--anyway", help="Also on a machine that is not the one that was measured.")
+        bool, typer.Option("--anyway", help="Set them also on a machine other than the measured one.")
     ] = False,
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Set on its machine what an experiment has shown to be better, and leave it so.
+    """Set what an experiment has shown to be better, and leave it set.
 
-    Shows first what each setting is, what it will be, and what makes it last beyond the next start, which nobody does
-    for you. Read back once set; where one is not taken, all are as before. paribus undo takes them back.
+    First shows the present and the new value of each setting, and a line that makes it permanent; you install that
+    line. Reads every value back. If one is refused, all are restored. paribus undo takes the settings back.
 
     Example: paribus apply last --factor block.scheduler --dry-run
     """

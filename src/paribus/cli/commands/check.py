@@ -15,9 +15,10 @@ def check(
     as_json: AsJson = False,
     trials: Annotated[bool, typer.Option("--trials/--no-trials", help="List every block in order.")] = True,
 ) -> None:
-    """Check a plan against this machine and print what it would do. Nothing is touched.
+    """Check a plan against this machine; change nothing.
 
-    Prints every problem at once; else the blocks of trials in order, every command with its undo, and the time.
+    Prints all problems at once. If there are none, prints every command with its undo, the blocks of trials in order,
+    and the time.
 
     Example: paribus check examples/scheduler.toml --set target.device=/dev/sdb
     """

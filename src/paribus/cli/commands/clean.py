@@ -25,10 +25,10 @@ def clean(
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the data that experiments have left under a folder, and remove what is named.
+    """List or remove the data that experiments left in a folder.
 
-    Each experiment removes its own data at its end; what is left is of one that was killed. Needs no store: the data
-    says which experiment it belongs to.
+    An experiment removes its data at its end; only one that was killed leaves some. Needs no store: the data names its
+    experiment.
 
     Example: paribus clean /var/lib/bench --all
     """

@@ -22,17 +22,17 @@ def compare(
     store: StoreUrl = None,
     other_store: Annotated[
         str | None,
-        typer.Option("--second-store", metavar="URL", help="The store of the second experiment, where it is another."),
+        typer.Option("--second-store", metavar="URL", help="The store of the second experiment. Default: --store."),
     ] = None,
     form: FormName = Form.TEXT,
     output: OutputFile = None,
     lang: Lang = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare two experiments: two machines, or one before and after a change.
+    """Compare two experiments: two machines, or before and after.
 
-    What else differed is listed first: machine, versions, settings held, workloads. Then follow what the baselines do
-    in each, judged by the same margins, and whether the effects are alike.
+    Lists first what else differs: machine, versions, held settings, workloads. Then compares the baselines by the
+    margins of the first experiment, and says whether the effects agree.
 
     Example: paribus compare before-upgrade after-upgrade --format html -o upgrade.html
     """

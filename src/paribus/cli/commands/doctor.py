@@ -12,13 +12,14 @@ def doctor(
     target: Annotated[
         str, typer.Argument(metavar="[TARGET]", help="local, or ssh://[user@]host[:port].", show_default=False)
     ] = "local",
-    path: Annotated[str, typer.Option(help="The folder under which data would be made.")] = ".",
+    path: Annotated[str, typer.Option(help="The folder for data, target.path of a plan.")] = ".",
     become: Become = False,
     as_json: AsJson = False,
 ) -> None:
-    """Look whether a machine is fit to measure on, and say what mends it. Nothing is changed.
+    """Check whether a machine is fit to measure on; change nothing.
 
-    Takes a few seconds: other load, neighbours, governor, turbo, clock, swap, space, heat, and who else sets knobs.
+    Lists what would spoil a measurement, and how to mend it: other load, neighbours, governor, turbo, clock, swap,
+    space, heat, and other programs that set knobs. Takes a few seconds.
 
     Example: paribus doctor ssh://dba@db1 --path /data
     """

@@ -20,7 +20,9 @@ def export(
     form: Annotated[FileFormat, typer.Option("--format", help="The form of the files.")] = FileFormat.CSV,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FOLDER", help="Where they go. Default: a folder in this one."),
+        typer.Option(
+            "--output", "-o", metavar="FOLDER", help="The folder to write to. Default: a new one in this folder."
+        ),
     ] = None,
     only: Annotated[
         str,
@@ -31,13 +33,14 @@ def export(
             show_default=False,
         ),
     ] = "",
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write an experiment as tables, one file each: trials, what they measured, second by second, effects and looks.
+    """Write an experiment as tables, in CSV or Parquet.
 
-    Effects and means name the trials they come from. Parquet needs: pip install 'paribus[parquet]'
+    Each table is one file: trials, measurements, time series, effects, looks and others. Effects and means name their
+    trials. Parquet needs: pip install 'paribus[parquet]'
 
     Example: paribus export last --format parquet -o results --only trials,effects
     """

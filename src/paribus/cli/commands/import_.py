@@ -30,10 +30,10 @@ def import_(
         list[Path], typer.Argument(metavar="FILE…", help="Logs and tables, or folders of them.", show_default=False)
     ],
     factor: Annotated[
-        str, typer.Option(metavar="NAME", help="What was varied, for example scheduler.", show_default=False)
+        str, typer.Option(metavar="NAME", help="The factor, for example scheduler.", show_default=False)
     ] = "",
     level: Annotated[
-        str, typer.Option(metavar="VALUE", help="Which level of it these files are of.", show_default=False)
+        str, typer.Option(metavar="VALUE", help="The level of the factor in these files.", show_default=False)
     ] = "",
     rules: Annotated[
         Path | None,
@@ -41,7 +41,7 @@ def import_(
     ] = None,
     name: Annotated[
         str,
-        typer.Option(metavar="NAME", help="What the set is called. One of that name is added to.", show_default=False),
+        typer.Option(metavar="NAME", help="Name of the set; a set of that name is extended.", show_default=False),
     ] = "",
     into: Annotated[
         str,
@@ -49,28 +49,26 @@ def import_(
     ] = "",
     baseline: Annotated[
         str,
-        typer.Option(
-            metavar="VALUE", help="The level others are compared with. Default: the first.", show_default=False
-        ),
+        typer.Option(metavar="VALUE", help="The level to compare others with. Default: the first.", show_default=False),
     ] = "",
     form: Annotated[
         str,
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="Read them as this format. Default: told from their content.",
+            help="Read files in this format. Default: recognised by content.",
             autocompletion=_formats,
             show_default=False,
         ),
     ] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be understood; keep nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be imported; store nothing.")] = False,
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Import what others measured: logs of sysbench, fio and other tools, and tables. The report is the same.
+    """Import logs and tables of sysbench, fio and other tools.
 
-    Files are told apart by content, read without passwords, and kept with their hash; the same bytes count once. Lines
-    that no reader understands are listed, and kept. Each call adds a level to the set of its name.
+    Formats are recognised by content. Files are kept with their hash, without passwords; the same bytes count once.
+    Lines that no reader understands are listed. Each call adds a level to the set of its name.
 
     Example: paribus import logs/*.log --factor scheduler --level noop
 

@@ -31,7 +31,10 @@ def knobs() -> None:
 
 @app.command("list")
 def list_knobs(as_json: AsJson = False) -> None:
-    """List every knob; those of a database are asked from its server, one at a time, by show."""
+    """List every knob.
+
+    The variables of a database are not listed: paribus knobs show mysql.NAME asks a server for one.
+    """
     import dataclasses
     import json
 
@@ -53,7 +56,7 @@ def show(
     kind: Annotated[
         str, typer.Option(help="The server asked for mysql.* and postgres.*: mariadb, mysql, percona, postgres.")
     ] = "",
-    path: Annotated[str, typer.Option(help="Where that server is made and removed; its user must be able to pass.")] = (
+    path: Annotated[str, typer.Option(help="The folder for that server, which its user must be able to enter.")] = (
         "/var/tmp"  # noqa: S108  in a folder of its own
     ),
 ) -> None:
@@ -94,7 +97,7 @@ def get(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print a knob's value now, and what this machine offers."""
+    """Print the value of a knob, and the values that this machine offers."""
     import json
 
     from paribus.lab.machine.knob_queries import read_here

@@ -16,13 +16,15 @@ def report(
     output: OutputFile = None,
     claims: Annotated[
         Path | None,
-        typer.Option(metavar="CLAIMS", help="A TOML file of claims, set beside the numbers of an imported set."),
+        typer.Option(metavar="CLAIMS", help="A TOML file of claims, to check against an imported set."),
     ] = None,
     lang: Lang = None,
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what an experiment showed, finished or not, or what was imported.
+    """Show the report of an experiment or of imported results.
+
+    A report of an unfinished experiment shows what is measured so far.
 
     Example: paribus report last --format html -o report.html
     """

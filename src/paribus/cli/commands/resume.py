@@ -14,15 +14,16 @@ def resume(
     experiment: ExperimentName = "last",
     plan_file: Annotated[
         Path | None,
-        typer.Option("--plan", metavar="FILE", help="Refuse unless this is the plan the experiment began with."),
+        typer.Option("--plan", metavar="FILE", help="Refuse unless this file is the plan of the experiment."),
     ] = None,
     store: StoreUrl = None,
     report_file: ReportFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Go on with an experiment that was cut off, from the first block that is not whole.
+    """Continue an interrupted experiment.
 
-    The plan is the one stored when it began; a changed file is a new experiment.
+    Starts with the first incomplete block. The plan is the one that was stored at the start; a changed plan file is a
+    new experiment.
 
     Example: paribus resume last
     """

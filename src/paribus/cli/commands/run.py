@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 ReportFile = Annotated[
     Path | None,
-    typer.Option("--report", metavar="FILE", help="Where the HTML report goes. Default: reports/ beside the store."),
+    typer.Option(
+        "--report", metavar="FILE", help="The file of the HTML report. Default: in reports/ beside the store."
+    ),
 ]
 
 
@@ -25,9 +27,9 @@ def run(
     report_file: ReportFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Carry out a plan: try its settings in turn, put the machine back, and say what is better.
+    """Run the experiment of a plan, and restore the machine.
 
-    Ctrl-C stops it at any point: the machine is put back, what was measured is kept, and resume goes on.
+    Ctrl-C stops it at any point. The machine is restored, what was measured is kept, and paribus resume continues.
 
     Example: paribus run examples/first.toml
     """

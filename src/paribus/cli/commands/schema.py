@@ -26,9 +26,11 @@ class Document(StrEnum):
 
 
 def schema(
-    document: Annotated[Document, typer.Argument(help="What to describe.")] = Document.PLAN,
+    document: Annotated[Document, typer.Argument(help="The document.")] = Document.PLAN,
 ) -> None:
-    """Print the JSON Schema of the plan file, for editors; or that of another document.
+    """Print the JSON Schema of the plan or of another document.
+
+    Editors complete and check plans by it.
 
     Example: paribus schema plan > plan.schema.json
     """

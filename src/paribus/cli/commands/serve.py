@@ -13,24 +13,22 @@ from paribus.i18n import Language
 def serve(
     port: Annotated[
         int,
-        typer.Option("--port", metavar="N", min=0, max=65535, help="Where it listens; 0 takes any port that is free."),
+        typer.Option("--port", metavar="N", min=0, max=65535, help="The port; 0 takes any free port."),
     ] = 8321,
     bind: Annotated[
         str,
-        typer.Option(
-            "--bind", metavar="ADDR", help="At which address; one that is not of loopback lets other machines in."
-        ),
+        typer.Option("--bind", metavar="ADDR", help="The address; one beyond the loopback lets other machines in."),
     ] = "127.0.0.1",
     open_: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     lang: Annotated[
         Language | None,
-        typer.Option("--lang", help="The language of the pages. Default: what each browser asks for, else en."),
+        typer.Option("--lang", help="The language of the pages. Default: that of each browser, else en."),
     ] = None,
     store: StoreUrl = None,
 ) -> None:
-    """Show the experiments of the store in a browser, those that run as they go on. Ctrl-C ends it.
+    """Show experiments in a browser, also while they run.
 
-    The URL that it prints holds a token; without it nothing is shown.
+    Prints a URL with a token; without the token nothing is shown. Ctrl-C ends it.
     From another machine: ssh -L 8321:localhost:8321 HOST.
 
     Example: paribus serve --open

@@ -17,18 +17,19 @@ def simulate(
     noise: Annotated[
         str | None,
         typer.Option(
-            metavar="SHARE", help="Standard deviation of trials; default: what is known of this machine, else 2%."
+            metavar="SHARE",
+            help="Standard deviation of trials. Default: the noise of this machine where known, else 2%.",
         ),
     ] = None,
     times: Annotated[int, typer.Option(min=1, max=100_000, help="How many experiments to simulate.")] = 200,
-    seed: Annotated[int, typer.Option(min=0, help="Of run orders and noise.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of run orders and noise.")] = 1,
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Carry out a plan again and again on a machine that is not there, and count the verdicts. Nothing is touched.
+    """Simulate a plan many times and count the verdicts.
 
-    Run order, looks, stopping and verdicts are those of an experiment; what trials measure is drawn: noise from second
-    to second and from trial to trial, 2 % of trials far too slow, and drift of up to 10 %.
+    Nothing is measured or changed. Run order, looks, stopping and verdicts are those of an experiment. The results of
+    trials are random: noise between seconds and between trials, 2 % of trials far too slow, and drift of up to 10 %.
 
     Example: paribus simulate examples/scheduler.toml --effect 3% --noise 2%
     """

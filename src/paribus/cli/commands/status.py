@@ -7,9 +7,9 @@ from paribus.cli.terminal import report_line, say_json
 def status(
     store: StoreUrl = None, target: TargetName = "local", become: Become = False, as_json: AsJson = False
 ) -> None:
-    """List the experiments, and the settings that are changed right now on this machine, or on a target.
+    """List experiments, and the settings that are changed now.
 
-    Ends with exit code 4 where the machine cannot be looked at, or a journal is damaged.
+    Ends with exit code 4 if the machine cannot be inspected, or a journal is damaged.
 
     Example: paribus status
     """

@@ -22,16 +22,16 @@ def undo(
     become: Become = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be restored; change nothing.")] = False,
     at_boot: Annotated[
-        AtBoot | None, typer.Option(help="Do it whenever the machine starts: install that, remove it, or show it.")
+        AtBoot | None, typer.Option(help="Install, remove or show a service that does this at every start.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Restore every setting that an experiment left changed when it was cut off.
+    """Restore every setting that an interrupted experiment changed.
 
-    Where none was, what paribus apply has set is taken back, the newest first; until then that stays.
+    If there is none, undoes what paribus apply has set, the newest first.
 
-    Needs neither the plan nor the store: the journal on this machine is enough. Ends with exit code 4 where
-    something cannot be restored, or the machine cannot be looked at, naming it.
+    Needs neither the plan nor the store: the journal on the machine is enough. Ends with exit code 4 if a setting
+    cannot be restored or inspected, and names it.
 
     Example: paribus undo --dry-run
     """
