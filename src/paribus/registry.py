@@ -2,6 +2,8 @@
 
 import dataclasses
 import difflib
+import importlib
+import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -24,6 +26,12 @@ def nearest(name: str, known_names: Iterable[str]) -> str:
     """`did you mean …?` for an unknown name; empty when no known name is similar."""
     near = difflib.get_close_matches(name, list(known_names), n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}?" if near else ""
+
+
+def import_modules(package: str, folders: Iterable[str]) -> None:
+    """Import every module of a package, so that each registers its entries."""
+    for module in pkgutil.iter_modules(folders, f"{package}."):
+        importlib.import_module(module.name)
 
 
 class Registry(Generic[T]):

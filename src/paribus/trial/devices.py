@@ -7,7 +7,7 @@ of their device. Called by the bench before each block and by the runner.
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
-from paribus.engine.protocol import FileioJob, IomatrixJob, Job
+from paribus.engine.protocol import Job
 from paribus.errors import HostError
 from paribus.hosts.devices import Identity, block_device
 from paribus.knobs import guard
@@ -59,9 +59,8 @@ class Devices:
 
     def expected_by(self, job: Job) -> Job:
         """The job, with the identity of its device."""
-        workload = job.workload
-        if not isinstance(workload, FileioJob | IomatrixJob) or workload.data.device not in self._expected:
+        workload, device = job.workload, job.workload.data.device
+        if device is None or device not in self._expected:
             return job
-        identity = dict(self._expected[workload.data.device])
-        data = workload.data.model_copy(update={"device_identity": identity})
+        data = workload.data.model_copy(update={"device_identity": dict(self._expected[device])})
         return job.model_copy(update={"workload": workload.model_copy(update={"data": data})})

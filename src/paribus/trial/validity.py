@@ -10,12 +10,9 @@ from paribus.engine.protocol import (
     Hello,
     Interval,
     Job,
-    OltpJob,
     ProcessUse,
     Result,
     Sample,
-    SqliteFile,
-    SqlMixJob,
 )
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.units import show_size, show_time
@@ -39,7 +36,7 @@ def load_problems(result: Result, intervals: Sequence[Interval], job: Job) -> li
         reasons.append(load_errors(result.errors))
     cores = min(result.cores_usable, result.workers)
     user = result.cpu.user_s / result.duration_s / cores
-    if not _measures_engine_cpu(job) and user >= _ENGINE_BOUND:
+    if not job.measures_engine_cpu and user >= _ENGINE_BOUND:
         text = N_("the load engine was the bottleneck: {user:.0%} of its {cores} cores in user mode")
         reasons.append(stored_message(text, user=user, cores=cores))
     late_s = (result.pacing.late_mean_s or 0.0) if result.pacing else 0.0
@@ -63,13 +60,6 @@ def load_errors(errors: Mapping[str, int]) -> StoredMessage:
     return stored_message(
         "the workload reported errors: {errors}", errors=[f"{number} {name}" for name, number in sorted(errors.items())]
     )
-
-
-def _measures_engine_cpu(job: Job) -> bool:
-    """Whether the engine's own processor time is measured: without I/O, or with the database inside the engine."""
-    if isinstance(job.workload, OltpJob | SqlMixJob):
-        return isinstance(job.workload.database, SqliteFile)  # which works in the engine
-    return job.workload.io.engine == "null"
 
 
 def parameter_mismatches(job: Job, hello: Hello | None) -> list[StoredMessage]:

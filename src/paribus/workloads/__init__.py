@@ -1,5 +1,5 @@
-"""Workload kinds: jobs for the engine, or runs of a tool. Each module registers its kinds."""
+"""Workload kinds: jobs for the engine, or runs of a tool. A module of a kind registers it; all are imported here."""
 
-from paribus.workloads import command, fileio, fio, iomatrix, oltp, sqlmix, sysbench
+from paribus.registry import import_modules
 
-__all__ = ["command", "fileio", "fio", "iomatrix", "oltp", "sqlmix", "sysbench"]
+import_modules(__name__, __path__)

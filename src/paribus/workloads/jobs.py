@@ -12,17 +12,14 @@ from pydantic import BaseModel
 
 from paribus.engine.protocol import (
     Database,
-    FileioJob,
     Interval,
-    IomatrixJob,
     Job,
     Load,
     MysqlServer,
-    OltpJob,
     PostgresServer,
     Result,
     SqliteFile,
-    SqlMixJob,
+    WorkloadJob,
 )
 from paribus.model import Measurement, Settings, Workload
 from paribus.registry import CREATION_SETTINGS, WorkloadKind, data_of, database_settings, parameters_of, workload_kinds
@@ -40,7 +37,7 @@ class DataLocation:
 class LoadKind(WorkloadKind, Protocol):
     """Contract of a workload kind with trials, in addition to that with plans."""
 
-    def job(self, parameters: BaseModel, location: DataLocation) -> FileioJob | IomatrixJob | OltpJob | SqlMixJob:
+    def job(self, parameters: BaseModel, location: DataLocation) -> WorkloadJob:
         """The workload's part of an engine job."""
         ...
 

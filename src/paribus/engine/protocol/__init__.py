@@ -57,6 +57,7 @@ from paribus.engine.protocol.job import (
     SqlJob,
     SqlMixJob,
     SuperviseJob,
+    WorkloadJob,
 )
 from paribus.engine.protocol.message import VERSION, Message
 from paribus.engine.protocol.mix import (
@@ -139,5 +140,6 @@ __all__ = [
     "SuperviseJob",
     "TextDraw",
     "Times",
+    "WorkloadJob",
     "event_adapter",
 ]

@@ -222,12 +222,15 @@ class Load(Message):
     arrivals: Literal["constant", "poisson"] = "constant"
 
 
+WorkloadJob = FileioJob | IomatrixJob | OltpJob | SqlMixJob
+
+
 class Job(Message):
     """One line on the engine's stdin. `measure_s` null: windows are opened and closed by command."""
 
     protocol: int = VERSION
     phase: Literal["prepare", "warm", "run", "verify", "cleanup"]
-    workload: Annotated[FileioJob | IomatrixJob | OltpJob | SqlMixJob, Field(discriminator="kind")]
+    workload: Annotated[WorkloadJob, Field(discriminator="kind")]
     load: Load = Load(outstanding=1)
     cache: Literal["warm", "cold"] = "warm"
     settle_s: float = 0.0
@@ -240,6 +243,13 @@ class Job(Message):
     def connects(self) -> bool:
         """Whether the engine finds the password of a server in the environment."""
         return isinstance(self.workload, OltpJob | SqlMixJob) and self.workload.database.connects
+
+    @property
+    def measures_engine_cpu(self) -> bool:
+        """Whether the engine's own processor time is measured: without I/O, or with the database inside the engine."""
+        if isinstance(self.workload, OltpJob | SqlMixJob):
+            return isinstance(self.workload.database, SqliteFile)
+        return self.workload.io.engine == "null"
 
 
 class SampleJob(Message):

@@ -1,30 +1,8 @@
-"""The kinds of knobs: how each is located, read and written. Each file registers one kind."""
+"""The kinds of knobs: how each is located, read and written. A module of a kind registers it; all are imported here."""
 
-from paribus.knobs.kinds import (
-    group_limit,
-    launch,
-    module,
-    mount_option,
-    multi_file,
-    pragma,
-    ratio_or_bytes,
-    sysctl,
-    sysfs,
-    variable,
-)
 from paribus.knobs.kinds.kind import KnobKind, knob_kinds
+from paribus.registry import import_modules
 
-__all__ = [
-    "KnobKind",
-    "group_limit",
-    "knob_kinds",
-    "launch",
-    "module",
-    "mount_option",
-    "multi_file",
-    "pragma",
-    "ratio_or_bytes",
-    "sysctl",
-    "sysfs",
-    "variable",
-]
+__all__ = ["KnobKind", "knob_kinds"]
+
+import_modules(__name__, __path__)
