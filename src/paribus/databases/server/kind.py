@@ -7,12 +7,11 @@ from typing import Literal, Protocol
 from paribus.databases.server.data_directory import DataDirectory
 from paribus.databases.server.state import State
 from paribus.databases.server.variable import ServerVariable
-from paribus.engine.protocol import MysqlServer, PostgresServer, Rows
+from paribus.engine.protocol import DatabaseServer, Rows
 from paribus.errors import DatabaseError
 from paribus.hosts.transport import Host
 from paribus.registry import Registry
 
-Server = MysqlServer | PostgresServer
 Ask = Callable[[str], Rows]
 Settings = Mapping[str, str]
 
@@ -101,7 +100,7 @@ class DatabaseKind(Protocol):
         """The argument list that runs the server; arguments as for `files`, and its program."""
         ...
 
-    def address(self, directory: DataDirectory, port: int | None) -> Server:
+    def address(self, directory: DataDirectory, port: int | None) -> DatabaseServer:
         """Its socket, as the administrator; `port` is part of a socket's name for some kinds."""
         ...
 
