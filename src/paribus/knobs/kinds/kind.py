@@ -19,8 +19,8 @@ class KnobKind(Protocol):
     methods but `place` take a placed knob, whose addresses are those of one machine.
 
     Attributes:
-        holder: What has the value: the machine itself, a control group of the experiment, the process that makes the
-            load (which gets it with its job and reads it back), or a database server.
+        holder: What has the value: the machine, a control group of the experiment, the process that makes the load, or
+            a database server. That process gets the value with its job and reads it back.
         is_condition: Whether every trial records the values of such knobs, as conditions that should stay constant.
         renumbers_devices: Whether a write can give a block device another number, as reloading its driver does.
         absent_text: The text that stands for a file that does not exist yet; None where a missing file is an error.
