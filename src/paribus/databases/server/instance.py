@@ -11,12 +11,12 @@ from paribus.databases.mysql import mysql_server  # noqa: F401  mysql and postgr
 from paribus.databases.postgres import postgres_server  # noqa: F401  mysql and postgres register their kinds
 from paribus.databases.server.client import ServerClient
 from paribus.databases.server.data_directory import DataDirectory
-from paribus.databases.server.kind import database_kinds
+from paribus.databases.server.kind import Server, database_kinds
 from paribus.databases.server.removed_variables import explain
 from paribus.databases.server.snapshot import Copy, restore, size_bytes, take, try_out
 from paribus.databases.server.start_failure import log_excerpt, would_not_start
 from paribus.databases.server.state import Ask
-from paribus.engine.protocol import DatabaseServer, Ended, Rows, SqlJob
+from paribus.engine.protocol import Ended, Rows, SqlJob
 from paribus.engine.sql import Sql
 from paribus.engine.supervised_process import SupervisedProcess
 from paribus.errors import DatabaseError, EngineError, ParibusError, QueryRefused, ServerGone, ServerWouldNotStart
@@ -266,7 +266,7 @@ class Instance(ServerClient):
         if self.is_running() or self._directory.is_in_use():
             raise DatabaseError(f"the data in {self._directory.folder} is in use", "stop the server first")
 
-    def address(self) -> DatabaseServer:
+    def address(self) -> Server:
         """Where a workload connects to the running server, and as whom: by the loopback where that was asked for."""
         socket = self._administrator()
         if self._port is None or self._user is None:
@@ -275,7 +275,7 @@ class Instance(ServerClient):
         reached = {"socket": None, "host": "127.0.0.1", "port": self._port, "user": user, "password": password}
         return socket.model_copy(update=reached)
 
-    def _administrator(self) -> DatabaseServer:
+    def _administrator(self) -> Server:
         return self._kind.address(self._directory, self._port)
 
     def query(self, text: str) -> Rows:
