@@ -70,7 +70,8 @@ campaign: packages $(VENV)/dev ## as root: 1,000 faults of every sort, and wheth
 	$(BIN)/python tests/faults/campaign.py
 
 schema: $(VENV)/dev ## write schema/ anew from the code
-	for name in plan job event report check simulate status clean doctor export apply import; do $(BIN)/paribus schema $$name > schema/$$name.json; done
+	$(BIN)/python -c 'from pathlib import Path; from paribus.cli.commands.schema import Document, text_of; \
+		[Path("schema", f"{name}.json").write_text(text_of(name), encoding="utf-8") for name in Document]'
 
 CATALOGUE := src/paribus/locale/zh_CN/LC_MESSAGES/paribus
 catalogue: $(VENV)/dev ## collect the messages of reports and pages into the catalogue of translations, and compile it

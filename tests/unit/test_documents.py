@@ -187,6 +187,12 @@ def test_documents_have_one_title(path: Path) -> None:
     assert len(re.findall(r"^# ", prose, re.MULTILINE)) == 1
 
 
+def test_every_decision_is_in_the_index() -> None:
+    folder = DOCS / "decisions"
+    index = (folder / "index.md").read_text(encoding="utf-8")
+    assert [page.name for page in sorted(folder.glob("0*.md")) if f"({page.name})" not in index] == []
+
+
 def test_documents_have_something_to_check() -> None:
     assert len(_all_blocks("toml")) > 10
     assert sum(1 for block in _all_blocks("sh") for _ in _commands(block.text)) > 20

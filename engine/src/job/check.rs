@@ -5,7 +5,7 @@
 use std::ops::RangeInclusive;
 
 use super::files::{Access, Data, Engine, FileIo, Files, IoMatrix, Method, Mode};
-use super::{Job, JobPhase, Load, Workload};
+use super::{Job, JobPhase, Load};
 use crate::error::{EngineError, Result};
 
 const MAX_OUTSTANDING: usize = 16_384;
@@ -40,26 +40,9 @@ impl Job {
         if let Some(measure_s) = self.measure_s {
             within("measure_s", measure_s, 0.001..=MAX_SECONDS)?;
         }
-        let files = match &self.workload {
-            Workload::Files(files) => files,
-            Workload::Sql(sql) => return sql.check(self),
-        };
-        files.data().check(files.io())?;
-        let buffers = match files {
-            Files::FileIo(fileio) => fileio.check(self.phase, &self.load)?,
-            Files::IoMatrix(matrix) => matrix.check(self.phase, &self.load)?,
-        };
-        self.check_verify(files.data())?;
-        if buffers > MAX_BUFFER_BYTES {
-            return refuse(format!(
-                "the outstanding operations need {buffers} bytes of buffers, more than {MAX_BUFFER_BYTES}"
-            ));
-        }
-        Ok(())
+        self.workload.check(self)
     }
-}
 
-impl Job {
     fn check_verify(&self, data: &Data) -> Result<()> {
         let is_verified = data.verified_block_bytes.is_some();
         match (self.phase, &self.durable) {
@@ -77,6 +60,23 @@ impl Job {
             (JobPhase::Verify, _) | (_, None) => Ok(()),
             (_, Some(_)) => refuse("durable can be set for the phase verify only".to_string()),
         }
+    }
+}
+
+impl Files {
+    pub(super) fn check(&self, job: &Job) -> Result<()> {
+        self.data().check(self.io())?;
+        let buffers = match self {
+            Files::FileIo(fileio) => fileio.check(job.phase, &job.load)?,
+            Files::IoMatrix(matrix) => matrix.check(job.phase, &job.load)?,
+        };
+        job.check_verify(self.data())?;
+        if buffers > MAX_BUFFER_BYTES {
+            return refuse(format!(
+                "the outstanding operations need {buffers} bytes of buffers, more than {MAX_BUFFER_BYTES}"
+            ));
+        }
+        Ok(())
     }
 }
 

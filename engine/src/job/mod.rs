@@ -62,6 +62,15 @@ impl TryFrom<Value> for Workload {
     }
 }
 
+impl Workload {
+    fn check(&self, job: &Job) -> Result<()> {
+        match self {
+            Workload::Files(files) => files.check(job),
+            Workload::Sql(sql) => sql.check(job),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JobPhase {

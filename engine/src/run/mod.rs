@@ -17,15 +17,13 @@ use std::time::Duration;
 use crate::error::{EngineError, Result};
 use crate::event::{Events, Hello, Phase, PhaseName};
 use crate::input::{self, Input};
-use crate::job::{Job, JobPhase, Workload};
+use crate::job::{Job, JobPhase};
 use crate::load::inbox::Message;
 use crate::load::stop::OnRequest;
 use crate::machine;
+use crate::workload::data;
 use crate::workload::event::DataEvent;
-use crate::workload::fileio::cleanup;
-use crate::workload::fileio::prepare::{self, Step};
-use crate::workload::fileio::verified::verify::verify;
-use crate::workload::sql;
+use crate::workload::fileio::prepare::Step;
 
 /// Time limit for a prepare to stop by itself after stdin is closed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -45,19 +43,13 @@ pub fn run(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
         JobPhase::Run => conduct::conduct(&job, events, &sender, &inbox),
         JobPhase::Prepare => prepare_data(&job, events, inbox),
         JobPhase::Warm => {
-            let Workload::Sql(sql) = &job.workload else {
-                return Err(EngineError::bad_job("only a database has a cache to warm"));
-            };
-            sql::prepare::warm(sql)?;
+            data::warm(&job)?;
             events.emit(&Phase::now(PhaseName::Finished));
             Ok(())
         }
         JobPhase::Verify => verify_data(&job, events, inbox),
         JobPhase::Cleanup => {
-            match &job.workload {
-                Workload::Files(files) => cleanup::cleanup(files.data())?,
-                Workload::Sql(sql) => sql::prepare::cleanup(sql)?,
-            }
+            data::cleanup(&job)?;
             events.emit(&Phase::now(PhaseName::Finished));
             Ok(())
         }
@@ -78,12 +70,7 @@ fn prepare_data(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result<
         }),
         Step::Finishing => events.emit(&Phase::now(PhaseName::Finishing)),
     };
-    match &job.workload {
-        Workload::Files(files) => {
-            prepare::prepare(files.data(), files.io().direct, job.seed, &stop, report)?;
-        }
-        Workload::Sql(sql) => sql::prepare::prepare(sql, job.seed, &stop, report)?,
-    }
+    data::prepare(job, &stop, report)?;
     events.emit(&Phase::now(PhaseName::Finished));
     Ok(())
 }
@@ -92,10 +79,7 @@ fn verify_data(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result<(
     events.emit(&Phase::now(PhaseName::Preparing));
     let stop = OnRequest::default();
     stop_at_end_of_input(inbox, stop.clone())?;
-    let Workload::Files(files) = &job.workload else {
-        return Err(EngineError::bad_job("only data of files can be verified"));
-    };
-    let verified = verify(job, files, &stop, |done_bytes, total_bytes| {
+    let verified = data::verify(job, &stop, |done_bytes, total_bytes| {
         events.emit(&DataEvent::Progress {
             done_bytes,
             total_bytes,

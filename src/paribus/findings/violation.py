@@ -7,9 +7,9 @@ from dataclasses import dataclass
 class Breach:
     """Stated figures that violate a plausibility law, by the law's English name; `words` explains it to a person.
 
-    `cells` are positions in the examined sequence. Where the other figures single out one as wrong, `metric` names it,
+    `cells` are positions in the examined sequence. If one figure contradicts all others, `metric` names it,
     `stated` is its value and `implied` the value that the others imply, in its base unit. `tolerance` is the law's
-    allowance next to rounding, as a share. `grave`: the figures contradict each other; else they may be right, but show
+    allowance besides rounding, as a share. `grave`: the figures contradict each other; else they may be right, but show
     less than they seem to.
     """
 

@@ -13,14 +13,34 @@ from paribus.model.words import ChangeState, Fitness, NotTaken, Value
 class Knob:
     """One row of the catalogue; placed on a machine, its addresses are real ones.
 
-    `addresses` may hold `{device}`, `{mount}`, `{irq}`, `*` for every entry of a folder and, in a family (a name ending
-    in `.*`), `{member}` and `{group}`; `elsewhere` is where it lies on other kernels. `resets` names knobs that a write
-    moves. `exists_under` names the knob whose value a family belongs to. `aliases` are the kernel's own names where
-    several are one knob, `renamed` what old values became. `since` and `until` are kernels. `filesystems` are those
-    that have it, with the value that goes without saying; `unmounts` those that take it only when they are mounted;
-    `gone` those that lost it, and why; `only_on` are values that one of them alone has. `danger` is what trying it may
-    cost: nothing, `data_loss`, or for whoever uses it `durability`. `pattern` is what a level in words looks like.
-    `subject` is the process that a condition is for, `load` or `server`; empty for all other knobs.
+    Attributes:
+        name: Its key in a plan, `subsystem.name`; a family ends in `.*`.
+        kind: The registered knob kind that reads and writes it.
+        addresses: Its files. They may hold `{device}`, `{mount}`, `{irq}` and `*` (every entry of a folder), and in a
+            family `{member}` and `{group}`.
+        type: How a level in a plan is parsed.
+        summary: What it is, as a phrase without a full stop.
+        documentation: What its values do, in whole sentences.
+        unit: Unit of its values.
+        allowed: The values it takes, where the machine does not list them.
+        minimum: Its lowest value.
+        maximum: Its highest value.
+        takes_effect: When a value takes effect: `live`, `reload`, `restart` or `remount`.
+        resets: Other knobs that the kernel changes when this one is written.
+        readback: How the value read back is compared with the one written.
+        aliases: The kernel's own names, where several are one knob.
+        exists_under: The knob whose value decides which members a family has.
+        renamed: Former values, with their present names.
+        elsewhere: Its files on other kernels.
+        since: The first kernel that has it.
+        until: The last kernel that has it.
+        filesystems: The file systems that have it, each with the value that is in force when none is shown.
+        unmounts: The file systems that take it only when they are mounted.
+        gone: The file systems that no longer have it, each with the reason.
+        only_on: Values that only one file system has.
+        danger: What trying it may cost: nothing, `data_loss`, or `durability` for later use.
+        pattern: Regular expression for levels in words.
+        subject: The process that a condition is for, `load` or `server`; empty for all other knobs.
     """
 
     name: str

@@ -133,9 +133,9 @@ class Protocol:
     `usual_margin`: none was declared for throughput, so that the noise of the machine decides it before any data.
     `method`: looks after each round until it is decided, one look at the end, or looks without a last one.
     `design`: whether many two-level factors are tried one at a time, or screened together and what is found confirmed.
-    `sub_trials` are made in each application of a costly setting, None: as many as are worth it; `apply_s` is what
-    applying each factor took here before, in seconds, `level_sd` the noise of a pair at each load level of a workload
-    where these were unlike.
+    `sub_trials` are made in each application of a costly setting; None: as many as are worth it.
+    `apply_s` is the time that applying each factor took on this machine before, in seconds.
+    `level_sd` is the noise of a pair at each load level, for workloads whose levels differ in it.
     `placebo`: the baseline is also compared with itself, once for every four arms.
     `settled` says who sets the settle time: the plan, what is usual, or `settle_runs` of `settle_run_s` seconds each.
     Where settings change `in_flight` one load carries a block: `takeoff_s` are discarded at its start, `toggle_s`

@@ -1,8 +1,8 @@
 """The design of a screen: rows of two-valued factors, each compared with its mirror image.
 
 Rows of a Hadamard matrix give the factors' levels (+1 high, -1 low) in one trial of a pair; the other trial has all
-signs reversed. Load level, drift and every two-factor interaction are equal in both trials and cancel, and every factor
-is estimated from every pair (Plackett and Burman 1946, with foldover).
+signs reversed. Load level, drift and every two-factor interaction are equal in both trials and cancel. Every factor is
+estimated from every pair (Plackett and Burman 1946, with foldover).
 """
 
 import random

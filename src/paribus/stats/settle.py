@@ -16,8 +16,8 @@ _TIME_CONSTANTS = 6  # that a run must hold to show its final level
 def mser5(series: Array) -> int:
     """Return how many values to discard at the beginning of a series (MSER-5; White, Cobb and Spratt 2000).
 
-    Batches of five values are cut, in the first half, where the sum of squares of the remaining batch means, divided by
-    the square of their number, is smallest.
+    The values are averaged in batches of five. The cut, in the first half, minimises the sum of squares of the
+    remaining batch means divided by the square of their number.
 
     Args:
         series: Values at equal steps, shape (n,), n >= 20.
@@ -87,7 +87,7 @@ def settle_s(tau_s: float, depth: float, trial_s: float, margin: float) -> float
     """Return the settle time after which settling moves a trial's mean by at most a tenth of the margin.
 
     Settling follows `depth * exp(-t / tau)`. Its mean over a trial after the settle time is at most
-    `depth * tau / trial * exp(-settle / tau)` (judging procedure, "Phases", settle calibration).
+    `depth * tau / trial * exp(-settle / tau)`. The source is "Phases" of the judging procedure.
 
     Args:
         tau_s: Time constant in seconds.

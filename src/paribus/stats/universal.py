@@ -112,9 +112,9 @@ def _rates(levels: Array, parameters: Array) -> Array:
 def _fits(levels: Array, logs: Array) -> Array:
     """Fit the three parameters by least squares of log rates, since noise is proportional to the rate.
 
-    Fits many rows at once, from shape (fits, levels) to (fits, 3). N / X is the sum of 1, N and N (N - 1), with the
-    non-negative coefficients (1 - sigma), sigma and kappa, all over lambda. Newton's steps in these coefficients are
-    halved until the sum of squares falls.
+    Fits many rows at once, from shape (fits, levels) to (fits, 3). N / X is a sum of 1, N and N (N - 1). Their
+    coefficients are (1 - sigma), sigma and kappa, each divided by lambda and not negative. Newton's steps in these
+    coefficients are halved until the sum of squares falls.
     """
     columns = np.stack([np.ones_like(levels), levels, levels * (levels - 1)])
     log_needed = np.log(levels) - logs

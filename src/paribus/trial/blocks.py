@@ -40,8 +40,8 @@ def lost_preconditioning(trials: Sequence[Trial]) -> list[Trial]:
 def _next_compared(trials: Sequence[Trial]) -> list[Trial] | None:
     """The next block of the trials that measure.
 
-    Within a round: first a block that was interrupted, then blocks not yet tried, at the end blocks with an invalid or
-    failed trial, each at most twice more. Blocks with too few remaining arms are skipped.
+    Within a round, an interrupted block comes first, then blocks not yet tried. Blocks with an invalid or failed trial
+    come last, each at most twice more. Blocks with too few remaining arms are skipped.
     """
     blocks = _blocks_in_use(trials)
     turns = _turns(blocks, trials)

@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from paribus.engine.protocol import Job, MysqlServer, PostgresServer, Progress
+from paribus.engine.protocol import DatabaseServer, Job, Progress
 from paribus.engine.run import Engine, Sampler
 from paribus.errors import (
     DatabaseError,
@@ -235,7 +235,7 @@ class Runner:
             session.measure(str(trial.order), settle_s, protocol.trial_s)
         return TrialLoad(session, jobs.kind_of(workload.kind), monitor, self._stopped, limits, check_load)
 
-    def _server(self, trial: Trial) -> MysqlServer | PostgresServer | None:
+    def _server(self, trial: Trial) -> DatabaseServer | None:
         """Where the trial's load connects to, if it uses a server."""
         workload = self._workloads[trial.workload]
         on_server = self._servers is not None and workload.database

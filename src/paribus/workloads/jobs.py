@@ -12,11 +12,10 @@ from pydantic import BaseModel
 
 from paribus.engine.protocol import (
     Database,
+    DatabaseServer,
     Interval,
     Job,
     Load,
-    MysqlServer,
-    PostgresServer,
     Result,
     SqliteFile,
     WorkloadJob,
@@ -85,7 +84,7 @@ def job(
     measure_s: float | None = None,
     interval_s: float = 1.0,
     seed: int = 1,
-    server: MysqlServer | PostgresServer | None = None,
+    server: DatabaseServer | None = None,
 ) -> Job:
     """The engine's job for one phase; each workload and each shape of its data has a folder below `folder`.
 

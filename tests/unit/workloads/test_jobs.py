@@ -98,7 +98,7 @@ def test_a_registered_kind_makes_jobs() -> None:
     [
         (
             'kind = "depht"',
-            "line 3, workload[0].kind: 'depht' is not one of command, fileio, fio, iomatrix, oltp_",
+            "line 3, workload[0].kind: 'depht' is not one of command, ",
         ),
         ("threads = [1]", "workload[0].kind: is missing"),
         ('kind = "depth"\ndepth = "x"', "line 4, workload[0].depth: should be a valid integer"),

@@ -1,8 +1,9 @@
 """I/O matrices of a device, from the baseline's trials: knee and peak of each series, the bound of each point.
 
-A point is bound where another step of small operations adds less than half of a proportional increase, and the device
-is within a tenth of its highest figure: operations with small ones alone, or bytes with large ones. Where neither is
-near, but the shares of both ceilings add up to one, both together bound it.
+A point is bound by the device if two things hold. Another step of small operations adds less than half of a
+proportional increase. The device is within a tenth of a ceiling: its most operations per second with small ones alone,
+or its most bytes per second with large ones. Both ceilings bound a point that is near neither, if its shares of them
+add up to one.
 """
 
 import contextlib

@@ -32,8 +32,8 @@ _GLANCE_S = 0.05
 class Instance(ServerClient):
     """A server of our own in a folder of its own, reached by its socket; the system's servers are not touched.
 
-    It runs as an unprivileged user where we are root, reads no configuration of the system, listens to no network, and
-    ends when this program does.
+    It reads no configuration of the system, listens to no network, and ends when this program does. If this program is
+    root, the server runs as an unprivileged user.
     """
 
     def __init__(
@@ -97,8 +97,8 @@ class Instance(ServerClient):
     def remove(self) -> None:
         """End the server and remove the folder; nothing where it is gone already.
 
-        Raises DatabaseError for a folder that was not made by `create`, and where a server that a dead controller
-        has left is not done with ending in good time.
+        Raises DatabaseError for a folder that was not made by `create`. Raises it too if the server of a dead
+        controller does not end in time.
         """
         if self._process is not None and self._kind.abort_signal:
             self._host.run(["kill", "-s", self._kind.abort_signal, str(self._process.pid)])

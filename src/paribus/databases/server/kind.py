@@ -7,12 +7,12 @@ from typing import Literal, Protocol
 from paribus.databases.server.data_directory import DataDirectory
 from paribus.databases.server.state import State
 from paribus.databases.server.variable import ServerVariable
-from paribus.engine.protocol import MysqlServer, PostgresServer, Rows
+from paribus.engine.protocol import DatabaseServer, Rows
 from paribus.errors import DatabaseError
 from paribus.hosts.transport import Host
 from paribus.registry import Registry
 
-Server = MysqlServer | PostgresServer
+Server = DatabaseServer
 Ask = Callable[[str], Rows]
 Settings = Mapping[str, str]
 

@@ -131,7 +131,8 @@ class PostgresServer(Server):
     driver: Literal["postgres"] = "postgres"
 
 
-Database = Annotated[SqliteFile | MysqlServer | PostgresServer, Field(discriminator="driver")]
+DatabaseServer = MysqlServer | PostgresServer
+Database = Annotated[SqliteFile | DatabaseServer, Field(discriminator="driver")]
 
 
 class InDatabase(Message):

@@ -1,7 +1,7 @@
 """A limit of the control group of the load or the server, which is created for an experiment and removed with it.
 
-Addresses: its file in the group; then the number of the device (`8:0`) for a limit of input and output, or the file of
-the group above for a list of processors.
+Addresses: its file in the group, then a second one. For a limit of I/O that is the number of the device (`8:0`). For a
+list of processors it is the file of the parent group.
 """
 
 import dataclasses

@@ -1,7 +1,7 @@
 """Charts drawn as SVG, by processes of their own.
 
-The library takes half a second to start and lets no other thread run while it draws. So the processes start early,
-beside what is computed before there is something to draw, and end when all is drawn, or with us, however that is.
+The library takes half a second to start, and blocks all other threads while it draws. So the processes start early,
+while the report is still computed. They end when all charts are drawn, or with this process, however it ends.
 """
 
 import os

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from paribus.databases import ServerVariable
-from paribus.engine.protocol import Job, MysqlServer, PostgresServer
+from paribus.engine.protocol import DatabaseServer, Job
 from paribus.errors import ParibusError
 from paribus.i18n import StoredMessage, stored_message
 from paribus.model import Change, ChangeState, Measurement, NotTaken, Settings, Trial, Value, Workload
@@ -76,7 +76,7 @@ class DatabaseSession(ABC):
         """The settings of the last `apply` that have changed since."""
 
     @abstractmethod
-    def server(self, workload: Workload, settings: Settings) -> MysqlServer | PostgresServer:
+    def server(self, workload: Workload, settings: Settings) -> DatabaseServer:
         """Where a load of these settings connects to."""
 
     def explained(self, error: ParibusError) -> ParibusError:

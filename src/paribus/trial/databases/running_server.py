@@ -8,7 +8,7 @@ program is killed. Called by the bench and the runner.
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from paribus.databases import LiveServer
-from paribus.engine.protocol import Counting, MysqlServer, PostgresServer
+from paribus.engine.protocol import Counting, DatabaseServer
 from paribus.errors import DatabaseError, HostError, Unreachable
 from paribus.hosts.transport import Host
 from paribus.knobs.journal import Journal
@@ -152,7 +152,7 @@ class RunningServerSession(DatabaseSession):
 
     # --- addresses, status, the end ---
 
-    def server(self, workload: Workload, settings: Settings) -> MysqlServer | PostgresServer:
+    def server(self, workload: Workload, settings: Settings) -> DatabaseServer:
         """Where a load of these settings connects to."""
         return self._live.address(self._name(workload, settings), timeout_s=60.0)
 

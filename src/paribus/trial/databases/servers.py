@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from paribus.databases import Instance, ServerVariable, TakesEffect
 from paribus.databases.server import row_counts
-from paribus.engine.protocol import Counting, MysqlServer, PostgresServer
+from paribus.engine.protocol import Counting, DatabaseServer
 from paribus.errors import DatabaseError, EngineError, ParibusError, QueryRefused, ServerWouldNotStart
 from paribus.hosts.transport import Host
 from paribus.model import Change, ChangeState, Database, NotTaken, Settings, Trial, Workload
@@ -250,7 +250,7 @@ class PrivateServers(DatabaseSession):
 
     # --- addresses, status, the end ---
 
-    def server(self, workload: Workload, settings: Settings) -> MysqlServer | PostgresServer:
+    def server(self, workload: Workload, settings: Settings) -> DatabaseServer:
         """Where a load of these settings connects to."""
         return self._address(self._servers[self._built_in(workload, settings)].instance, workload, settings)
 
@@ -292,9 +292,9 @@ class PrivateServers(DatabaseSession):
             )
         )
 
-    def _address(self, instance: Instance, workload: Workload, settings: Settings) -> MysqlServer | PostgresServer:
+    def _address(self, instance: Instance, workload: Workload, settings: Settings) -> DatabaseServer:
         address = instance.address().model_copy(update={"database": database_of(workload, settings)})
-        assert isinstance(address, MysqlServer | PostgresServer)
+        assert isinstance(address, DatabaseServer)
         return address
 
 
