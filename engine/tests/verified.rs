@@ -211,7 +211,7 @@ fn jobs_that_cannot_be_verified_are_refused() {
             json!({"block_size_bytes": 4096}),
             "verified_block_bytes",
         ),
-        ("run", json!({"load": {"outstanding": 300}}), "256 blocks"),
+        ("run", json!({"load": {"outstanding": 300}}), "at most 256"),
         ("run", json!({"durable": [0]}), "durable"),
         ("verify", json!({"durable": [0]}), "durable"),
         (

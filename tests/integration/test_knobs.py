@@ -26,7 +26,7 @@ def test_a_value_that_the_kernel_takes_and_does_not_keep_is_told(paribus, plan, 
         said['"block.io_poll_delay" = [-1, 100]'] = "block.io_poll_delay was ignored: wanted 100, found -1"
     for factor, words in said.items():
         done = paribus("run", plan(factor, f'device = "{loop}"'))
-        assert done.code == 3, done.err
+        assert done.code == 0, done.err
         assert words in done.err
 
 
@@ -35,7 +35,7 @@ def test_a_kernel_file_system_that_is_read_only_is_told(plan, loop: str) -> None
     path = plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"')
     inside = f"mount -o remount,bind,ro /sys && exec {sys.executable} -m paribus.cli.main run {path}"
     done = subprocess.run(["unshare", "--mount", "sh", "-c", inside], capture_output=True, text=True, check=False)
-    assert done.returncode == 3, done.stderr
+    assert done.returncode == 0, done.stderr
     assert "rq_affinity: Read-only file system" in done.stdout + done.stderr
 
 

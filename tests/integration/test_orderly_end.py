@@ -163,7 +163,7 @@ def _into(words: str, plan: Path) -> Done:
 def test_an_output_that_nobody_takes_ends_nothing_before_its_time(plan, words: str) -> None:
     done = _into(words, plan())
     assert "Traceback" not in done.err
-    assert done.code in (*RUN_ENDED, 141), done
+    assert done.code in (*RUN_ENDED, 3, 141), "3: what could not be written is an error"
     store = open_engine(store_url(None), create=False)
     assert read.find(store, "last").state == "done"
     store.dispose()

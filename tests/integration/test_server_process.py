@@ -98,7 +98,7 @@ def test_conditions_reach_every_process_of_a_private_server(place: Path, kind: s
     assert max(outside.values()) <= 2, "a process leaves its groups only in the moment of its end"
     assert engines - {""} == {every}, "the load keeps its processors"
     assert nothing_is_left(place)
-    assert not list(GROUPS.glob("**/paribus-*"))
+    assert not list(GROUPS.glob("**/paribus-server"))
     store = open_engine(store_url(None), create=False)
     last = read.find(store, "last").id
     changes = [change for _, change in read.changes(store, last)]

@@ -262,6 +262,9 @@ class Instance(ServerClient):
         """Where a workload connects to the running server, and as whom: by the loopback where that was asked for."""
         return self._address.for_workloads()
 
+    def _administrator(self) -> Server:
+        return self._address.for_administrator()
+
     def query(self, text: str) -> Rows:
         """The result of one statement. Raises QueryRefused with the server's message, and ServerGone."""
         try:

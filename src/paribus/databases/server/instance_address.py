@@ -31,25 +31,26 @@ class InstanceAddress:
 
     def for_workloads(self) -> Server:
         """The address and user of a workload: the loopback if the server listens to it, else the socket."""
-        socket = self._for_administrator()
+        socket = self.for_administrator()
         if self.port is None or self.network_user is None:
             return socket
         user, password = self.network_user
         loopback = {"socket": None, "host": "127.0.0.1", "port": self.port, "user": user, "password": password}
         return socket.model_copy(update=loopback)
 
-    def _for_administrator(self) -> Server:
+    def for_administrator(self) -> Server:
+        """The socket, and the user by whom the server is administered."""
         return self._kind.address(self._directory, self.port)
 
     def connect(self, timeout_s: float = _ANSWER_S) -> Sql:
         """Connect as administrator; `timeout_s` limits each answer. Raises QueryRefused and EngineError."""
-        address = self._for_administrator().model_copy(update={"timeout_s": timeout_s})
+        address = self.for_administrator().model_copy(update={"timeout_s": timeout_s})
         return Sql(self._host, self._engine, SqlJob(database=address), self._kind.opening)
 
     @contextlib.contextmanager
     def inside(self, database: str) -> Iterator[Ask]:
         """A connection to one of its databases. Raises QueryRefused and EngineError."""
-        address = self._for_administrator().model_copy(update={"database": database, "timeout_s": _ANSWER_S})
+        address = self.for_administrator().model_copy(update={"database": database, "timeout_s": _ANSWER_S})
         sql = Sql(self._host, self._engine, SqlJob(database=address), self._kind.opening)
         try:
             yield sql.query
