@@ -61,7 +61,7 @@ def test_a_store_that_vanishes_is_noticed_at_the_next_write(plan, tmp_path: Path
         store.rename(aside)
     done = run.end()
     assert done.code == 3
-    assert f"the store {store} was {how} meanwhile" in done.err
+    assert f"the store {store} was {how} while open" in done.err
     assert "Traceback" not in done.err
     assert not (tmp_path / "paribus-data").exists()
     assert "no setting is changed" in run_paribus("undo").out

@@ -52,6 +52,8 @@ class ProgressDisplay:
     def __exit__(self, *_: object) -> None:
         with contextlib.suppress(OSError):  # here and elsewhere: a terminal that is gone stops no experiment
             self._live.stop()
+        if self._unusable and not self._verbose:
+            self._say(self._reasons())
 
     def on_trials(self, trials: Sequence[Trial]) -> None:
         """Count the trials."""
@@ -126,10 +128,14 @@ class ProgressDisplay:
         self._last_line = time.monotonic()
         task = self._progress.tasks[0]
         parts = [f"{task.completed:.0f} of {task.total or 0:.0f} trials", *([left] if left else [])]
-        if count := self._unusable.total():
-            reason, _ = self._unusable.most_common(1)[0]
-            parts.append(f"{count} unusable, for example: {reason}")
+        if self._unusable:
+            parts.append(self._reasons())
         self._say("; ".join(parts))
+
+    def _reasons(self) -> str:
+        """The number of trials that cannot be used, and the most frequent reason."""
+        reason, _ = self._unusable.most_common(1)[0]
+        return f"{self._unusable.total()} unusable, for example: {reason}"
 
     def _say(self, text: str) -> None:
         """Print a line that stays on the terminal."""

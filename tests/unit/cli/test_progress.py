@@ -34,14 +34,15 @@ def _printed(*, verbose: bool) -> list[str]:
 
 
 def test_a_line_per_minute_says_how_far_it_is() -> None:
-    (line,) = _printed(verbose=False)
+    line, end = _printed(verbose=False)
     assert line.startswith("1 of 4 trials")
+    assert end == "2 unusable, for example: other processes took 1.2 of 2 cores"
 
 
 def test_the_line_counts_unusable_trials_and_names_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_LINE_EVERY_S", 0.0)
     lines = _printed(verbose=False)
-    assert len(lines) == 4
+    assert len(lines) == 5
     assert lines[3].endswith("2 unusable, for example: other processes took 1.2 of 2 cores")
 
 
