@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -139,7 +139,7 @@ class OtherLoad:
         self.own_pids = own_pids
         self._cpu: list[float] = []
         self._io: list[float] = []
-        self._busiest: Counter[str] = Counter()
+        self._cpu_s: defaultdict[str, float] = defaultdict(float)  # by command, since the start
 
     def judge(self, census: Census, work: LoadWork, samples: Sequence[Sample]) -> OtherUse:
         """The use by others in a window; more than usual is a reason not to use the trial."""
@@ -151,7 +151,7 @@ class OtherLoad:
         self._cpu.append(cpu)
         self._io.append(io)
         for process in other_processes:
-            self._busiest[process.command] += process.cpu_s  # type: ignore[assignment]
+            self._cpu_s[process.command] += process.cpu_s
         reasons = []
         if is_unusual(self._cpu, max(_FOREIGN_CPU * cores, _LITTLE_CPU_S / duration)):
             busiest = _names(other_processes, lambda process: process.cpu_s)
@@ -173,7 +173,7 @@ class OtherLoad:
             "other processes usually took {cpu:.2f} cores and moved {size}/s while trials were made, which widens the "
             "intervals; most of it: {who}"
         )
-        busiest = [command for command, _ in self._busiest.most_common(3)]
+        busiest = sorted(self._cpu_s, key=lambda command: self._cpu_s[command], reverse=True)[:3]
         return stored_message(text, cpu=cpu, size=show_size(io), who=busiest)
 
 

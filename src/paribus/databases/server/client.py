@@ -1,10 +1,10 @@
 """Queries to a running server: its variables, its counters, its state."""
 
-from paribus.databases.server.kind import DatabaseKind, Program, Server
+from paribus.databases.server.kind import DatabaseKind, Program
 from paribus.databases.server.removed_variables import explain
 from paribus.databases.server.state import State
 from paribus.databases.server.variable import ServerVariable, TakesEffect, number_of
-from paribus.engine.protocol import Counting, Rows
+from paribus.engine.protocol import Counting, DatabaseServer, Rows
 from paribus.errors import QueryRefused
 from paribus.registry import nearest
 
@@ -22,7 +22,7 @@ class ServerClient:
         """The result of one statement."""
         raise NotImplementedError
 
-    def _administrator(self) -> Server:
+    def _administrator(self) -> DatabaseServer:
         """Its address, and the user that sends statements."""
         raise NotImplementedError
 

@@ -12,11 +12,11 @@ from paribus.databases.postgres import postgres_server  # noqa: F401  mysql and 
 from paribus.databases.server.client import ServerClient
 from paribus.databases.server.data_directory import DataDirectory
 from paribus.databases.server.instance_address import InstanceAddress
-from paribus.databases.server.kind import Server, database_kinds
+from paribus.databases.server.kind import database_kinds
 from paribus.databases.server.snapshot import Copy, restore, size_bytes, take, try_out
 from paribus.databases.server.start_failure import effective_values, log_excerpt, would_not_start
 from paribus.databases.server.state import Ask
-from paribus.engine.protocol import Ended, Rows
+from paribus.engine.protocol import DatabaseServer, Ended, Rows
 from paribus.engine.sql import Sql
 from paribus.engine.supervised_process import SupervisedProcess
 from paribus.errors import DatabaseError, EngineError, ParibusError, QueryRefused, ServerGone
@@ -258,11 +258,11 @@ class Instance(ServerClient):
         if self.is_running() or self._directory.is_in_use():
             raise DatabaseError(f"the data in {self._directory.folder} is in use", "stop the server first")
 
-    def address(self) -> Server:
+    def address(self) -> DatabaseServer:
         """Where a workload connects to the running server, and as whom: by the loopback where that was asked for."""
         return self._address.for_workloads()
 
-    def _administrator(self) -> Server:
+    def _administrator(self) -> DatabaseServer:
         return self._address.for_administrator()
 
     def query(self, text: str) -> Rows:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pydantic import SecretStr
 
 from paribus.databases.server.data_directory import DataDirectory
-from paribus.databases.server.kind import DatabaseKind, Server
+from paribus.databases.server.kind import DatabaseKind
 from paribus.databases.server.state import Ask
-from paribus.engine.protocol import SqlJob
+from paribus.engine.protocol import DatabaseServer, SqlJob
 from paribus.engine.sql import Sql
 from paribus.hosts.transport import Host
 
@@ -29,7 +29,7 @@ class InstanceAddress:
         self.port: int | None = None
         self.network_user: tuple[str, SecretStr] | None = None
 
-    def for_workloads(self) -> Server:
+    def for_workloads(self) -> DatabaseServer:
         """The address and user of a workload: the loopback if the server listens to it, else the socket."""
         socket = self.for_administrator()
         if self.port is None or self.network_user is None:
@@ -38,7 +38,7 @@ class InstanceAddress:
         loopback = {"socket": None, "host": "127.0.0.1", "port": self.port, "user": user, "password": password}
         return socket.model_copy(update=loopback)
 
-    def for_administrator(self) -> Server:
+    def for_administrator(self) -> DatabaseServer:
         """The socket, and the user by whom the server is administered."""
         return self._kind.address(self._directory, self.port)
 

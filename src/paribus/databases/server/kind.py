@@ -12,7 +12,6 @@ from paribus.errors import DatabaseError
 from paribus.hosts.transport import Host
 from paribus.registry import Registry
 
-Server = DatabaseServer
 Ask = Callable[[str], Rows]
 Settings = Mapping[str, str]
 
@@ -101,7 +100,7 @@ class DatabaseKind(Protocol):
         """The argument list that runs the server; arguments as for `files`, and its program."""
         ...
 
-    def address(self, directory: DataDirectory, port: int | None) -> Server:
+    def address(self, directory: DataDirectory, port: int | None) -> DatabaseServer:
         """Its socket, as the administrator; `port` is part of a socket's name for some kinds."""
         ...
 

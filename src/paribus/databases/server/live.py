@@ -7,10 +7,10 @@ import dataclasses
 
 from paribus.databases.mysql import mysql_live  # noqa: F401  they register their kinds
 from paribus.databases.postgres import postgres_live  # noqa: F401  they register their kinds
-from paribus.databases.server.kind import Server, database_kinds
+from paribus.databases.server.kind import database_kinds
 from paribus.databases.server.live_kind import live_kinds
 from paribus.databases.server.variable import ServerVariable, TakesEffect
-from paribus.engine.protocol import Counting, MysqlServer, PostgresServer, Rows, SqlJob
+from paribus.engine.protocol import Counting, DatabaseServer, MysqlServer, PostgresServer, Rows, SqlJob
 from paribus.engine.sql import Sql
 from paribus.errors import DatabaseError, EngineError, HostError, QueryRefused, ServerGone, Unreachable
 from paribus.hosts.transport import Host
@@ -36,7 +36,7 @@ class LiveServer:
         self._sql: Sql | None = None
         self._variables: dict[str, ServerVariable] = {}
 
-    def address(self, database: str = "", timeout_s: float = _ANSWER_S) -> Server:
+    def address(self, database: str = "", timeout_s: float = _ANSWER_S) -> DatabaseServer:
         """The engine's connection: to one of its databases, or to the administrator's."""
         server = self.server
         form = MysqlServer if server.protocol == "mysql" else PostgresServer
