@@ -368,7 +368,7 @@ def test_what_is_not_ours_stays(make: Make, place: Path, kind: str) -> None:
     (own / "data").write_text("precious")
     with pytest.raises(DatabaseError, match="File exists"):
         one.create()
-    with pytest.raises(DatabaseError, match="not made by Paribus"):
+    with pytest.raises(DatabaseError, match="not created by Paribus"):
         one.remove()
     assert (own / "data").read_text() == "precious"
     shutil.rmtree(own)
