@@ -65,7 +65,7 @@ def conclusions(view: ReportView, console: "Console") -> None:
             if sentence:
                 console.print(plain(f"{matrix.name}: ", "bold").append_text(plain(sentence)))
     if view.answers or not view.matrices:
-        console.print(verdict_table(view))
+        console.print(*verdict_table(view, console.width), sep="\n")
     notes = [block for block in view.blocks[Place.NOTES] if isinstance(block, ItemList)]
     _items([item for block in notes for item in block.items if item.strong], console)
 
@@ -138,7 +138,7 @@ def _compared(view: ReportView, console: "Console") -> None:
     for answer in view.answers:
         console.print(_sentence(answer))
     console.print()
-    console.print(verdict_table(view))
+    console.print(*verdict_table(view, console.width), sep="\n")
     console.print()
     for advice in view.advice:
         line = plain(f"{advice.factor}: ", "bold")

@@ -4,6 +4,7 @@ In: parts of a view. Out: rich tables and texts. Names are not trusted: they are
 markup or as control sequences.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,10 @@ from paribus.i18n import gettext
 from paribus.report.view import numbers
 from paribus.report.view.blocks import WordTable
 from paribus.report.view.view_models import (
+    Answer,
     EffectPoint,
     EffectTable,
+    Judged,
     LevelColumn,
     LevelTable,
     MatrixTable,
@@ -57,30 +60,53 @@ def new_table(title: str = "") -> "Table":
     )
 
 
-def verdict_table(view: ReportView) -> "Table":
-    """All verdicts as a rich table: under each factor a line per change and workload."""
-    table = new_table()
-    workloads = len({answer.workload for answer in view.answers}) > 1
-    table.add_column(gettext("factor, from → to"), overflow="fold", ratio=1)
-    if workloads:
-        table.add_column(gettext("workload"), overflow="fold", max_width=12)
-    table.add_column(gettext("effect"), justify="right", no_wrap=True)
-    table.add_column(gettext("interval"), justify="right", no_wrap=True)
-    table.add_column(gettext("pairs"), justify="right", no_wrap=True)
-    table.add_column(gettext("verdict"), overflow="fold", max_width=18)
+def verdict_table(view: ReportView, width: int) -> Iterator["RenderableType"]:
+    """All verdicts within so many columns: under each factor and workload a line per change.
+
+    The name of a factor is a line of its own, so that no column tears it.
+    """
     judged = {id(row.answer): row for row in view.verdicts}
-    before = ""
-    for answer in view.answers:
-        if answer.factor != before:
-            table.add_row(plain(answer.factor, "bold"))
-            before = answer.factor
-        row = judged.get(id(answer))
-        style = STYLES.get(answer.decided, "")
-        cells: list[RenderableType] = [plain(f"  {answer.baseline} → {answer.arm}")]
-        cells += [plain(answer.workload)] if workloads else []
-        cells += [plain(row.effect, style), plain(row.interval)] if row else ["", ""]
-        cells += [str(row.pairs) if row else "", plain(row.verdict if row else gettext(answer.verdict), style)]
-        table.add_row(*cells)
+    head = (gettext("from → to"), gettext("effect"), gettext("interval"), gettext("pairs"), gettext("verdict"))
+    rows = [(answer, _verdict_cells(answer, judged.get(id(answer)))) for answer in view.answers]
+    widths = _verdict_widths([head, *(cells for _, cells in rows)], width)
+    yield _verdict_rows(widths, head, [])
+    several = len({answer.workload for answer in view.answers}) > 1
+    for (factor, workload), group in itertools.groupby(rows, key=lambda row: (row[0].factor, row[0].workload)):
+        heading = plain(factor, "bold")
+        yield heading.append_text(plain(gettext(" under {workload}", workload=workload), "dim")) if several else heading
+        yield _verdict_rows(widths, (), [(cells, STYLES.get(answer.decided, "")) for answer, cells in group])
+
+
+def _verdict_cells(answer: Answer, row: Judged | None) -> tuple[str, ...]:
+    change = f"  {answer.baseline} → {answer.arm}"
+    if row is None:
+        return change, "", "", "", gettext(answer.verdict)
+    return change, row.effect, row.interval, str(row.pairs), row.verdict
+
+
+def _verdict_widths(rows: Sequence[tuple[str, ...]], width: int) -> list[int]:
+    """The width of each column: figures stay whole, the change and the verdict share the rest."""
+    from rich.cells import cell_len
+
+    change, *figures, verdict = (max(map(cell_len, cells)) for cells in zip(*rows, strict=True))
+    room = width - sum(figures) - _GAP * (len(figures) + 1)
+    verdict = min(verdict, max(room - change, room // 2))
+    return [min(change, room - verdict), *figures, verdict]
+
+
+def _verdict_rows(widths: Sequence[int], head: Sequence[str], rows: Sequence[tuple[tuple[str, ...], str]]) -> "Table":
+    table = new_table()
+    table.show_header = bool(head)
+    for number, column_width in enumerate(widths):
+        is_figure = 0 < number < len(widths) - 1
+        table.add_column(
+            head[number] if head else "",
+            justify="right" if is_figure else "left",
+            overflow="fold",
+            width=column_width,
+        )
+    for (change, effect, interval, pairs, verdict), style in rows:
+        table.add_row(plain(change), plain(effect, style), plain(interval), pairs, plain(verdict, style))
     return table
 
 

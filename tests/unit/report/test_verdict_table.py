@@ -1,0 +1,32 @@
+"""The verdict table of a terminal: names stay whole, and nothing is wider than the terminal."""
+
+import io
+
+import pytest
+import report_samples as samples
+from rich.console import Console
+
+from paribus.report.render import text
+
+
+def _printed(width: int) -> list[str]:
+    out = io.StringIO()
+    text.conclusions(samples.typical().view(), Console(file=out, width=width))
+    return out.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_no_name_of_a_factor_or_a_workload_is_torn(width: int) -> None:
+    lines = _printed(width)
+    assert max(map(len, lines)) <= width
+    view = samples.typical().view()
+    several = len({answer.workload for answer in view.answers}) > 1
+    for answer in view.answers:
+        heading = f"{answer.factor} under {answer.workload}" if several else answer.factor
+        assert heading in [line.rstrip() for line in lines]
+
+
+def test_columns_of_all_factors_are_aligned() -> None:
+    figures = [line for line in _printed(100) if "[" in line]
+    assert len(figures) > 2
+    assert len({line.index("[") + len(line.partition("[")[2].partition("]")[0]) for line in figures}) == 1
