@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
-from paribus.model import Look, Purpose, Trial, TrialState
+from paribus.model import FailureClass, Look, Purpose, Trial, TrialState
 from paribus.units import show_duration, show_percent, show_size
 
 if TYPE_CHECKING:
@@ -112,7 +112,8 @@ class ProgressDisplay:
         left_s = (time.monotonic() - self._began) / max(1, self._made) * max(0, self._to_do - self._made)
         left = f"{show_duration(left_s)} left" if left_s >= 1 else ""
         reasons = [*trial.invalid_because, *filter(None, [trial.failure_message])]
-        self._unusable.update(reasons[:1])
+        if trial.failure is not FailureClass.INTERRUPTED:
+            self._unusable.update(reasons[:1])
         unusable = f"{self._unusable.total()} unusable" if self._unusable else ""
         self._progress.update(self._whole, advance=1, left=", ".join(filter(None, [left, unusable])))
         if self._verbose:
