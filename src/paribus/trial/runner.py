@@ -149,6 +149,10 @@ class Runner:
         """A note on other load that was always present, if any."""
         return self._other_load.usual()
 
+    def warning(self) -> StoredMessage | None:
+        """A message, once, as soon as other load disturbs too many trials to discard them."""
+        return self._other_load.warning()
+
     def stop(self) -> None:
         """End the load, if there is one."""
         for load in (self._load, self._session):
