@@ -142,9 +142,9 @@ class Discards:
         self.counted = 0  # exceptional windows that are not discarded
         self._recent: deque[bool] = deque(maxlen=_REMEMBERED)
 
-    def discard(self, exceptional: bool) -> bool:
-        """Whether to discard the next window."""
-        discarded = exceptional and sum(self._recent) < _MOST_DISCARDED
+    def discard(self, exceptional: bool, *, is_last_attempt: bool = False) -> bool:
+        """Whether to discard the next window; one that cannot be repeated is kept."""
+        discarded = exceptional and not is_last_attempt and sum(self._recent) < _MOST_DISCARDED
         self._recent.append(discarded)
         self.counted += exceptional and not discarded
         return discarded
@@ -166,7 +166,9 @@ class OtherLoad:
         self._discards = Discards()
         self._warned = False
 
-    def judge(self, census: Census, work: LoadWork, samples: Sequence[Sample]) -> OtherUse:
+    def judge(
+        self, census: Census, work: LoadWork, samples: Sequence[Sample], *, is_last_attempt: bool = False
+    ) -> OtherUse:
         """The use by others in a window; more than usual is a reason not to use the trial."""
         duration = census.duration_s or work.duration_s
         other_processes = [process for process in census.processes if process.pid not in self.own_pids]
@@ -187,7 +189,8 @@ class OtherLoad:
             reasons.append(
                 stored_message("other processes read and wrote {size}/s: {who}", size=show_size(io), who=busiest)
             )
-        return OtherUse(max(cpu, 0.0) / cores, reasons if self._discards.discard(bool(reasons)) else [])
+        discarded = self._discards.discard(bool(reasons), is_last_attempt=is_last_attempt)
+        return OtherUse(max(cpu, 0.0) / cores, reasons if discarded else [])
 
     def warning(self) -> StoredMessage | None:
         """A message, once, as soon as more trials are disturbed than may be discarded: what to stop."""

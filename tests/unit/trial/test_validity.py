@@ -237,6 +237,13 @@ def test_where_many_trials_are_disturbed_most_of_them_count_and_the_user_is_told
     assert foreign.warning() is None
 
 
+def test_a_disturbed_trial_that_cannot_be_repeated_counts() -> None:
+    work = engine_work(_result())
+    for is_last_attempt in (True, False):
+        reasons = _after_quiet_trials().judge(_census(cpu_s=10.0), work, [], is_last_attempt=is_last_attempt).reasons
+        assert bool(reasons) is not is_last_attempt
+
+
 def test_few_disturbed_trials_are_no_reason_for_a_warning() -> None:
     foreign = OtherLoad(set())
     for number in range(60):
