@@ -1,5 +1,7 @@
 """A plan's database: what it needs, whose its settings are, and what they change."""
 
+import math
+
 import pytest
 from plan_samples import FILEIO, checked, facts, offer, parsed, simple
 
@@ -69,9 +71,11 @@ def test_a_databases_setting_is_tried_under_workloads_on_it_alone() -> None:
     assert plan.factors[0].scope == ("oltp_read_write",)
 
 
-def test_statements_of_a_transaction_are_compared_by_queries() -> None:
-    plan = _plan('"oltp_read_write.point_selects" = [10, 1]')
+def test_statements_of_a_transaction_are_compared_by_queries_at_the_declared_margin() -> None:
+    protocol = '[protocol]\nmargin = "5%"\n'
+    plan = _plan('"oltp_read_write.point_selects" = [10, 1]', database=SQLITE + protocol)
     assert plan.workloads[0].response == "queries_per_s"
+    assert plan.protocol.margins["queries_per_s"] == pytest.approx(math.log(1.05))
 
 
 @pytest.mark.parametrize(
