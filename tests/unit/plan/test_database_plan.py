@@ -117,6 +117,26 @@ def test_a_factor_of_a_database_that_no_workload_uses_is_refused_with_the_worklo
         assert "sqlmix; a tool's load (sysbench) goes where its own options send it" in problem.hint
 
 
+@pytest.mark.parametrize(
+    ("tables", "location"),
+    [
+        (f'{SQLITE}[hold]\n"sqlite.mmap_size" = 0\n', 'hold."sqlite.mmap_size"'),
+        (f"{SQLITE}[database.settings]\nmmap_size = 0\n", "database.settings.mmap_size"),
+        (
+            f'{SQLITE}[[combination]]\nname = "all"\nsettings = {{ "sqlite.mmap_size" = 0 }}\n',
+            'combination[0].settings."sqlite.mmap_size"',
+        ),
+    ],
+)
+def test_a_held_setting_of_a_database_that_no_workload_uses_is_refused(tables: str, location: str) -> None:
+    with pytest.raises(PlanError) as caught:
+        _plan('"vm.swappiness" = [60, 1]', FILEIO, tables)
+    (problem,) = caught.value.problems
+    assert problem.location.endswith(location)
+    assert problem.message == "no workload uses the plan's database; there are: fileio"
+    assert problem.hint.startswith("remove the setting, or add a [[workload]] whose kind is one of oltp_")
+
+
 POSTGRES = '[database]\nkind = "postgres"\n'
 CONDITIONS = '"process.numa" = ["default", "interleave"]'
 
