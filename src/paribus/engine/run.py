@@ -148,8 +148,10 @@ class Sampler:
         return process
 
     def revive(self) -> None:
-        """Forget what was sampled and not read, and start the process again where it has ended: of that, one trial is
-        lost. Raises HostError."""
+        """Discard unread samples, and start the process again if it has ended, which costs one trial.
+
+        Raises HostError.
+        """
         try:
             while self._process.receive(0.0) is not None:
                 pass
