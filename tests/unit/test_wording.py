@@ -19,12 +19,14 @@ MOST_VAGUE_VARIABLES = 16
 MOST_VAGUE_IN_ENGINE = 9
 MOST_DOUBLE_TYPES_IN_ENGINE = 34
 DOUBLE_TYPES: set[str] = set()
-MOST_WORDS_IN_DOCSTRING, MOST_WORDS_IN_MESSAGE = 25, 30  # of a sentence
+MOST_WORDS_IN_DOCSTRING, MOST_WORDS_IN_MESSAGE, MOST_WORDS_IN_DOCUMENT = 25, 30, 30  # of a sentence
 UNUSED = {"FakeHost"}  # for tests
 CODE = [*(ROOT / name for name in ("src", "bench", "proof", "docs", "examples"))]
 MESSAGES = frozenset(("gettext", "ngettext", "N_", "N_plural", "stored_message"))
 _SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+")
 _PARAGRAPH_END = re.compile(r"\n\s*\n|\n(?=\s*[-*├└│])")
+_MARKDOWN_PARAGRAPH_END = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*|#>]|\d+\.)\s)|\n(?=\|)")
+_NO_PROSE = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?^ {0,3}\1[ \t]*$|(?<=\])\([^)]*\)", re.MULTILINE | re.DOTALL)
 _RUST_TYPE = re.compile(r"^(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait|type) (\w+)", re.MULTILINE)
 _DOCTEST = re.compile(r"^ *>>> (?:.+\n?)+", re.MULTILINE)
 _RUST_NAME = re.compile(r"\b(?:fn|let(?: mut)?) (\w+)|[(,|]\s*(?:mut )?(\w+): ")
@@ -165,6 +167,25 @@ def test_sentences_are_short(texts: Callable[[ast.Module], Iterator[str]], most_
         if len(sentence.split()) > most_words
     ]
     assert not long, f"over {most_words} words:\n" + "\n".join(long)
+
+
+def _documents() -> list[Path]:
+    """Documents, but for decisions, which are not rewritten, and generated references."""
+    folders = [ROOT / name for name in ("docs", "tests", "bench", "proof", "examples")]
+    paths = [*ROOT.glob("*.md"), *(path for folder in folders for path in folder.rglob("*.md"))]
+    return [path for path in paths if not {"decisions", "reference", "project"} & set(path.parts)]
+
+
+def test_sentences_of_documents_are_short() -> None:
+    long = [
+        f"{path.relative_to(ROOT)}: {sentence[:80]}…"
+        for path in _documents()
+        for paragraph in _MARKDOWN_PARAGRAPH_END.split(_NO_PROSE.sub("", path.read_text(encoding="utf-8")))
+        for cell in (paragraph.split("|") if paragraph.startswith("|") else [paragraph])
+        for sentence in _sentences(cell)
+        if len(re.findall(r"\S*\w\S*", sentence)) > MOST_WORDS_IN_DOCUMENT
+    ]
+    assert not long, f"over {MOST_WORDS_IN_DOCUMENT} words:\n" + "\n".join(long)
 
 
 @pytest.mark.parametrize("text", ["One idea. Another; a third: a fourth.", "- an entry\n- another"])
