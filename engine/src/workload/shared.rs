@@ -41,8 +41,8 @@ impl Shared {
             (Workload::Sql(sql), Shared::Sql(shared)) => {
                 sql::spawn::spawn(&mut workers, job, sql, shared, sender)?;
             }
-            // Opened for another job.
-            _ => {}
+            // Opened for another job. Each kind is named, so that the compiler asks for a new one.
+            (Workload::Files(_) | Workload::Sql(_), _) => {}
         }
         Ok(workers)
     }
