@@ -39,7 +39,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--batched", action="store_true", help="let fio submit and reap in batches, too")
     parser.add_argument("--json", type=Path, help="file for the figures of every single run")
     parser.add_argument("--markdown", action="store_true", help="print it as for bench/README.md")
-    parser.add_argument("--check", action="store_true", help="exit with 1 where a bar does not hold")
+    parser.add_argument("--check", action="store_true", help="exit with 1 where a limit is missed")
     return parser.parse_args()
 
 

@@ -11,7 +11,7 @@ from cases import Case, Figure, Spread
 from contestants import Figures
 
 OURS = ("paribus", "")
-HEAD = ("case", "figure", "paribus", "fio", "sysbench", "to fio", "to sysbench", "bar")
+HEAD = ("case", "figure", "paribus", "fio", "sysbench", "to fio", "to sysbench", "limit")
 
 
 @dataclass(frozen=True)

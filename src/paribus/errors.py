@@ -8,7 +8,7 @@
     │   ├── Missing                  it is not there
     │   ├── Denied                   it is there, but not for this user, or the kernel refused the value
     │   │   └── ReadOnly             its file system is read-only
-    │   ├── BadReply                 it answers with what is not understood, too much, or nothing in time
+    │   ├── BadReply                 its answer is not understood, too large or too late
     │   └── Unreachable              the connection to the target cannot be made, or was lost
     ├── JournalError        exit 3   the journal cannot be kept, so nothing is changed
     │   ├── JournalOpen     exit 4   an earlier experiment was not restored
@@ -17,13 +17,13 @@
     ├── JournalLost         exit 3   the journal process ended too early; all settings are restored
     ├── EngineError         exit 3   the load engine failed; carries its class
     ├── DatabaseError       exit 3   a database server, of our own or one that others use
-    │   ├── DataDamaged              its data, put back, is not what was made
+    │   ├── DataDamaged              its restored data differs from the original
     │   ├── ServerWouldNotStart      not with these settings; carries its last words
     │   ├── ServerGone               it ended, or the connection to it was lost
     │   └── QueryRefused             the server said no; carries its words
     ├── DrawingFailed       exit 3   a chart could not be drawn
     ├── Inapplicable        exit 3   what an experiment showed must not be set here: not decided, or another machine
-    ├── LimitReached        exit 3   the plan's own limit was reached; the machine was put back
+    ├── LimitReached        exit 3   a limit of the plan was reached; the machine was restored
     └── Interrupted         exit 130 the user or a signal ended the work, and the machine was restored
 
 Each message names the thing and keeps the cause; `todo` says what to do next.

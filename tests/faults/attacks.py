@@ -141,7 +141,7 @@ def stop_keepers(lab: Laboratory) -> bool:
 
 
 def wake_keepers(lab: Laboratory) -> None:
-    """Let stopped keepers go on."""
+    """Let stopped keepers continue."""
     for pid in lab.processes("journal"):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGCONT)
@@ -208,7 +208,7 @@ def delete(path: Path) -> bool:
 
 
 def open_to_all(lab: Laboratory, _: Forked, __: random.Random) -> bool:
-    """From now on every user can replace what is in the folder of data."""
+    """From now on every user can replace the content of the data folder."""
     lab.disks["data"].path.chmod(0o777)
     return True
 

@@ -29,11 +29,11 @@ _PATIENCE_S = 240.0
 PLACES: dict[Where, str] = {"here": "this machine", "there": "over SSH", "guest": "over SSH, a virtual machine"}
 _KINDS = (
     "struck",
-    "went on by itself",
+    "continued by itself",
     "left something to undo",
     "values different",
     "trials lost or double",
-    "exit codes that lie",
+    "wrong exit codes",
 )
 _NOT_RESTORED = 4
 _SAYS_RESTORED = (0, 3, 130, 141)
@@ -102,7 +102,7 @@ def _hurt(lab: Laboratory, fault: Fault, rng: random.Random, toll: Toll) -> bool
     if where != "guest" and not (struck and fault.hopeless):  # which may be off; or somebody is stopped
         lab.wait_until_nobody_works(where)
     if lie := _lie(lab, fault, code, struck=struck):
-        counts["exit codes that lie"] += 1
+        counts["wrong exit codes"] += 1
         toll.wrong.append(f"{fault.name} ({where}): {lie}: {lab.words()[-1500:]}")
     fault.mend(lab)
     if where == "here":
@@ -126,7 +126,7 @@ def _hurt(lab: Laboratory, fault: Fault, rng: random.Random, toll: Toll) -> bool
         toll.finished += 1
     if struck:
         counts["struck"] += 1
-        counts["went on by itself"] += code in (0, 3) and not lab.is_unfinished(where)
+        counts["continued by itself"] += code in (0, 3) and not lab.is_unfinished(where)
         counts["left something to undo"] += left
     return struck
 

@@ -78,7 +78,7 @@ def _keeper_and_controller(lab: Laboratory, process: Forked, _: random.Random) -
 
 
 def _while_changed(where: Where, strike: Strike, longest_s: float = 0.3) -> Strike:
-    """Mostly up to `longest_s` after the first setting: only then is something left that `undo` has to put back."""
+    """Mostly up to `longest_s` after the first setting: only then is something left that `undo` has to restore."""
 
     def later(lab: Laboratory, process: Forked, rng: random.Random) -> bool:
         if rng.random() < 0.8:
@@ -235,7 +235,7 @@ def _attacks() -> list[Fault]:
         ),
         Fault("journal deleted", "here", _while_changed("here", _deleted(_journal))),
         Fault("store deleted", "here", _while_changed("here", _deleted(_store)), share=2),
-        Fault("folder of data opened to all users", "here", attacks.open_to_all, attacks.close_to_others),
+        Fault("data folder opened to all users", "here", attacks.open_to_all, attacks.close_to_others),
         Fault(
             "target taken over",
             "there",

@@ -147,7 +147,7 @@ class Laboratory:
         return self.environment | path
 
     def start(self, where: Where, *victim: str) -> Forked:
-        """Begin the experiment, or go on with it; killed by itself where `victim` says at which moment."""
+        """Begin the experiment, or resume it; killed by itself where `victim` says at which moment."""
         environment = self._environment(where)
         begun = self._unfinished(where)
         verb = ["resume", begun.id] if begun else ["run", str(self.folder / f"{where}.toml")]

@@ -1,8 +1,8 @@
-"""A machine to reach over SSH that has power to lose: a virtual one, with a kernel, a disk and settings of its own.
+"""A virtual machine over SSH whose power can be cut, with its own kernel, disk and settings.
 
 Its disk is ext4 on a device with a volatile cache; journals, the pushed engine and the data of experiments lie there.
-What every boot sets by hand, as a file in sysctl.d would, differs from boot to boot: so a value of an earlier boot that
-is put back over a later one is seen.
+Each boot sets other values by hand, as a file in sysctl.d would, so a wrongly restored value of an earlier boot is
+detected.
 """
 
 import io

@@ -25,7 +25,7 @@ LEVELS: dict[str, tuple[Value, ...]] = {
     "vm.min_free_kbytes": (30_000, 70_000),
     "vm.nr_hugepages": (2, 0),
     "vm.overcommit": ("60%", 2**36),
-    "vm.overcommit_memory": (0, 1),  # with 2 other programs of this machine could not go on
+    "vm.overcommit_memory": (0, 1),  # with 2 other programs of this machine could not continue
     "vm.page-cluster": (0, 5),
     "vm.swappiness": (0, 1, 100),
     "vm.vfs_cache_pressure": (50, 200),

@@ -1,4 +1,4 @@
-"""Settings that take effect at once are changed while the load goes on: one load carries a block."""
+"""Settings that take effect at once are changed while the load continues: one load carries a block."""
 
 import contextlib
 import os

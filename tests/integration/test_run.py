@@ -186,7 +186,7 @@ def test_status_says_what_was_cut_off_and_resume_goes_on(paribus, plan) -> None:
     deadline = time.monotonic() + 20  # for the keeper to find out that it is alone
     while not paribus("status", "--json").json["experiments"][0]["cut_off"] and time.monotonic() < deadline:
         time.sleep(0.2)
-    assert f"go on with what was cut off: paribus resume {one['id']}" in paribus("status").out
+    assert f"continue the experiment that was cut off: paribus resume {one['id']}" in paribus("status").out
     assert paribus("resume").code in RUN_ENDED
     assert not paribus("status", "--json").json["experiments"][0]["cut_off"]
 

@@ -4,7 +4,7 @@ import ast
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,12 +17,18 @@ VAGUE = frozenset(re.findall(r"\w+", "asked found given kept known met mine one 
 MOST_VAGUE_PARAMETERS = 0
 MOST_VAGUE_VARIABLES = 16
 MOST_VAGUE_IN_ENGINE = 9
-MOST_LONG_SENTENCES = 2
+MOST_DOUBLE_TYPES_IN_ENGINE = 34
 DOUBLE_TYPES: set[str] = set()
-MOST_WORDS = 30  # of a sentence
+MOST_WORDS_IN_DOCSTRING, MOST_WORDS_IN_MESSAGE, MOST_WORDS_IN_DOCUMENT = 25, 30, 30  # of a sentence
+UNUSED = {"FakeHost"}  # for tests
+CODE = [*(ROOT / name for name in ("src", "bench", "proof", "docs", "examples"))]
 MESSAGES = frozenset(("gettext", "ngettext", "N_", "N_plural", "stored_message"))
 _SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+")
 _PARAGRAPH_END = re.compile(r"\n\s*\n|\n(?=\s*[-*├└│])")
+_MARKDOWN_PARAGRAPH_END = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*|#>]|\d+\.)\s)|\n(?=\|)")
+_NO_PROSE = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?^ {0,3}\1[ \t]*$|(?<=\])\([^)]*\)", re.MULTILINE | re.DOTALL)
+_RUST_TYPE = re.compile(r"^(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait|type) (\w+)", re.MULTILINE)
+_DOCTEST = re.compile(r"^ *>>> (?:.+\n?)+", re.MULTILINE)
 _RUST_NAME = re.compile(r"\b(?:fn|let(?: mut)?) (\w+)|[(,|]\s*(?:mut )?(\w+): ")
 
 
@@ -84,29 +90,102 @@ def test_a_public_type_name_exists_once() -> None:
     assert {name for name, times in Counter(defined).items() if times > 1} == DOUBLE_TYPES
 
 
+def test_double_type_names_in_the_engine_become_fewer() -> None:
+    defined = Counter(
+        name for path in ENGINE.rglob("*.rs") for name in _RUST_TYPE.findall(path.read_text(encoding="utf-8"))
+    )
+    double = sorted(name for name, times in defined.items() if times > 1)
+    assert len(double) <= MOST_DOUBLE_TYPES_IN_ENGINE, f"name each type once: {', '.join(double)}"
+
+
+def test_public_code_has_a_use() -> None:
+    """A public function or class whose name nothing but its definition and tests have is dead code."""
+    words = Counter(
+        word
+        for folder in CODE
+        for path in folder.rglob("*")
+        if path.suffix in {".py", ".ipynb", ".toml", ".html"}
+        for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))
+    )
+    unused = {
+        node.name
+        for _, tree in _modules()
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.decorator_list and words[node.name] == 1
+    }
+    assert unused - UNUSED == {"__getattr__"}
+
+
+def _public_functions(path: Path) -> Iterator[ast.FunctionDef]:
+    """Public functions and methods of a module, without properties and functions within functions."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for owner in (tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))):
+        for node in owner.body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                yield node
+
+
+@pytest.mark.parametrize(
+    "path", [PACKAGE / "lab" / "api.py", *sorted((PACKAGE / "stats").glob("*.py"))], ids=lambda path: path.stem
+)
+def test_the_public_api_documents_what_it_returns(path: Path) -> None:
+    for function in _public_functions(path):
+        docstring = ast.get_docstring(function) or ""
+        returns = function.returns is not None and ast.unparse(function.returns) != "None"
+        is_property = "property" in {ast.unparse(decorator) for decorator in function.decorator_list}
+        documented = docstring.startswith(("Return", "Yield")) or re.search("^(?:Returns|Yields):", docstring, re.M)
+        assert docstring, function.name
+        assert documented or is_property or not returns, f"{function.name} has no section Returns"
+
+
 def _sentences(text: str) -> Iterator[str]:
     for paragraph in _PARAGRAPH_END.split(text):
         yield from _SENTENCE_END.split(" ".join(paragraph.split()))
 
 
-def _texts(tree: ast.Module) -> Iterator[str]:
-    """Docstrings and messages."""
+def _docstrings(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            yield ast.get_docstring(node) or ""
+            yield _DOCTEST.sub("", ast.get_docstring(node) or "")
+
+
+def _messages(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MESSAGES:
             yield from (arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str))
 
 
-def test_sentences_are_short() -> None:
+@pytest.mark.parametrize(
+    ("texts", "most_words"), [(_docstrings, MOST_WORDS_IN_DOCSTRING), (_messages, MOST_WORDS_IN_MESSAGE)]
+)
+def test_sentences_are_short(texts: Callable[[ast.Module], Iterator[str]], most_words: int) -> None:
     long = [
         f"{path.relative_to(ROOT)}: {sentence[:80]}…"
         for path, tree in _modules()
-        for text in _texts(tree)
+        for text in texts(tree)
         for sentence in _sentences(text)
-        if len(sentence.split()) > MOST_WORDS
+        if len(sentence.split()) > most_words
     ]
-    assert len(long) <= MOST_LONG_SENTENCES, f"over {MOST_WORDS} words:\n" + "\n".join(long)
+    assert not long, f"over {most_words} words:\n" + "\n".join(long)
+
+
+def _documents() -> list[Path]:
+    """Documents, but for decisions, which are not rewritten, and generated references."""
+    folders = [ROOT / name for name in ("docs", "tests", "bench", "proof", "examples")]
+    paths = [*ROOT.glob("*.md"), *(path for folder in folders for path in folder.rglob("*.md"))]
+    return [path for path in paths if not {"decisions", "reference", "project"} & set(path.parts)]
+
+
+def test_sentences_of_documents_are_short() -> None:
+    long = [
+        f"{path.relative_to(ROOT)}: {sentence[:80]}…"
+        for path in _documents()
+        for paragraph in _MARKDOWN_PARAGRAPH_END.split(_NO_PROSE.sub("", path.read_text(encoding="utf-8")))
+        for cell in (paragraph.split("|") if paragraph.startswith("|") else [paragraph])
+        for sentence in _sentences(cell)
+        if len(re.findall(r"\S*\w\S*", sentence)) > MOST_WORDS_IN_DOCUMENT
+    ]
+    assert not long, f"over {MOST_WORDS_IN_DOCUMENT} words:\n" + "\n".join(long)
 
 
 @pytest.mark.parametrize("text", ["One idea. Another; a third: a fourth.", "- an entry\n- another"])

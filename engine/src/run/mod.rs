@@ -21,9 +21,9 @@ use crate::job::{Job, JobPhase};
 use crate::load::inbox::Message;
 use crate::load::stop::OnRequest;
 use crate::machine;
-use crate::workload::data;
 use crate::workload::event::DataEvent;
 use crate::workload::fileio::prepare::Step;
+use crate::workload::shared;
 
 /// Time limit for a prepare to stop by itself after stdin is closed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -43,13 +43,13 @@ pub fn run(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
         JobPhase::Run => conduct::conduct(&job, events, &sender, &inbox),
         JobPhase::Prepare => prepare_data(&job, events, inbox),
         JobPhase::Warm => {
-            data::warm(&job)?;
+            shared::warm_data(&job)?;
             events.emit(&Phase::now(PhaseName::Finished));
             Ok(())
         }
         JobPhase::Verify => verify_data(&job, events, inbox),
         JobPhase::Cleanup => {
-            data::cleanup(&job)?;
+            shared::cleanup_data(&job)?;
             events.emit(&Phase::now(PhaseName::Finished));
             Ok(())
         }
@@ -70,7 +70,7 @@ fn prepare_data(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result<
         }),
         Step::Finishing => events.emit(&Phase::now(PhaseName::Finishing)),
     };
-    data::prepare(job, &stop, report)?;
+    shared::prepare_data(job, &stop, report)?;
     events.emit(&Phase::now(PhaseName::Finished));
     Ok(())
 }
@@ -79,7 +79,7 @@ fn verify_data(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result<(
     events.emit(&Phase::now(PhaseName::Preparing));
     let stop = OnRequest::default();
     stop_at_end_of_input(inbox, stop.clone())?;
-    let verified = data::verify(job, &stop, |done_bytes, total_bytes| {
+    let verified = shared::verify_data(job, &stop, |done_bytes, total_bytes| {
         events.emit(&DataEvent::Progress {
             done_bytes,
             total_bytes,

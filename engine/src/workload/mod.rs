@@ -1,6 +1,5 @@
 //! Workloads: the operations of a load. One folder per kind.
 
-pub mod data;
 pub mod event;
 pub mod fileio;
 pub mod shared;

@@ -1,17 +1,21 @@
-//! The state that all workers of a run share, for every workload.
+//! Each workload by its kind: its data, the state that all workers of a run share, and its workers.
 //!
-//! In: a job. Out: files or a database in the state in which the run starts, and workers for it.
-//! Called by `load`.
+//! In: a job. Out: files or tables, made, read into the cache, verified or removed; the shared state
+//! at the start of a run, and workers for it. Called by `run` and `load`.
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
+use super::event::Verified;
+use super::fileio::cleanup;
 use super::fileio::pattern::streams;
-use super::fileio::verified::Verification;
+use super::fileio::prepare::{self, Step};
+use super::fileio::verified::{Verification, verify};
 use super::{fileio, sql};
-use crate::error::Result;
+use crate::error::{EngineError, Result};
 use crate::job::{Job, Workload};
 use crate::load::inbox::Message;
+use crate::load::stop::OnRequest;
 use crate::load::workers::Workers;
 
 pub enum Shared {
@@ -37,8 +41,8 @@ impl Shared {
             (Workload::Sql(sql), Shared::Sql(shared)) => {
                 sql::spawn::spawn(&mut workers, job, sql, shared, sender)?;
             }
-            // Opened for another job.
-            _ => {}
+            // Opened for another job. Each kind is named, so that the compiler asks for a new one.
+            (Workload::Files(_) | Workload::Sql(_), _) => {}
         }
         Ok(workers)
     }
@@ -80,5 +84,39 @@ pub fn stream_names(job: &Job) -> Vec<&'static str> {
             .map(|stream| stream.name)
             .collect(),
         Workload::Sql(_) => vec![""],
+    }
+}
+
+/// Makes the data of a load.
+pub fn prepare_data(job: &Job, stop: &OnRequest, report: impl Fn(Step)) -> Result<()> {
+    match &job.workload {
+        Workload::Files(files) => {
+            prepare::prepare(files.data(), files.io().direct, job.seed, stop, report)
+        }
+        Workload::Sql(sql) => sql::prepare::prepare(sql, job.seed, stop, report),
+    }
+}
+
+/// Reads the data into the cache of its server.
+pub fn warm_data(job: &Job) -> Result<()> {
+    match &job.workload {
+        Workload::Sql(sql) => sql::prepare::warm(sql),
+        Workload::Files(_) => Err(EngineError::bad_job("only a database has a cache to warm")),
+    }
+}
+
+/// Compares verified data with the acknowledged writes.
+pub fn verify_data(job: &Job, stop: &OnRequest, progress: impl Fn(u64, u64)) -> Result<Verified> {
+    match &job.workload {
+        Workload::Files(files) => verify::verify(job, files, stop, progress),
+        Workload::Sql(_) => Err(EngineError::bad_job("only data of files can be verified")),
+    }
+}
+
+/// Removes the data of a load.
+pub fn cleanup_data(job: &Job) -> Result<()> {
+    match &job.workload {
+        Workload::Files(files) => cleanup::cleanup(files.data()),
+        Workload::Sql(sql) => sql::prepare::cleanup(sql),
     }
 }

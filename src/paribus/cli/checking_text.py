@@ -49,13 +49,13 @@ def show(document: CheckDocument, console: Console, *, every_block: bool) -> Non
         for argv in tool.commands:
             console.print(f"  {argv}", markup=False, soft_wrap=True)
     if document.also_moved:
-        console.print("\nThe kernel moves these by itself; they are held, and put back too:")
+        console.print("\nThe kernel changes these too; they are held and restored as well:")
         console.print("  " + ", ".join(document.also_moved), markup=False)
     if every_block:
         console.print("\nBlocks in order (round, workload, load level: arms in order):")
         for block in document.blocks:
             arms = f"{block.factor}: {' → '.join(block.arms)}" if block.factor else "the baseline"
-            arms = f"{arms}, how it settles" if block.purpose is Purpose.CALIBRATE else arms
+            arms = f"{arms}, settle run" if block.purpose is Purpose.CALIBRATE else arms
             loads = ", ".join(str(LoadLevel(load, block.load_unit)) for load in block.loads)
             position = f"round {block.round}  {block.workload} at {loads}"
             console.print(f"  {block.number:>4}  {position}:  {arms}", markup=False)
@@ -67,21 +67,23 @@ def _show_cost(document: CheckDocument, console: Console) -> None:
     blocks = f"{document.trials} trials in {len(document.blocks)} blocks and {document.rounds} rounds"
     console.print(f"\n{blocks}, about {show_duration(document.duration_s)}")
     if document.in_flight:
-        console.print(f"Changed while the load goes on: {', '.join(document.in_flight)}.", markup=False)
+        console.print(f"Changed while the load continues: {', '.join(document.in_flight)}.", markup=False)
     for plot in document.split_plots:
         cost = f"Applying {plot.factor} takes about {show_duration(plot.apply_s)}"
         console.print(f"{cost}: each application holds for {plot.trials} trials, which count as one.", markup=False)
     for screen in document.screens:
         factors = f"Under {screen.workload}, {len(screen.factors)} factors are tried in the same trials"
-        confirmation = f"What shows an effect is then tried alone, at least {show_duration(screen.confirming_s)} each"
+        confirmation = (
+            f"Factors that show an effect are then tried alone, at least {show_duration(screen.confirming_s)} each"
+        )
         remaining = f"{show_duration(screen.left_s)} are left for that"
-        warning = ": raise the budget, or what it shows stays suspect" if screen.left_s < screen.confirming_s else ""
+        warning = ": raise the budget, or its claims stay suspect" if screen.left_s < screen.confirming_s else ""
         console.print(f"{factors}: {', '.join(screen.factors)}.\n  {confirmation}; {remaining}{warning}.", markup=False)
     if document.preconditioning:
         filled = show_size(sum(order.least_bytes for order in document.preconditioning))
         longest = show_duration(sum(order.most_s for order in document.preconditioning))
         console.print(
-            f"Before that, beside the budget: preconditioning, {filled} in order, then at most {longest} at random."
+            f"Before that, outside the budget: preconditioning, {filled} in order, then at most {longest} at random."
         )
     if document.settle_runs:
         console.print(f"First, {document.settle_runs} long runs show how long the load takes to settle.")

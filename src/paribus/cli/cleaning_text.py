@@ -34,8 +34,9 @@ def show(document: CleanDocument, console: Console) -> None:
     console.print(table)
     for leftover in remaining:
         if leftover.state is LeftoverState.RESUMABLE:
-            console.print(f"go on with: paribus resume {leftover.experiment}", markup=False, soft_wrap=True)
+            console.print(f"continue with: paribus resume {leftover.experiment}", markup=False, soft_wrap=True)
     if any(leftover.state in REMOVABLE for leftover in remaining):
         console.print(
-            "remove the data of one with --remove EXPERIMENT; --all takes those done, or yours and not in the store"
+            "remove the data of one with --remove EXPERIMENT; --all removes that of all that are done, or yours and "
+            "not in the store"
         )

@@ -25,7 +25,5 @@ def show(document: DoctorDocument, console: Console) -> None:
         table.add_row(Text(mark, style=style), Text(condition.name), text)
     console.print(table)
     unfit = sum(condition.fitness is Fitness.UNFIT for condition in document.conditions)
-    verdict = (
-        "this machine is fit to measure on" if not unfit else f"{unfit} of these would spoil what is measured here"
-    )
+    verdict = "this machine is fit to measure on" if not unfit else f"{unfit} of these would spoil measurements here"
     console.print(verdict, style="bold")

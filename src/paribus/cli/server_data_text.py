@@ -21,9 +21,9 @@ def _private_line(data: ServerData) -> str:
     servers = "the private server takes" if data.servers == 1 else f"{data.servers} private servers take"
     takes = f"{servers} about {show_size(data.data_bytes)}"
     if not data.copies:
-        return f"{takes}, and no copy is made: no workload changes its data, or all go on with it"
+        return f"{takes}, and no copy is made: no workload changes its data, or all keep the changes"
     each, total = show_duration(data.copy_s), show_duration(data.copies * data.copy_s)
-    copied = f"copied {data.copies} times, about {each} each and {total} in all, beside the budget"
+    copied = f"copied {data.copies} times, about {each} each and {total} in all, outside the budget"
     if data.reflink:
         return f"{takes}, {copied}; {data.filesystem} shares the blocks of copies"
     needs = f"copies need about {show_size(data.copy_bytes)} more"

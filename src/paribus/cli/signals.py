@@ -38,9 +38,9 @@ class StopRequest:
     def _hear(self, _number: int, _frame: FrameType | None) -> None:
         if self._asked_at is None:
             self._asked_at = time.monotonic()
-            message = "stopping; the machine is being put back"
+            message = "stopping; the machine is being restored"
         else:
             waited = time.monotonic() - self._asked_at
-            message = f"putting the machine back for {waited:.0f} s; this takes a few seconds and is not cut off"
+            message = f"restoring the machine for {waited:.0f} s; this takes a few seconds and is not interrupted"
         with contextlib.suppress(OSError):  # the terminal may be what is gone
             os.write(2, f"\nparibus: {message}\n".encode())

@@ -33,7 +33,11 @@ def show(document: StatusDocument, console: Console) -> None:
         console.print(table)
     for experiment in document.experiments:
         if experiment.cut_off:
-            console.print(f"go on with what was cut off: paribus resume {experiment.id}", markup=False, soft_wrap=True)
+            console.print(
+                f"continue the experiment that was cut off: paribus resume {experiment.id}",
+                markup=False,
+                soft_wrap=True,
+            )
     for change in document.open_changes:
         console.print(_change_text(change), markup=False)
     if any(not change.running and not change.applied for change in document.open_changes):

@@ -25,6 +25,6 @@ def decode(text: str) -> bytes:
             raise ValueError("it is cut off, or larger than any")
         HdrHistogram.decode(text)
     except (*unfit, ValueError, ArithmeticError, LookupError, MemoryError, TypeError) as error:
-        wrong = f"the engine sent a histogram that is none: {error or type(error).__name__}"
+        wrong = f"the engine sent an invalid histogram: {error or type(error).__name__}"
         raise EngineError("protocol-mismatch", wrong, "install engine and program from one release") from error
     return content

@@ -32,7 +32,7 @@ def understand(line: str) -> Event:
     try:
         event = event_adapter.validate_json(line)
     except ValidationError as error:
-        wrong = f"the engine said what is not understood: {line.strip()[:200]}"
+        wrong = f"the engine sent an unknown event: {line.strip()[:200]}"
         raise EngineError("protocol-mismatch", wrong, "install engine and program from one release") from error
     if isinstance(event, Failure):
         raise EngineError(event.failure, event.message, event.hint or "")
@@ -90,7 +90,7 @@ class Engine:
             raise EngineError("engine-died", f"the engine ended with code {exit_code}: {words or 'no message'}")
 
     def measure(self, window: str, settle_s: float, measure_s: float) -> None:
-        """Have a window opened after `settle_s` and closed `measure_s` later, while the load goes on.
+        """Have a window opened after `settle_s` and closed `measure_s` later, while the load continues.
 
         Raises Unreachable.
         """
@@ -108,7 +108,7 @@ class Engine:
             pass
 
     def finish(self) -> None:
-        """Let a load without a timed window end in good order; its events go on until it has."""
+        """Let a load without a timed window finish; its events continue until then."""
         self._process.end_input()
 
     def stop(self) -> None:
@@ -148,8 +148,10 @@ class Sampler:
         return process
 
     def revive(self) -> None:
-        """Forget what was sampled and not read, and start the process again where it has ended: of that, one trial is
-        lost. Raises HostError."""
+        """Discard unread samples, and start the process again if it has ended, which costs one trial.
+
+        Raises HostError.
+        """
         try:
             while self._process.receive(0.0) is not None:
                 pass

@@ -79,10 +79,12 @@ def _load(sample: IdleSample) -> Iterator[Condition]:
 def _virtual(host: Host) -> Iterator[Condition]:
     flags = next((line for line in _text(host, "/proc/cpuinfo").splitlines() if line.startswith("flags")), "")
     if "hypervisor" in flags.split():
-        text = "it is a virtual machine: its disk and processors are shared with what is not seen from here"
-        yield Condition("hardware", Fitness.NOTE, text, "expect wider intervals; what holds here may not on metal")
+        text = "it is a virtual machine: it shares disk and processors with guests that cannot be seen from here"
+        yield Condition(
+            "hardware", Fitness.NOTE, text, "expect wider intervals; the results may not hold on bare metal"
+        )
     else:
-        yield Condition("hardware", Fitness.FIT, "it is no virtual machine, as far as the processor tells")
+        yield Condition("hardware", Fitness.FIT, "it is no virtual machine, as far as the processor reports")
 
 
 def _governor(host: Host) -> Iterator[Condition]:
@@ -127,7 +129,7 @@ def _swap(host: Host) -> Iterator[Condition]:
     sizes = dict(re.findall(r"^(\w+):\s+(\d+) kB$", _text(host, "/proc/meminfo"), re.MULTILINE))
     used_kb = int(sizes.get("SwapTotal", 0)) - int(sizes.get("SwapFree", 0))
     if used_kb > 0:
-        text = f"{used_kb / 1024:,.0f} MiB are swapped out, and come back at any moment"
+        text = f"{used_kb / 1024:,.0f} MiB are swapped out, and may be read back at any moment"
         yield Condition("swap", Fitness.UNFIT, text, "where memory is free: swapoff -a && swapon -a")
     else:
         yield Condition("swap", Fitness.FIT, "nothing is swapped out")
@@ -151,7 +153,7 @@ def _temperature(host: Host) -> Iterator[Condition]:
     celsius = hottest(host)
     if throttled:
         text = f"processors were slowed down for heat {throttled:,} times since the boot"
-        yield Condition("heat", Fitness.UNFIT, text, "see to the cooling, or hold a lower frequency in every trial")
+        yield Condition("heat", Fitness.UNFIT, text, "improve the cooling, or hold a lower frequency in every trial")
     elif celsius is not None:
         yield Condition("heat", Fitness.FIT, f"{celsius:.0f} °C at most, and never slowed down for it")
     else:
@@ -189,13 +191,13 @@ def _raid(host: Host) -> Iterator[Condition]:
         except HostError:
             continue
         good = "Optimal" in report
-        fix = "" if good else "with a weak battery the cache is written through: see to it first"
+        fix = "" if good else "with a weak battery the cache is written through: replace the battery first"
         yield Condition("RAID battery", Fitness.FIT if good else Fitness.UNFIT, _state_in(report), fix)
         return
     yield Condition(
         "RAID battery",
         Fitness.NOTE,
-        "there is a RAID controller, and no tool here that tells of its battery",
+        "there is a RAID controller, and no tool here reports its battery",
         f"look whether its cache is written back or through with {', '.join(_RAID_TOOLS)}, ssacli or arcconf",
     )
 
@@ -205,5 +207,5 @@ def _state_in(report: str) -> str:
     states = ("Optimal", "Degraded", "Failed", "Learning", "Absent")
     lines = (line.strip() for line in report.splitlines())
     return next(
-        (" ".join(line.split()) for line in lines if any(word in line for word in states)), "no battery is told of"
+        (" ".join(line.split()) for line in lines if any(word in line for word in states)), "no battery is reported"
     )

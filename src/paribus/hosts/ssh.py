@@ -95,7 +95,7 @@ class SshHost:
                 return
             except Unreachable as error:
                 if stopped() or time.monotonic() > deadline:
-                    todo = f"it puts itself back when it has heard nothing for {HEARTBEAT_S} s; look at it with:"
+                    todo = f"it restores itself when it has heard nothing for {HEARTBEAT_S} s; look at it with:"
                     raise Unreachable(error.message, f"{todo} paribus undo --target {self.name}") from error
             time.sleep(1.0)
 

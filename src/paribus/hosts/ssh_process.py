@@ -13,7 +13,7 @@ HEARTBEAT_S = 20  # after such a silence the target takes the controller for gon
 LOST_S = 10  # after so long without an answer to ssh's keepalives the target is taken for lost
 LOST = 255  # ssh's own exit code
 SILENCE = N_("no answer")
-NETWORK = "look at the network between the two; the target puts itself back"
+NETWORK = "look at the network between the two; the target restores itself"
 _PULSE_S = 4.0
 _SLICE_S = 1.0
 

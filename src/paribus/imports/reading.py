@@ -9,7 +9,7 @@ from paribus.imports.files import ImportFile, Unreadable, legible, open_file
 from paribus.imports.measurements import measurements
 from paribus.imports.rules import Rule, RunPlacement, format_of, place
 from paribus.parsers import formats
-from paribus.parsers.log import Log, LogReading, LogRun
+from paribus.parsers.log import Log, LogRun
 from paribus.store.sources import compressed, compressed_json
 from paribus.store.write import measurement_row
 
@@ -102,10 +102,3 @@ def run_record(run: LogRun) -> dict[str, Any]:
         for reading in run.readings
     ]
     return record | {"options": dict(run.options), "labels": dict(run.labels), "readings": readings}
-
-
-def run_from_record(record: Mapping[str, Any]) -> LogRun:
-    """Return the run of a stored record."""
-    names = ("metric", "value", "unit", "line", "stated", "subject")
-    readings = tuple(LogReading(**dict(zip(names, row, strict=True))) for row in record["readings"])
-    return LogRun(**{**record, "readings": readings, "lines": tuple(record["lines"])})

@@ -62,7 +62,7 @@ class Journal:
         `volatile`: nothing is at stake that would outlive a power cut. `connects`: it will change a database server.
         Raises JournalOpen when an earlier journal is open or a running one uses an address; JournalError else.
         """
-        self._todo = "nothing was changed; look at what keeps that process from running"
+        self._todo = "nothing was changed; find out what prevents that process from running"
         options = ["--allow-volatile"] if volatile else []
         self._keeper: LineProcess = host.start([engine, "journal", *options], connects=connects)
         opening = {

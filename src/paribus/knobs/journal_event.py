@@ -126,5 +126,5 @@ def parse_event(line: str, *kinds: str) -> dict[str, Any]:
         event = _EVENT.validate_json(line).model_dump(by_alias=True)
         if not kinds or event["event"] in kinds:
             return event
-    message = f"the engine said what is not understood: {line.strip()[:200]}"
+    message = f"the engine sent an unknown event: {line.strip()[:200]}"
     raise JournalError(message, "install engine and program from one release")

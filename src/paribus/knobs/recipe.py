@@ -7,7 +7,7 @@ from paribus.model import Action, Knob, Value
 
 DANGERS = {
     "data_loss": "some values can lose data at a power cut or a crash",
-    "durability": "used for good, some values lose what was written last in a crash",
+    "durability": "in permanent use, some values lose the last writes in a crash",
 }
 """The danger of setting a knob, in words."""
 

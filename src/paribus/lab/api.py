@@ -124,6 +124,9 @@ class Lab:
             overrides: Plan keys to replace, as for `check`.
             audience: Receiver of the progress, for example a subclass of `paribus.lab.listening.DiscardingListener`.
 
+        Returns:
+            The experiment with its results.
+
         Raises:
             PlanError: The plan has problems; nothing was changed.
             JournalOpen: An earlier experiment was not restored; `paribus undo` restores it.
@@ -145,6 +148,9 @@ class Lab:
         Args:
             name: An id, the start of one, the name of a plan, or `last`.
             audience: Receiver of the progress, as for `run`.
+
+        Returns:
+            The experiment with its results.
 
         Raises:
             UsageError: The store has no such experiment, or it is done or was imported.
@@ -190,6 +196,9 @@ class Lab:
             second: Name of the experiment that is compared.
             second_store: Store of the second experiment. Default: this one.
 
+        Returns:
+            What `paribus compare --json` prints: differences, baselines, and effects of both.
+
         Raises:
             UsageError: An experiment is missing or imported, or both are the same.
             StoreError: A store is missing or damaged.
@@ -229,6 +238,9 @@ class Lab:
             file_format: Format of the files. Default: recognised by content.
             dry_run: Read the files, and keep nothing.
 
+        Returns:
+            What `paribus import --json` prints: the set, its factors and the result of each file.
+
         Raises:
             UsageError: A file is missing, no file has anything to import, or the arguments contradict each other.
             PlanError: The rules have problems.
@@ -266,6 +278,9 @@ class Lab:
             file_format: Format of the files.
             tables: Names of the tables. Default: all.
             force: Replace existing files.
+
+        Returns:
+            What `paribus export --json` prints: the folder and the file of each table.
 
         Raises:
             UsageError: There is no such experiment, table or format, or a file exists.
@@ -317,6 +332,9 @@ class Lab:
             factor: Only this factor. Default: all that are better.
             dry_run: Change nothing; set it to False to apply.
             anyway: Also on a machine with another fingerprint.
+
+        Returns:
+            What `paribus apply --json` prints: each step with its commands, and whether it was carried out.
 
         Raises:
             UsageError: There is no such experiment or factor, or the experiment was imported.

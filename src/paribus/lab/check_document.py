@@ -60,8 +60,8 @@ class Screen(_Document):
     workload: str
     factors: list[str]
     pairs: int
-    confirming_s: float = Field(description="what the least confirmation of one of them takes")
-    left_s: float = Field(description="what the budget leaves to confirm them all")
+    confirming_s: float = Field(description="shortest time of the confirmation of one of them")
+    left_s: float = Field(description="time that the budget leaves for confirmations")
 
 
 class SplitPlot(_Document):

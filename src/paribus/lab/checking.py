@@ -118,7 +118,7 @@ def _commands(plan: Plan, facts: Facts) -> Iterator[Command]:
             yield Command(
                 setting=f"{key} = {label}",
                 command=recipe.set_command(offer.knob, value),
-                undo=recipe.commands(offer.undo) or "nothing to put back",
+                undo=recipe.commands(offer.undo) or "nothing to restore",
             )
 
 

@@ -49,7 +49,7 @@ class FileDocument(_Document):
     kept: bool
     same_as: str = Field(description="the file of the set that has the same bytes; empty: none")
     same_labels: str = Field(description="what that is of, as `scheduler = noop`")
-    refused: str = Field(description="why nothing came of it; empty where something did")
+    refused: str = Field(description="why no run was read; empty otherwise")
     cut_off: list[str] = Field(description="what its runs lack, where it ends too early")
     not_understood: list[LineDocument]
     remarks: list[str]

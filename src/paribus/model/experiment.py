@@ -123,7 +123,7 @@ class Experiment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """A decision point: what was known of one comparison after so many pairs; `verdict` None: to go on.
+    """A decision point of one comparison after some pairs; `verdict` is None where it continues.
 
     `alpha_spent` is the error spent on claims of a difference, up to here. `purpose` is that of the pairs' trials: a
     factor is looked at in a screen, and again when that is confirmed.

@@ -59,7 +59,7 @@ class PutStatements:
     """Put statements to a running server, to set or make what `name` says; `check` shows whether they took.
 
     `server` is its address as the engine reads it, without a secret. Nothing is done unless `only_if` holds, and
-    nothing is put back where a start of the server has taken it away (`until_restart`).
+    nothing is restored after a start of the server that has reset it (`until_restart`).
     """
 
     name: str

@@ -23,12 +23,12 @@ _OTHERS: Mapping[str, str] = {
         f"sar of Solaris, AIX or HP-UX: {_LINUX.format('sar')}"
     ),
     r"^\S+(?: [AP]M)? +(?:(?:UID|USER) +)?(?:TGID +TID|PID) .*\bCommand\b": (
-        "pidstat, which tells of processes: of a machine, iostat, vmstat, sar and mpstat are read"
+        "pidstat, which is not read: iostat, vmstat, sar and mpstat report the machine"
     ),
-    r"^ *pool +alloc +free +read +write\b": "zpool iostat, which is not read: iostat tells of the same devices",
-    r"^ *ops/s +rpc bklog\b": "nfsiostat, which is not read: iostat tells of devices",
-    r"-total-cpu(?:-usage)?-": "dstat, which is not read: vmstat tells of the same",
-    r"^top - [0-9:]+ up ": "top, which is not read: vmstat tells of the machine",
+    r"^ *pool +alloc +free +read +write\b": "zpool iostat, which is not read: iostat reports the same devices",
+    r"^ *ops/s +rpc bklog\b": "nfsiostat, which is not read: iostat reports devices",
+    r"-total-cpu(?:-usage)?-": "dstat, which is not read: vmstat reports the same",
+    r"^top - [0-9:]+ up ": "top, which is not read: vmstat reports the machine",
     r"^# hostname;interval;timestamp;": f"a table of sadf -d: {_SADF}",
     r'^\s*"file-utc-time":': f"JSON of sadf -j: {_SADF}",
     r"^<sysstat\b": f"XML of sadf -x: {_SADF}",

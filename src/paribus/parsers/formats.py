@@ -25,9 +25,13 @@ class Format(Protocol):
 
     FORMAT: str
 
-    def recognises(self, text: str, /) -> float: ...
+    def recognises(self, text: str, /) -> float:
+        """Return the recognition score of a text, 0 to 1."""
+        ...
 
-    def read(self, text: str, /) -> Log: ...
+    def read(self, text: str, /) -> Log:
+        """Return everything that a text states with certainty."""
+        ...
 
 
 _ALL: tuple[Format, ...] = (

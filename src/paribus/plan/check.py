@@ -180,8 +180,8 @@ class _Check(Settings):
             self.complain((*key_path, "kind"), f"{self.facts.hostname} has no program {program!r}", hint)
         for key in ("response_p99_s", "errors_per_s"):
             if getattr(limits, key) is not None:
-                message = f"{name_of(table)} tells of it only when it has ended"
-                self.complain(("limits", key), message, "take it out, or use a load of Paribus")
+                message = f"{name_of(table)} reports it only at its end"
+                self.complain(("limits", key), message, "remove the limit, or use a load of Paribus")
         if tool.note and tool.note not in self.notes:
             self.notes.append(tool.note)
 

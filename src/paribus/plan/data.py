@@ -111,7 +111,9 @@ def complaints(plan: Plan, facts: Facts) -> Iterator[Complaint]:
             message = (
                 f"{facts.path} has {show_size(facts.free_bytes)} free, data and the servers that have it need about"
             )
-            needs = f"{show_size(needed_bytes + servers_bytes)}, a copy of each server's included where it is put back"
+            needs = (
+                f"{show_size(needed_bytes + servers_bytes)}, including a copy of each server's data that is restored"
+            )
             on_server = next(workload for workload in plan.workloads if workload.database)
             yield Complaint(on_server.plan_name, "", f"{message} {needs}", "make less data, or name a larger disk")
     elif needed_bytes > facts.free_bytes and not facts.path_refused:
@@ -161,7 +163,7 @@ def _on_device(plan: Plan, workload: Workload, sets: Sequence[DataSet], facts: F
         message = f"{device} has {show_size(block_device.size_bytes)}, the workload needs {show_size(largest)}"
         yield Complaint(workload.plan_name, "total_size", message, "lower total_size")
     if len({data_set.shape for data_set in sets}) > 1:
-        message = f"the arms need other data each, and there is one {device}"
+        message = f"each arm needs data of its own, and there is only one {device}"
         yield Complaint(
             workload.name, "device", message, "compare them on files, or leave size and content of the data alone"
         )

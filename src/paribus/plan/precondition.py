@@ -119,7 +119,7 @@ def costs(plan: Plan, trials: Sequence[Trial]) -> list[Cost]:
 
 
 _UNDONE = {
-    ("mode", "seqwr"): ("seqwr empties its files, and with them goes what preconditioning has done", "use seqrewr"),
+    ("mode", "seqwr"): ("seqwr empties its files, which undoes preconditioning", "use seqrewr"),
     ("engine", "null"): ("the null engine does no I/O: there is nothing to precondition", "take precondition out"),
 }
 
@@ -135,8 +135,8 @@ def complaints(plan: Plan, arms: Mapping[str, Sequence[Settings]]) -> Iterator[t
         if workload.precondition is None:
             continue
         if workload.data != "keep":
-            message = f"with {workload.data!r} the data is made anew, which undoes precondition"
-            yield name, "data", message, "take data out: what is preconditioned is kept"
+            message = f"with {workload.data!r} the data is restored, which undoes precondition"
+            yield name, "data", message, "remove data: preconditioned data is kept"
         parameters = [item for settings in arms[workload.name] for item in _parameters(workload, settings).items()]
         for parameter, (message, hint) in _UNDONE.items():
             if parameter in parameters:

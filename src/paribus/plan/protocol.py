@@ -8,7 +8,7 @@ from paribus.model import RESPONSES, Limits, Plan, Protocol
 from paribus.plan.form.file import LimitsTable, ProtocolTable
 from paribus.stats.planner import usual_margin
 
-OF_THROUGHPUT = ("throughput_per_s", "bytes_per_s")
+OF_THROUGHPUT = ("throughput_per_s", "bytes_per_s", "queries_per_s")
 # Share of the length of a trial, and the most seconds: for a new load, for a load that stays, and after a change.
 _SETTLE, _TAKEOFF, _TOGGLE = (1 / 2, 30.0), (1 / 3, 20.0), (1 / 5, 12.0)
 

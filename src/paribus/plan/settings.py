@@ -70,6 +70,9 @@ class Settings:
         if knob is not None and knob.subject == SERVER and not self.starts_server():
             self.complain(key_path, *self.no_own_server(knob.name))
             return False
+        if knob is not None and self.is_of_database(key) and not self.database_workloads():
+            self.complain_of_unused_database(key_path)
+            return False
         if knob is not None or self.owners(key):
             return True
         variable = key.partition(".")[2]
@@ -80,6 +83,15 @@ class Settings:
         hint = unknown_key(key, self.catalogue, self.table.workload)
         self.complain(key_path, "is neither a knob nor a parameter of a workload of this plan", hint)
         return False
+
+    def is_of_database(self, key: str) -> bool:
+        """Returns whether the key is a variable of a database or a condition of a private server's processes."""
+        knob = self.catalogue.find(key)
+        return key.partition(".")[0] in FAMILIES.values() or (knob is not None and knob.subject == SERVER)
+
+    def database_workloads(self) -> list[str]:
+        """Returns the names of the workloads that use the plan's database."""
+        return [name for name, table in self.tables.items() if kind_of(table).on_database]
 
     def starts_server(self) -> bool:
         """Returns whether the plan's server is a private one, which is started for it."""
@@ -169,12 +181,8 @@ class Settings:
     def scope(self, key: str) -> tuple[str, ...]:
         """Returns the names of the workloads under which a factor is tried."""
         applicable = list(self.tables) if self.catalogue.find(key) else self.owners(key)
-        knob = self.catalogue.find(key)
-        if key.partition(".")[0] in FAMILIES.values() or (knob is not None and knob.subject == SERVER):
-            applicable = [name for name in applicable if kind_of(self.tables[name]).on_database]
-        if not applicable:
-            self.complain_of_unused_database(("factors", key))
-            return ()
+        if self.is_of_database(key):
+            applicable = self.database_workloads()
         chosen = self.table.factor_scope.get(key, applicable)
         if not chosen:
             self.complain(("factor_scope", key), "names no workload", f"there are: {', '.join(applicable)}")
@@ -192,9 +200,9 @@ class Settings:
         )
 
     def complain_of_unused_database(self, key_path: KeyPath) -> None:
-        """Adds the problem that no workload uses the database whose setting is a factor."""
+        """Adds the problem that no workload uses the database whose setting the plan names."""
         uses = [kind for kind in workload_kinds if workload_kinds.get(kind).on_database]
-        hint = f"add a [[workload]] whose kind is one of {', '.join(uses)}"
+        hint = f"remove the setting, or add a [[workload]] whose kind is one of {', '.join(uses)}"
         if tools := [name for name, table in self.tables.items() if kind_of(table).tool]:
             hint += f"; a tool's load ({', '.join(tools)}) goes where its own options send it, not to that database"
         self.complain(key_path, f"no workload uses the plan's database; there are: {', '.join(self.tables)}", hint)

@@ -5,27 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p values adjusted for the family-wise error rate (Holm 1979).
-
-    Args:
-        p_values: p value of each claim.
-
-    Returns:
-        Adjusted p values in the same order.
-
-    Example:
-        >>> holm([0.01, 0.04])
-        [0.02, 0.04]
-    """
-    p = np.asarray(p_values, dtype=float)
-    order = np.argsort(p, kind="stable")
-    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)) if len(p) else p
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(stepped, 1.0)
-    return [float(value) for value in adjusted]
-
-
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     """Return q values, which bound the false discovery rate (Benjamini and Hochberg 1995).
 

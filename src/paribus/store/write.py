@@ -115,7 +115,7 @@ def save_trial(
         if updated.rowcount != 1:
             raise StoreError(
                 f"trial {trial.order} of {trial.experiment} was rerun by another process",
-                "look at: paribus status",
+                "see: paribus status",
             )
         if conditions and trial.fingerprint:
             _insert_conditions(connection, trial.fingerprint, conditions)

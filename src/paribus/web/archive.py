@@ -31,7 +31,7 @@ _CacheKey = tuple[str, str]
 """What something is kept by: the experiment that it is of, and its language."""
 
 _MOST_CACHED = 16
-_REFRESH_S = 10.0  # so often a page is made anew though the store did not change: time goes on
+_REFRESH_S = 10.0  # a page is rendered again after this time even if the store did not change, since it shows times
 _QUIET_S = 600.0  # an experiment that wrote nothing for so long has no trial that could be disturbed
 _NICE = 19
 _ENDED = (ExperimentState.DONE, ExperimentState.IMPORTED)

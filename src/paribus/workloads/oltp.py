@@ -45,7 +45,7 @@ class OltpParameters(BaseModel):
     distinct_ranges: Count = Field(1, ge=0, le=10_000, description="of a transaction: ranges read without doubles")
     index_updates: Count = Field(1, ge=0, le=10_000, description="of a transaction: updates of the indexed column")
     non_index_updates: Count = Field(1, ge=0, le=10_000, description="of a transaction: updates of another column")
-    delete_inserts: Count = Field(1, ge=0, le=10_000, description="of a transaction: rows deleted and put back")
+    delete_inserts: Count = Field(1, ge=0, le=10_000, description="of a transaction: rows deleted and inserted again")
     skip_trx: bool = Field(False, description="no transactions: each statement is committed by itself")
     secondary: bool = Field(False, description="a secondary index in the place of the primary key")
     distribution: Literal["uniform", "special", "pareto", "zipf"] = Field(

@@ -1,6 +1,7 @@
 """Imports are stored once, in order, without passwords, and can be extended."""
 
 import gzip
+import json
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from paribus.errors import UsageError
 from paribus.experiment.evidence import evidence
 from paribus.imports import pipeline
 from paribus.imports.measurements import measurements
-from paribus.imports.reading import run_from_record, run_record
+from paribus.imports.reading import run_record
 from paribus.lab import importing
 from paribus.lab.results import imported_reporting
 from paribus.model import Experiment, Measurement, Trial, TrialState
@@ -238,8 +239,11 @@ def test_a_metric_takes_its_first_value_with_series_and_subject() -> None:
     assert by_metric["reads_per_s:sda"].mean == 1
 
 
-def test_a_run_survives_its_stored_record() -> None:
+def test_the_stored_record_of_a_run_has_everything_but_its_large_parts() -> None:
     run = LogRun(
         tool="t", options={"a": "1"}, labels={"x": "y"}, readings=(_reading("qps", 1.5),), lines=(3, 4), missing="m"
     )
-    assert run_from_record(run_record(run)) == run
+    record = json.loads(json.dumps(run_record(run)))
+    assert {"options": {"a": "1"}, "labels": {"x": "y"}, "lines": [3, 4], "missing": "m"}.items() <= record.items()
+    assert [row[:2] for row in record["readings"]] == [["qps", 1.5]]
+    assert not {"courses", "histogram"} & record.keys()

@@ -1,5 +1,7 @@
 """A plan's database: what it needs, whose its settings are, and what they change."""
 
+import math
+
 import pytest
 from plan_samples import FILEIO, checked, facts, offer, parsed, simple
 
@@ -69,9 +71,11 @@ def test_a_databases_setting_is_tried_under_workloads_on_it_alone() -> None:
     assert plan.factors[0].scope == ("oltp_read_write",)
 
 
-def test_statements_of_a_transaction_are_compared_by_queries() -> None:
-    plan = _plan('"oltp_read_write.point_selects" = [10, 1]')
+def test_statements_of_a_transaction_are_compared_by_queries_at_the_declared_margin() -> None:
+    protocol = '[protocol]\nmargin = "5%"\n'
+    plan = _plan('"oltp_read_write.point_selects" = [10, 1]', database=SQLITE + protocol)
     assert plan.workloads[0].response == "queries_per_s"
+    assert plan.protocol.margins["queries_per_s"] == pytest.approx(math.log(1.05))
 
 
 @pytest.mark.parametrize(
@@ -111,6 +115,26 @@ def test_a_factor_of_a_database_that_no_workload_uses_is_refused_with_the_worklo
         assert problem.message == "no workload uses the plan's database; there are: fileio, sysbench"
         assert "kind is one of oltp_" in problem.hint
         assert "sqlmix; a tool's load (sysbench) goes where its own options send it" in problem.hint
+
+
+@pytest.mark.parametrize(
+    ("tables", "location"),
+    [
+        (f'{SQLITE}[hold]\n"sqlite.mmap_size" = 0\n', 'hold."sqlite.mmap_size"'),
+        (f"{SQLITE}[database.settings]\nmmap_size = 0\n", "database.settings.mmap_size"),
+        (
+            f'{SQLITE}[[combination]]\nname = "all"\nsettings = {{ "sqlite.mmap_size" = 0 }}\n',
+            'combination[0].settings."sqlite.mmap_size"',
+        ),
+    ],
+)
+def test_a_held_setting_of_a_database_that_no_workload_uses_is_refused(tables: str, location: str) -> None:
+    with pytest.raises(PlanError) as caught:
+        _plan('"vm.swappiness" = [60, 1]', FILEIO, tables)
+    (problem,) = caught.value.problems
+    assert problem.location.endswith(location)
+    assert problem.message == "no workload uses the plan's database; there are: fileio"
+    assert problem.hint.startswith("remove the setting, or add a [[workload]] whose kind is one of oltp_")
 
 
 POSTGRES = '[database]\nkind = "postgres"\n'

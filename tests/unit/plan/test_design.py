@@ -205,6 +205,7 @@ def test_a_noisy_machine_has_a_wider_margin_where_none_is_declared() -> None:
     wider = with_usual_margin(plan, [0.02, 0.06])
     assert plan.protocol.margins["throughput_per_s"] == pytest.approx(math.log(1.02))
     assert wider.protocol.margins["throughput_per_s"] == wider.protocol.margins["bytes_per_s"] == math.log1p(0.03)
+    assert wider.protocol.margins["queries_per_s"] == math.log1p(0.03)
     assert wider.protocol.margins["response_p95_s"] == plan.protocol.margins["response_p95_s"]
     assert with_usual_margin(plan, [0.04]).protocol.margins == plan.protocol.margins
     for declared in ('margin = "1%"', "margins = { throughput_per_s = 0.01 }"):

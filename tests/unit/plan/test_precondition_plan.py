@@ -100,8 +100,8 @@ def test_data_is_kept_and_what_would_undo_it_is_a_problem() -> None:
 @pytest.mark.parametrize(
     ("workload", "factors", "told"),
     [
-        (DIRECT + 'precondition = {}\ndata = "round"', "", "fileio.data: with 'round' the data is made anew"),
-        (DIRECT + 'precondition = {}\ndata = "application"', "", "take data out: what is preconditioned is kept"),
+        (DIRECT + 'precondition = {}\ndata = "round"', "", "fileio.data: with 'round' the data is restored"),
+        (DIRECT + 'precondition = {}\ndata = "application"', "", "remove data: preconditioned data is kept"),
         (FILEIO + 'precondition = {}\nengine = "null"', "", "there is nothing to precondition"),
         (DIRECT + "precondition = {}", '"fileio.engine" = ["sync", "null"]', "there is nothing to precondition"),
         (FILEIO + 'precondition = {}\nmode = "seqwr"', "", "seqwr empties its files"),

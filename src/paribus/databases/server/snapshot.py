@@ -76,7 +76,7 @@ def _refuse_difference(directory: DataDirectory, folder: str, expected: str) -> 
     for name in sorted(listed.keys() | present.keys()):
         if listed.get(name) != present.get(name):
             was, now = (f"{files[name]} bytes" if name in files else "not there" for files in sizes)
-            todo = "see what else writes to this folder and whether the disk is sound, then begin anew"
+            todo = "find out what else writes to this folder and whether the disk is sound, then start again"
             raise DataDamaged(f"{folder}/{name} differs from its copy: {now} instead of {was}", todo)
 
 

@@ -26,7 +26,7 @@ def would_not_start(
     if not todo and any(sign in line for line in log for sign in _DENIED):
         todo = "see whether AppArmor or SELinux keeps the server to its usual folders"
     message = f"{kind.name} {program.version} would not start with {settings_text}: {reason}"
-    return ServerWouldNotStart(message, todo or "correct the setting, or take it out", log)
+    return ServerWouldNotStart(message, todo or "correct the setting, or remove it", log)
 
 
 def effective_values(

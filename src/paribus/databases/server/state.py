@@ -1,7 +1,6 @@
 """The contract of a server's state: its content and its pending work."""
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,14 +13,6 @@ class Ask(Protocol):
 
     def __call__(self, text: str) -> Rows:
         """The result."""
-        ...
-
-
-class Inside(Protocol):
-    """A connection to one database of a server, for as long as the context lasts."""
-
-    def __call__(self, database: str) -> AbstractContextManager[Ask]:
-        """The connection. Raises QueryRefused."""
         ...
 
 

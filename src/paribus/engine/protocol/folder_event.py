@@ -10,8 +10,10 @@ _YEAR_10000_S = 253402300800
 
 
 class Directory(Message):
-    """A folder and the file system under it; null for `writable` means yes, for `untrusted` that others cannot change
-    it."""
+    """A folder and the file system under it.
+
+    Null means for `writable` yes, for `untrusted` that others cannot change it.
+    """
 
     path: str
     free_bytes: int

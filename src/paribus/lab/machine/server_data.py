@@ -14,13 +14,13 @@ class _Document(BaseModel):
 
 
 class ServerData(_Document):
-    """The data of private servers: what it takes, and what copying costs from which it is put back."""
+    """Size of the data of private servers, and the cost of the copies from which it is restored."""
 
     servers: int
     data_bytes: int
-    copy_bytes: int = Field(description="what copies need beside it; 0 where they share its blocks")
+    copy_bytes: int = Field(description="space that copies need in addition; 0 where they share its blocks")
     copies: int
-    copy_s: float = Field(description="about what one copy takes, by a small one that was made")
+    copy_s: float = Field(description="estimated time of one copy, from a small one")
     filesystem: str
     reflink: bool = Field(description="whether the file system shares the blocks of a copy")
 

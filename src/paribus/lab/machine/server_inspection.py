@@ -120,7 +120,7 @@ def _credential(host: Host, database: DatabaseTable, server: RunningServer, *, l
     """Location of the password: as the plan names it, else the first usual one that exists; None for none."""
     if database.password_env is not None:
         if not local:
-            message = "the password is looked for on the target, which has not this program's environment"
+            message = "the password is looked for on the target, which does not have this program's environment"
             raise DatabaseError(message, "name a file there: password_file")
         return {"env": database.password_env}
     if database.password_file is not None:
@@ -147,7 +147,7 @@ def _undoable(live: LiveServer, variable: ServerVariable, offered: Offer) -> Off
             offered, refused=reason, todo="leave out the dsn: a private server is started for each of its values"
         )
     if refusal := live.may_not_set(variable):
-        todo = "give this user the right to, connect as another, or take it out"
+        todo = "grant this user that right, connect as another user, or remove the variable from the plan"
         return dataclasses.replace(
             offered, refused=f"{live.server.address} does not let {variable.name} be set: {refusal}", todo=todo
         )

@@ -40,6 +40,7 @@ class SysbenchReader(LogReader):
         self.usual: tuple[re.Pattern[str], str] | None = None  # pattern and shape of the latest interval line
 
     def understands(self, number: int, line: str) -> bool:
+        """Take a line into the draft; return whether every number in it is certain."""
         if "[" in line[:_EARLY] and self._interval(number, line):
             return True
         return self._line(number, line.strip())
@@ -235,6 +236,7 @@ class SysbenchReader(LogReader):
         self.checkpoint = None
 
     def end(self) -> None:
+        """Turn the draft into a run."""
         draft, self.draft, self.command = self.draft, Draft(tool="sysbench"), None
         for shape in [shape for shape, lines in draft.intervals.items() if lines.doubled()]:
             self.mixed += (row[0] for row in draft.intervals.pop(shape).rows)
@@ -247,6 +249,7 @@ class SysbenchReader(LogReader):
         self.runs.append(draft.run(courses, derived.missing(draft)))
 
     def remarks(self) -> list[str]:
+        """Return remarks on mixed lines and on the warnings of sysbench."""
         remarks = []
         if self.mixed:
             first = self.mixed[0]

@@ -130,11 +130,11 @@ class WorkloadTable(StrictTable):
     )
     data: Literal["keep", "round", "application"] | None = Field(
         None,
-        description="when the data is made anew; default: round for writing workloads, keep for reading and for "
+        description="when the data is restored; default: round for writing workloads, keep for reading and for "
         "preconditioned ones",
     )
     cache: Literal["warm", "cold"] = Field(
-        "warm", description="cold: the page cache of the data is dropped before each trial, and a server started anew"
+        "warm", description="cold: the page cache of the data is dropped before each trial, and a server is restarted"
     )
     precondition: PreconditionTable | None = Field(
         None, description="overwrite the data before the first trial until that is steady; {} takes all defaults"
@@ -160,9 +160,9 @@ class ProtocolTable(StrictTable):
     trial: Duration = Field(60.0, ge=0.01, description="measured time of a trial")
     settle: Duration | None = Field(
         None,
-        description="discarded time before it; default: what long runs show where the budget has room for them, else "
-        "half of trial, at most 30 s; of a load that goes on in flight a third, at most 20 s, and after a change a "
-        "fifth, at most 12 s",
+        description="discarded time before a trial; default: calibrated by long runs where the budget has room for "
+        "them; else half of trial, at most 30 s; in flight a third, at most 20 s, for the start of the load, and a "
+        "fifth, at most 12 s, after a change",
     )
     budget: Duration = Field(4 * 3600.0, description="machine time for all but making and preconditioning data")
     rounds: int | None = Field(
@@ -179,12 +179,13 @@ class ProtocolTable(StrictTable):
     )
     in_flight: bool = Field(
         True,
-        description="change what takes effect at once while the load goes on, instead of a new load for each trial",
+        description="change settings that take effect at once while the load continues, without a new load for each "
+        "trial",
     )
     method: Literal["adaptive", "fixed", "open-ended"] = Field(
         "adaptive",
         description="adaptive: look after each round and stop what is decided; fixed: one look at the end; "
-        "open-ended: look after each round, with intervals that hold however long it goes on",
+        "open-ended: look after each round, with intervals that hold however long it continues",
     )
     placebo: bool = Field(
         True, description="compare the baseline with itself too, once for every four arms that are tried one at a time"

@@ -40,6 +40,7 @@ def _closed(script: str) -> str:
 
 
 def digest(script: str) -> str:
+    """Return the source expression of a script for the content security policy."""
     return "'sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() + "'"
 
 
@@ -122,6 +123,7 @@ def _alike(values: Sequence[str]) -> str:
 
 
 def environment() -> "Environment":
+    """Return the environment of the report's templates."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(

@@ -27,6 +27,7 @@ def _code(text: str, info: str = "") -> list[str]:
 
 
 def as_table(head: Sequence[str], right: Sequence[bool], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table, and an empty line after it."""
     marks = ["---:" if to_right else "---" for to_right in right]
     return [f"| {' | '.join(row)} |" for row in (head, marks, *rows)] + [""]
 

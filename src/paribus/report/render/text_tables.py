@@ -45,6 +45,7 @@ def plain(text: str, style: str = "") -> "Text":
 
 
 def new_table(title: str = "") -> "Table":
+    """Return an empty table in the style of reports."""
     from rich import box
     from rich.table import Table
 

@@ -27,9 +27,9 @@ _WORDS = {
 _ORDERS = (N_("sequential"), N_("random"))
 _IOPS = Scale("IOPS", 1.0)
 _READING = N_(
-    "Bound: one more step of small operations adds less than half of its proportional gain, "
-    "and the device is within {near} of its highest rate of small operations alone, or of its"
-    " highest bandwidth with large operations; both: the two shares add up to that."
+    "Bound: one more step of small operations adds less than half of its proportional gain. The device is also "
+    "within {near} of its highest rate of small operations alone, or of its highest bandwidth with large operations. "
+    "Both: the two shares add up to that."
 )
 _TABLES = (
     ("small_per_s", N_("small operations"), MetricKind.RATE),

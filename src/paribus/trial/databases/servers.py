@@ -303,7 +303,7 @@ def _with_server_log(error: EngineError, instance: Instance) -> EngineError:
     log = instance.last_words() if error.failure == "connection-lost" else ""
     if not log:
         return error
-    return EngineError(error.failure, f"{error.message}; it ended: {log}", "mend what it complains of")
+    return EngineError(error.failure, f"{error.message}; it ended: {log}", "remove the cause that it names")
 
 
 def _refused(workload: Workload, name: str, requested: str, reason: str) -> Change:
