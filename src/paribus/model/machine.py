@@ -218,6 +218,7 @@ class DatabaseFacts:
     removed variables that a plan names. `empty_bytes` is the size of a new data directory. `copy_bytes_per_s` is the
     speed of a copy in the data folder. `reflink` is true if that file system shares the blocks of a copy.
     Of a `running` server, `wrong` lists what forbids work on it, each with a correction; `notes` are for the report.
+    `is_remote`: it is reached by an address that is not the target's.
     """
 
     name: str = ""
@@ -229,6 +230,7 @@ class DatabaseFacts:
     copy_bytes_per_s: float = 0.0
     reflink: bool = False
     running: RunningServer | None = None
+    is_remote: bool = False
     wrong: tuple[tuple[str, str], ...] = ()
     notes: tuple[StoredMessage, ...] = ()
 

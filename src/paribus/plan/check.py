@@ -105,6 +105,8 @@ class _Check(Settings):
                 self.notes.append(risk)
             if knob is not None and knob.subject and key != knob.name:
                 self.notes.append(stored_message("{key} means {name} in this plan", key=key, name=knob.name))
+            if self.refuse_other_machine(key, key_path):
+                continue
             offer = facts.offers.get(knob.name) if knob else None
             if offer is None or not offer.refused or (facts.device_refused and key.startswith("block.")):
                 continue

@@ -103,10 +103,11 @@ def _inspect_running(
         variables = live.variables()
         facts, offers = _described(database.kind, name.partition(" ")[2], variables, keys)
         undoable = {key: _undoable(live, variables[key.partition(".")[2]], offered) for key, offered in offers.items()}
-        wrong, notes = _wrong(live), _notes(live, site.host)
+        wrong, notes, is_remote = _wrong(live), _notes(live, site.host), not live.is_on_target
     finally:
         live.close()
-    return dataclasses.replace(facts, running=server, wrong=tuple(wrong), notes=tuple(notes)), undoable
+    facts = dataclasses.replace(facts, running=server, is_remote=is_remote, wrong=tuple(wrong), notes=tuple(notes))
+    return facts, undoable
 
 
 def _with_credential(host: Host, database: DatabaseTable, address: str, *, local: bool) -> RunningServer:
@@ -172,7 +173,13 @@ def _notes(live: LiveServer, host: Host) -> list[StoredMessage]:
     address = live.server.address
     shared = N_("{server} is in use by others: their work adds to the noise and to the server's counters")
     notes = [stored_message(shared, server=address)]
-    if live.process() is None:
+    if not live.is_on_target:
+        elsewhere = N_(
+            "{server} runs on another machine than the target ({host}), which alone is monitored: the report shows"
+            " no processor, disk or memory of the server's machine"
+        )
+        notes.append(stored_message(elsewhere, server=address, host=host.name))
+    elif live.process() is None:
         message = N_(
             "no process of {server} was found on {host}: if the server runs there, it counts as other"
             " load; if not, the monitored machine is not the server's"
