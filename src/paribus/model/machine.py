@@ -236,10 +236,23 @@ class DatabaseFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LoadHostFacts:
+    """The machine that makes the load: where the server's password is kept there, and what forbids its use.
+
+    Each entry of `wrong` has its remedy; `notes` are for the report.
+    """
+
+    credential: Mapping[str, str] | None = None
+    wrong: tuple[tuple[str, str], ...] = ()
+    notes: tuple[StoredMessage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What a plan is checked against: the machine as found. Empty `*_refused` means: possible.
 
-    `missing_programs` are those of a plan's tools that are not there.
+    `missing_programs` are those of a plan's tools that are not there. `load_host` is None where the target makes the
+    load itself.
     """
 
     hostname: str
@@ -263,6 +276,7 @@ class Facts:
     block_devices: Mapping[str, BlockDevice] = field(default_factory=dict)
     database: "DatabaseFacts | None" = None
     missing_programs: frozenset[str] = frozenset()
+    load_host: LoadHostFacts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

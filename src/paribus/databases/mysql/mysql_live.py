@@ -36,6 +36,10 @@ class MySqlLive(LiveServerKind):
         version, comment = (text or "" for text in ask("SELECT @@version, @@version_comment").rows[0])
         return mysql_server.flavour(f"{version} {comment}"), version.partition("-")[0]
 
+    def instance(self, ask: Ask) -> str:
+        """Its machine, its port there and its data directory."""
+        return " ".join(text or "" for text in ask("SELECT @@hostname, @@port, @@datadir").rows[0])
+
     def may_not_set(self, ask: Ask, name: str) -> str:
         """Why this user may not set a variable; empty where it may."""
         refused = mysql_variables.refusal(ask, name)

@@ -38,6 +38,10 @@ class PostgresLive(LiveServerKind):
         """Which server it says it is, and its version."""
         return "postgres", (ask("SHOW server_version").rows[0][0] or "").partition(" ")[0]
 
+    def instance(self, ask: Ask) -> str:
+        """When it was started, in microseconds."""
+        return ask("SELECT extract(epoch FROM pg_postmaster_start_time())").rows[0][0] or ""
+
     def may_not_set(self, ask: Ask, name: str) -> str:
         """Why this user may not set a variable; empty where it may."""
         may = ask(_SUPERUSER).rows[0][0] == "t"

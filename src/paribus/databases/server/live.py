@@ -61,6 +61,10 @@ class LiveServer:
             raise DatabaseError(message, f'write kind = "{flavour}"')
         return f"{flavour} {version}"
 
+    def instance(self) -> str:
+        """What tells this server from any other, the same on all connections. Raises QueryRefused and ServerGone."""
+        return self._live_kind.instance(self.query)
+
     def query(self, text: str) -> Rows:
         """The result of one statement. Raises QueryRefused, and ServerGone where the server is not reached."""
         try:

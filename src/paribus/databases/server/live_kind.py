@@ -35,6 +35,10 @@ class LiveServerKind(Protocol):
         """The kind of server by its own account, and its version."""
         ...
 
+    def instance(self, ask: Ask) -> str:
+        """What tells this server from any other, the same on all connections to it."""
+        ...
+
     def may_not_set(self, ask: Ask, name: str) -> str:
         """Why this user may not set a variable; empty where it may."""
         ...

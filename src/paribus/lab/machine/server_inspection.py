@@ -96,7 +96,7 @@ def _described(kind: str, version: str, variables: Mapping[str, ServerVariable],
 def _inspect_running(
     site: Site, database: DatabaseTable, address: str, *, local: bool, keys: Iterable[str]
 ) -> ServerFacts:
-    server = _with_credential(site.host, database, address, local=local)
+    server = with_credential(site.host, database, address, local=local)
     live = LiveServer(site.host, site.engine, database.kind, server)
     try:
         name = live.name()
@@ -110,8 +110,8 @@ def _inspect_running(
     return facts, undoable
 
 
-def _with_credential(host: Host, database: DatabaseTable, address: str, *, local: bool) -> RunningServer:
-    """The running server with the location of its password. Raises DatabaseError."""
+def with_credential(host: Host, database: DatabaseTable, address: str, *, local: bool) -> RunningServer:
+    """The running server with the location of its password on a host. Raises DatabaseError."""
     server = dsn.parse(address)
     credential = _credential(host, database, server, local=local)
     return dataclasses.replace(server, prefix=database.schema_, credential=credential)
@@ -121,7 +121,7 @@ def _credential(host: Host, database: DatabaseTable, server: RunningServer, *, l
     """Location of the password: as the plan names it, else the first usual one that exists; None for none."""
     if database.password_env is not None:
         if not local:
-            message = "the password is looked for on the target, which has not this program's environment"
+            message = f"the password is looked for on {host.name}, which has not this program's environment"
             raise DatabaseError(message, "name a file there: password_file")
         return {"env": database.password_env}
     if database.password_file is not None:

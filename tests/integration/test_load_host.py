@@ -1,0 +1,186 @@
+"""The load of a running server from another machine: settings are tried on the target, and nothing on the load host."""
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from command import RUN_ENDED, Done, Running
+from network_server import NetworkServer, network_server
+from ssh_target import HERE, SshTarget, wait_until_reachable
+
+from paribus.model import Experiment, Trial, TrialState
+from paribus.store import read
+from paribus.store.open import open_engine, store_url
+
+pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
+
+Paribus = Callable[..., Done]
+SWAPPINESS = Path("/proc/sys/vm/swappiness")
+VARIABLE = {"mariadb": "mysql.innodb_io_capacity", "postgres": "postgres.work_mem"}
+LEVELS = {"mariadb": [200, 5000], "postgres": ["4MB", "1MB"]}
+
+
+@pytest.fixture(params=["mariadb"])
+def server(request: pytest.FixtureRequest) -> Iterator[NetworkServer]:
+    with network_server(request.param) as started:
+        yield started
+
+
+@pytest.fixture
+def plan(server: NetworkServer, target: SshTarget, tmp_path: Path) -> Callable[..., str]:
+    """Write a plan whose target is this machine and whose load host is reached over SSH, and return its path."""
+
+    def write(
+        factor: str = '"vm.swappiness" = [10, 60]', load: str = target.address, host: str = HERE, trial: str = "200ms",
+        threads: str = "rate = [20]", workload: str = "oltp_point_select",
+    ) -> str:  # fmt: skip
+        secret = tmp_path / "secret"
+        secret.write_text(server.password)
+        secret.chmod(0o600)
+        path = tmp_path / "plan.toml"
+        path.write_text(
+            f'name = "two hosts"\n[target]\npath = "{tmp_path}"\nallow_live = true\n[load]\nhost = "{load}"\n'
+            f'[database]\nkind = "{server.kind}"\ndsn = "{server.dsn(host)}"\npassword_file = "{secret}"\n'
+            f'[factors]\n{factor}\n[[workload]]\nkind = "{workload}"\ntable_size = 1000\n{threads}\n'
+            f'[protocol]\ntrial = "{trial}"\nsettle = "50ms"\nrounds = 2\nplacebo = false\n'
+        )
+        return str(path)
+
+    return write
+
+
+def _stored() -> tuple[Experiment, list[Trial], dict[int, set[str]], dict[str, str]]:
+    """The last experiment, its trials, the metrics of each, and the conditions of one of them."""
+    store = open_engine(store_url(None), create=False)
+    experiment = read.find(store, "last")
+    trials = list(read.trials(store, experiment.id))
+    metrics = {order: set(measured) for order, measured in read.summaries(store, experiment.id).items()}
+    conditions = read.conditions(store, experiment.id)
+    store.dispose()
+    done = [trial for trial in trials if trial.order in conditions]
+    return experiment, trials, metrics, dict(conditions[done[0].order]) if done else {}
+
+
+def _wait_until(holds: Callable[[], bool], patience_s: float, what: str) -> None:
+    deadline = time.monotonic() + patience_s
+    while not holds():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("server", ["mariadb", "postgres"], indirect=True)
+def test_the_load_comes_from_one_machine_and_settings_are_tried_on_the_other(
+    paribus: Paribus, plan: Callable[..., str], server: NetworkServer, target: SshTarget
+) -> None:
+    swappiness = SWAPPINESS.read_text()
+    first, second = LEVELS[server.kind]
+    factors = f'"vm.swappiness" = [10, 60]\n"{VARIABLE[server.kind]}" = [{first!r}, {second!r}]'
+    checked = paribus("check", plan(factors))
+    assert checked.code == 0, checked.err
+    assert f"load from {target.address}" in checked.out
+    done = paribus("run", plan(factors))
+    assert done.code in RUN_ENDED, done.err
+    experiment, trials, metrics, conditions = _stored()
+    assert any(trial.state is TrialState.DONE for trial in trials), [trial.invalid_because for trial in trials]
+    assert not [trial.failure_message for trial in trials if trial.state is TrialState.FAILED]
+    measured = [trial.order for trial in trials if trial.state is TrialState.DONE]
+    wanted = {"cpu_user_share", "load_host_cpu_user_share", "server_cpu_cores", "throughput_per_s"}
+    assert wanted <= set.intersection(*(metrics[order] for order in measured))
+    assert {"kernel", "load host: kernel", "load host: vm.swappiness"} <= set(conditions)
+    assert {"host", "load_host", "load_host_kernel"} <= set(experiment.fingerprint)
+    assert SWAPPINESS.read_text() == swappiness
+    assert not server.databases
+    assert not target.engines()
+    assert not list(target.state.glob("**/*.jsonl"))
+    assert "load host kernel" in paribus("report", "last").out
+
+
+def test_conditions_of_the_load_are_set_and_read_back_on_the_load_host(
+    paribus: Paribus, plan: Callable[..., str]
+) -> None:
+    done = paribus("run", plan('"process.load.cpus" = ["0", "1"]'))
+    assert done.code in RUN_ENDED, done.err
+    store = open_engine(store_url(None), create=False)
+    changes = [change for _, change in read.changes(store, read.find(store, "last").id)]
+    store.dispose()
+    assert {change.observed for change in changes} == {"0", "1"}
+    assert all("paribus-engine" in change.address for change in changes)
+
+
+def test_a_saturated_load_host_makes_trials_invalid_and_is_named(
+    paribus: Paribus, plan: Callable[..., str], target: SshTarget
+) -> None:
+    """Server and load share the processors of this machine, and eight connections without a pause take them all."""
+    done = paribus("run", plan(threads="threads = [8]"))
+    assert done.code in RUN_ENDED, done.err
+    _, trials, _, _ = _stored()
+    reasons = [reason for trial in trials for reason in trial.invalid_because]
+    named = [reason for reason in reasons if reason.startswith(f"on the load host {target.address}: the processors")]
+    assert named, reasons
+    assert not any(trial.state is TrialState.DONE for trial in trials)
+    assert "the load engine" in paribus("report", "last").out
+
+
+def test_a_lost_load_host_fails_the_trial_and_the_target_is_restored(
+    plan: Callable[..., str], target: SshTarget, server: NetworkServer
+) -> None:
+    before = SWAPPINESS.read_text()
+    running = Running("run", plan(f'"vm.swappiness" = [{(int(before) + 7) % 100}, {(int(before) + 9) % 100}]'))
+    _wait_until(lambda: SWAPPINESS.read_text() != before, 60, "no setting was changed")
+    target.cut_link()
+    _wait_until(
+        lambda: SWAPPINESS.read_text() == before, 90, "the target was not restored while the load host was lost"
+    )
+    assert running.goes_on()
+    target.mend_link()
+    done = running.end(300)
+    assert done.code in RUN_ENDED, done.err
+    assert SWAPPINESS.read_text() == before
+    _, trials, _, _ = _stored()
+    failures = [trial.failure_message for trial in trials if trial.failure_message]
+    assert failures and all(target.address in message for message in failures), failures
+    assert any(trial.state is TrialState.DONE for trial in trials)
+    assert not server.databases
+
+
+def test_without_its_load_host_an_experiment_can_be_interrupted_and_resumed(
+    paribus: Paribus, plan: Callable[..., str], target: SshTarget, server: NetworkServer
+) -> None:
+    before = SWAPPINESS.read_text()
+    running = Running("run", plan(f'"vm.swappiness" = [{(int(before) + 7) % 100}, {(int(before) + 9) % 100}]'))
+    _wait_until(lambda: SWAPPINESS.read_text() != before, 60, "no setting was changed")
+    target.cut_link()
+    _wait_until(
+        lambda: SWAPPINESS.read_text() == before, 90, "the target was not restored while the load host was lost"
+    )
+    running.signal(signal.SIGINT)
+    assert running.end(90).code == 130
+    assert not server.databases
+    target.mend_link()
+    wait_until_reachable(target.path / "ssh", "target")
+    resumed = paribus("resume")
+    assert resumed.code in RUN_ENDED, resumed.err
+    assert SWAPPINESS.read_text() == before
+
+
+def test_a_load_host_that_cannot_work_on_the_server_is_refused(
+    paribus: Paribus, plan: Callable[..., str], target: SshTarget, server: NetworkServer
+) -> None:
+    """The loopback is another machine's on the load host, and a server must run on the target."""
+    itself = paribus("check", plan(host="127.0.0.1"))
+    assert (itself.code, "is the load host itself when ssh://target connects to it" in itself.err) == (2, True), (
+        itself.err
+    )
+    load = '"process.load.cpus" = ["0", "1"]'
+    elsewhere = paribus("check", plan(load, load="local"), "--set", f"target.host={target.address}")
+    assert (elsewhere.code, "does not run on" in elsewhere.err) == (2, True), elsewhere.err
+    unreached = paribus("check", plan(), "--set", "load.host=ssh://root@127.0.0.1:9")
+    assert (unreached.code, "ssh://root@127.0.0.1:9" in unreached.err) == (3, True), unreached.err
+    server.instance.query("DROP USER bench@'%'")
+    server.instance.query(f"CREATE USER bench@'{HERE}' IDENTIFIED BY '{server.password}'")
+    server.instance.query(f"GRANT ALL ON *.* TO bench@'{HERE}'")
+    let_in_from_here = paribus("check", plan())
+    assert let_in_from_here.code == 2, let_in_from_here.err
+    assert "ssh://target cannot work on the server" in let_in_from_here.err
