@@ -34,7 +34,7 @@ def plan(server: NetworkServer, target: SshTarget, tmp_path: Path) -> Callable[.
 
     def write(
         factor: str = '"vm.swappiness" = [10, 60]', load: str = target.address, host: str = HERE, trial: str = "200ms",
-        threads: str = "rate = [20]", workload: str = "oltp_point_select",
+        threads: str = "rate = [20]\nthreads = [2]", workload: str = "oltp_point_select",
     ) -> str:  # fmt: skip
         secret = tmp_path / "secret"
         secret.write_text(server.password)
@@ -141,7 +141,7 @@ def test_a_lost_load_host_fails_the_trial_and_the_target_is_restored(
     _, trials, _, _ = _stored()
     failures = [trial.failure_message for trial in trials if trial.failure_message]
     assert failures and all(target.address in message for message in failures), failures
-    assert any(trial.state is TrialState.DONE for trial in trials)
+    assert any(trial.state in (TrialState.DONE, TrialState.INVALID) for trial in trials)
     assert not server.databases
 
 

@@ -109,6 +109,9 @@ class PostgresLive(LiveServerKind):
             statements = (ended, f'DROP DATABASE IF EXISTS "{database}"')
         return statements, ExpectedAnswer(presence_query, "no database"), ExpectedAnswer(ours, "1")
 
+    def end_sessions(self, ask: Ask, database: str) -> None:
+        """Nothing: the statement that removes a database ends its sessions."""
+
     def notes(self, ask: Ask) -> list[StoredMessage]:
         """What a reader must know of it."""
         if ask("SELECT count(*) FROM pg_stat_replication").rows[0][0] == "0":

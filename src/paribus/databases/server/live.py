@@ -202,6 +202,10 @@ class LiveServer:
         make = PutStatements(name=called, server=server, statements=self._live_kind.making(name, mark), check=presence)
         return make, PutStatements(name=called, server=server, statements=removing, check=presence, only_if=ownership)
 
+    def end_sessions(self, database: str) -> None:
+        """End what is still connected to a database. Raises QueryRefused and ServerGone."""
+        self._live_kind.end_sessions(self.query, database)
+
     def _journal_address(self) -> dict[str, object]:
         """The address in a journal, without the password."""
         return self.address().model_dump(mode="json", exclude={"password"})

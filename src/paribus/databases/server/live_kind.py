@@ -75,6 +75,10 @@ class LiveServerKind(Protocol):
         """The statements that remove it, the check that it is gone, and the check that it has this mark."""
         ...
 
+    def end_sessions(self, ask: Ask, database: str) -> None:
+        """End what is still connected to a database, so that it can be removed. Raises QueryRefused."""
+        ...
+
     def notes(self, ask: Ask) -> list[StoredMessage]:
         """Notes for the reader of a report."""
         ...

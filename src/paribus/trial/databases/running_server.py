@@ -5,6 +5,7 @@ step is journalled before it is done, and done by the journal's keeper; so it is
 program is killed. Called by the bench and the runner.
 """
 
+import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from paribus.databases import LiveServer
@@ -168,7 +169,14 @@ class RunningServerSession(DatabaseSession):
         super().uncounted(reason)
 
     def close(self) -> None:
-        """End the connection; the keeper restores databases and variables."""
+        """End the connection; the keeper restores databases and variables.
+
+        A load host that was lost has left sessions on the server, which would delay that.
+        """
+        if self._load_host is not None:
+            with contextlib.suppress(DatabaseError):  # the keeper reports what it cannot remove
+                for name in self._databases:
+                    self._live.end_sessions(name)
         self._live.close()
 
     def _name(self, workload: Workload, settings: Settings) -> str:
