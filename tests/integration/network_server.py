@@ -1,4 +1,4 @@
-"""A server that a network reaches: MariaDB or PostgreSQL, at every address of this machine, with a password."""
+"""A server that a network reaches: MariaDB or PostgreSQL, at every address of its machine, with a password."""
 
 import contextlib
 import secrets
@@ -11,6 +11,7 @@ from pathlib import Path
 from paribus.databases import Instance
 from paribus.engine.find import binary
 from paribus.hosts.local import LocalHost
+from paribus.hosts.ssh import SshHost
 
 LISTEN = {"mariadb": "bind_address", "postgres": "listen_addresses"}
 LET_IN = {
@@ -41,11 +42,12 @@ class NetworkServer:
 
 
 @contextlib.contextmanager
-def network_server(kind: str) -> Iterator[NetworkServer]:
-    """Start it; it is removed when the context ends."""
+def network_server(kind: str, ssh: SshHost | None = None) -> Iterator[NetworkServer]:
+    """Start it, here or on a machine that shares the file systems; it is removed when the context ends."""
+    host, engine = (LocalHost(), binary()) if ssh is None else (ssh, ssh.engine)
     folder = Path(tempfile.mkdtemp(prefix="paribus-others-", dir="/var/tmp"))
     folder.chmod(0o755)
-    instance = Instance(LocalHost(), binary(), str(folder / "db"), kind, loopback=True)
+    instance = Instance(host, engine, str(folder / "db"), kind, loopback=True)
     instance.create()
     try:
         if kind == "postgres":

@@ -1,5 +1,7 @@
 """The load of a running server from another machine: settings are tried on the target, and nothing on the load host."""
 
+import contextlib
+import functools
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -8,8 +10,10 @@ from pathlib import Path
 import pytest
 from command import RUN_ENDED, Done, Running
 from network_server import NetworkServer, network_server
-from ssh_target import HERE, SshTarget, wait_until_reachable
+from ssh_target import HERE, THERE, SshTarget, wait_until_reachable
 
+from paribus.engine.find import binary
+from paribus.hosts.ssh import SshHost
 from paribus.model import Experiment, Trial, TrialState
 from paribus.store import read
 from paribus.store.open import open_engine, store_url
@@ -28,27 +32,29 @@ def server(request: pytest.FixtureRequest) -> Iterator[NetworkServer]:
         yield started
 
 
+def write_plan(
+    folder: Path, server: NetworkServer, factor: str = '"vm.swappiness" = [10, 60]', load: str = "ssh://target",
+    host: str = HERE, threads: str = "rate = [20]\nthreads = [2]", workload: str = "oltp_point_select",
+) -> str:  # fmt: skip
+    """Write a plan whose target is this machine, and return its path."""
+    secret = folder / "secret"
+    secret.write_text(server.password)
+    secret.chmod(0o600)
+    path = folder / "plan.toml"
+    path.write_text(
+        f'name = "two hosts"\n[target]\npath = "{folder}"\nallow_live = true\n[load]\nhost = "{load}"\n'
+        f'[database]\nkind = "{server.kind}"\ndsn = "{server.dsn(host)}"\npassword_file = "{secret}"\n'
+        f'[factors]\n{factor}\n[[workload]]\nkind = "{workload}"\ntable_size = 1000\n{threads}\n'
+        f'[protocol]\ntrial = "200ms"\nsettle = "50ms"\nrounds = 2\nplacebo = false\n'
+    )
+    return str(path)
+
+
 @pytest.fixture
 def plan(server: NetworkServer, target: SshTarget, tmp_path: Path) -> Callable[..., str]:
-    """Write a plan whose target is this machine and whose load host is reached over SSH, and return its path."""
-
-    def write(
-        factor: str = '"vm.swappiness" = [10, 60]', load: str = target.address, host: str = HERE, trial: str = "200ms",
-        threads: str = "rate = [20]\nthreads = [2]", workload: str = "oltp_point_select",
-    ) -> str:  # fmt: skip
-        secret = tmp_path / "secret"
-        secret.write_text(server.password)
-        secret.chmod(0o600)
-        path = tmp_path / "plan.toml"
-        path.write_text(
-            f'name = "two hosts"\n[target]\npath = "{tmp_path}"\nallow_live = true\n[load]\nhost = "{load}"\n'
-            f'[database]\nkind = "{server.kind}"\ndsn = "{server.dsn(host)}"\npassword_file = "{secret}"\n'
-            f'[factors]\n{factor}\n[[workload]]\nkind = "{workload}"\ntable_size = 1000\n{threads}\n'
-            f'[protocol]\ntrial = "{trial}"\nsettle = "50ms"\nrounds = 2\nplacebo = false\n'
-        )
-        return str(path)
-
-    return write
+    """Write a plan whose load host is reached over SSH, and return its path."""
+    assert target.address == "ssh://target"
+    return functools.partial(write_plan, tmp_path, server)
 
 
 def _stored() -> tuple[Experiment, list[Trial], dict[int, set[str]], dict[str, str]]:
@@ -95,6 +101,28 @@ def test_the_load_comes_from_one_machine_and_settings_are_tried_on_the_other(
     assert not target.engines()
     assert not list(target.state.glob("**/*.jsonl"))
     assert "load host kernel" in paribus("report", "last").out
+
+
+def test_the_load_comes_from_here_and_settings_are_tried_over_ssh(
+    paribus: Paribus, target: SshTarget, tmp_path: Path
+) -> None:
+    swappiness = SWAPPINESS.read_text()
+    host = SshHost(target.address, binary())
+    with contextlib.closing(host), network_server("mariadb", host) as server:
+        plan = write_plan(tmp_path, server, load="local", host=THERE)
+        sets = ("--set", f"target.host={target.address}")
+        checked = paribus("check", plan, *sets)
+        assert checked.code == 0, checked.err
+        assert "load from local" in checked.out
+        done = paribus("run", plan, *sets)
+        assert done.code in RUN_ENDED, done.err
+        _, trials, metrics, conditions = _stored()
+        measured = [trial.order for trial in trials if trial.state is TrialState.DONE]
+        assert {"server_cpu_cores", "load_host_cpu_user_share"} <= set.intersection(*(metrics[one] for one in measured))
+        assert "load host: kernel" in conditions
+        assert SWAPPINESS.read_text() == swappiness
+        assert list(target.state.glob("journal/closed/*.jsonl")), "the journal is the target's"
+        assert not server.databases
 
 
 def test_conditions_of_the_load_are_set_and_read_back_on_the_load_host(
