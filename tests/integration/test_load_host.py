@@ -5,23 +5,24 @@ import functools
 import signal
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from command import RUN_ENDED, Done, Running
+from command import RUN_ENDED, Done, Running, queue_of, settings_of
 from network_server import NetworkServer, network_server
 from ssh_target import HERE, THERE, SshTarget, wait_until_reachable
 
 from paribus.engine.find import binary
 from paribus.hosts.ssh import SshHost
-from paribus.model import Experiment, Trial, TrialState
+from paribus.model import Change, Experiment, Trial, TrialState
 from paribus.store import read
 from paribus.store.open import open_engine, store_url
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 
 Paribus = Callable[..., Done]
-SWAPPINESS = Path("/proc/sys/vm/swappiness")
+READ_AHEAD = '"block.read_ahead_kb" = [64, 256]'
 VARIABLE = {"mariadb": "mysql.innodb_io_capacity", "postgres": "postgres.work_mem"}
 LEVELS = {"mariadb": [200, 5000], "postgres": ["4MB", "1MB"]}
 
@@ -33,7 +34,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[NetworkServer]:
 
 
 def write_plan(
-    folder: Path, server: NetworkServer, factor: str = '"vm.swappiness" = [10, 60]', load: str = "ssh://target",
+    folder: Path, device: str, server: NetworkServer, factor: str = READ_AHEAD, load: str = "ssh://target",
     host: str = HERE, threads: str = "rate = [20]\nthreads = [2]", workload: str = "oltp_point_select",
 ) -> str:  # fmt: skip
     """Write a plan whose target is this machine, and return its path."""
@@ -42,7 +43,8 @@ def write_plan(
     secret.chmod(0o600)
     path = folder / "plan.toml"
     path.write_text(
-        f'name = "two hosts"\n[target]\npath = "{folder}"\nallow_live = true\n[load]\nhost = "{load}"\n'
+        f'name = "two hosts"\n[target]\npath = "{folder}"\ndevice = "{device}"\nallow_live = true\n'
+        f'[load]\nhost = "{load}"\n'
         f'[database]\nkind = "{server.kind}"\ndsn = "{server.dsn(host)}"\npassword_file = "{secret}"\n'
         f'[factors]\n{factor}\n[[workload]]\nkind = "{workload}"\ntable_size = 1000\n{threads}\n'
         f'[protocol]\ntrial = "200ms"\nsettle = "50ms"\nrounds = 2\nplacebo = false\n'
@@ -51,22 +53,36 @@ def write_plan(
 
 
 @pytest.fixture
-def plan(server: NetworkServer, target: SshTarget, tmp_path: Path) -> Callable[..., str]:
+def plan(server: NetworkServer, target: SshTarget, loop: str, tmp_path: Path) -> Callable[..., str]:
     """Write a plan whose load host is reached over SSH, and return its path."""
     assert target.address == "ssh://target"
-    return functools.partial(write_plan, tmp_path, server)
+    return functools.partial(write_plan, tmp_path, loop, server)
 
 
-def _stored() -> tuple[Experiment, list[Trial], dict[int, set[str]], dict[str, str]]:
-    """The last experiment, its trials, the metrics of each, and the conditions of one of them."""
+@dataclass(frozen=True)
+class Stored:
+    """The last experiment, its trials, its changes, and the metrics and conditions of each trial that was measured."""
+
+    experiment: Experiment
+    trials: list[Trial]
+    changes: list[Change]
+    metrics: list[set[str]]
+    conditions: list[set[str]]
+
+
+def _stored() -> Stored:
     store = open_engine(store_url(None), create=False)
     experiment = read.find(store, "last")
-    trials = list(read.trials(store, experiment.id))
-    metrics = {order: set(measured) for order, measured in read.summaries(store, experiment.id).items()}
-    conditions = read.conditions(store, experiment.id)
+    trials = read.trials(store, experiment.id)
+    changes = [change for _, change in read.changes(store, experiment.id)]
+    metrics = [set(measured) for measured in read.summaries(store, experiment.id).values()]
+    conditions = [set(facts) for facts in read.conditions(store, experiment.id).values()]
     store.dispose()
-    done = [trial for trial in trials if trial.order in conditions]
-    return experiment, trials, metrics, dict(conditions[done[0].order]) if done else {}
+    return Stored(experiment, trials, changes, metrics, conditions)
+
+
+def _read_ahead(device: str) -> str:
+    return (queue_of(device) / "read_ahead_kb").read_text()
 
 
 def _wait_until(holds: Callable[[], bool], patience_s: float, what: str) -> None:
@@ -78,49 +94,50 @@ def _wait_until(holds: Callable[[], bool], patience_s: float, what: str) -> None
 
 @pytest.mark.parametrize("server", ["mariadb", "postgres"], indirect=True)
 def test_the_load_comes_from_one_machine_and_settings_are_tried_on_the_other(
-    paribus: Paribus, plan: Callable[..., str], server: NetworkServer, target: SshTarget
+    paribus: Paribus, plan: Callable[..., str], server: NetworkServer, target: SshTarget, loop: str
 ) -> None:
-    swappiness = SWAPPINESS.read_text()
+    before = settings_of(loop)
     first, second = LEVELS[server.kind]
-    factors = f'"vm.swappiness" = [10, 60]\n"{VARIABLE[server.kind]}" = [{first!r}, {second!r}]'
+    factors = f'{READ_AHEAD}\n"{VARIABLE[server.kind]}" = [{first!r}, {second!r}]'
     checked = paribus("check", plan(factors))
     assert checked.code == 0, checked.err
     assert f"load from {target.address}" in checked.out
     done = paribus("run", plan(factors))
     assert done.code in RUN_ENDED, done.err
-    experiment, trials, metrics, conditions = _stored()
-    assert any(trial.state is TrialState.DONE for trial in trials), [trial.invalid_because for trial in trials]
-    assert not [trial.failure_message for trial in trials if trial.state is TrialState.FAILED]
-    measured = [trial.order for trial in trials if trial.state is TrialState.DONE]
+    stored = _stored()
+    assert not [trial.failure_message for trial in stored.trials if trial.state is TrialState.FAILED]
     wanted = {"cpu_user_share", "load_host_cpu_user_share", "server_cpu_cores", "throughput_per_s"}
-    assert wanted <= set.intersection(*(metrics[order] for order in measured))
-    assert {"kernel", "load host: kernel", "load host: vm.swappiness"} <= set(conditions)
-    assert {"host", "load_host", "load_host_kernel"} <= set(experiment.fingerprint)
-    assert SWAPPINESS.read_text() == swappiness
+    assert wanted <= set.intersection(*stored.metrics)
+    assert {"kernel", "load host: kernel", "load host: vm.swappiness"} <= set.intersection(*stored.conditions)
+    assert {"host", "load_host", "load_host_kernel"} <= set(stored.experiment.fingerprint)
+    tried = {(change.knob, str(change.observed)) for change in stored.changes}
+    assert {("block.read_ahead_kb", "64"), ("block.read_ahead_kb", "256")} <= tried
+    assert settings_of(loop) == before
     assert not server.databases
     assert not target.engines()
-    assert not list(target.state.glob("**/*.jsonl"))
+    assert not list(target.state.glob("**/*.jsonl")), "nothing is changed on a load host"
     assert "load host kernel" in paribus("report", "last").out
 
 
 def test_the_load_comes_from_here_and_settings_are_tried_over_ssh(
-    paribus: Paribus, target: SshTarget, tmp_path: Path
+    paribus: Paribus, target: SshTarget, loop: str, tmp_path: Path
 ) -> None:
-    swappiness = SWAPPINESS.read_text()
+    before = settings_of(loop)
     host = SshHost(target.address, binary())
     with contextlib.closing(host), network_server("mariadb", host) as server:
-        plan = write_plan(tmp_path, server, load="local", host=THERE)
+        plan = write_plan(tmp_path, loop, server, load="local", host=THERE)
         sets = ("--set", f"target.host={target.address}")
         checked = paribus("check", plan, *sets)
         assert checked.code == 0, checked.err
         assert "load from local" in checked.out
         done = paribus("run", plan, *sets)
         assert done.code in RUN_ENDED, done.err
-        _, trials, metrics, conditions = _stored()
-        measured = [trial.order for trial in trials if trial.state is TrialState.DONE]
-        assert {"server_cpu_cores", "load_host_cpu_user_share"} <= set.intersection(*(metrics[one] for one in measured))
-        assert "load host: kernel" in conditions
-        assert SWAPPINESS.read_text() == swappiness
+        stored = _stored()
+        assert not [trial.failure_message for trial in stored.trials if trial.state is TrialState.FAILED]
+        assert {"server_cpu_cores", "load_host_cpu_user_share"} <= set.intersection(*stored.metrics)
+        assert "load host: kernel" in set.intersection(*stored.conditions)
+        assert {"64", "256"} <= {str(change.observed) for change in stored.changes}
+        assert settings_of(loop) == before
         assert list(target.state.glob("journal/closed/*.jsonl")), "the journal is the target's"
         assert not server.databases
 
@@ -130,9 +147,7 @@ def test_conditions_of_the_load_are_set_and_read_back_on_the_load_host(
 ) -> None:
     done = paribus("run", plan('"process.load.cpus" = ["0", "1"]'))
     assert done.code in RUN_ENDED, done.err
-    store = open_engine(store_url(None), create=False)
-    changes = [change for _, change in read.changes(store, read.find(store, "last").id)]
-    store.dispose()
+    changes = [change for change in _stored().changes if change.knob == "process.load.cpus"]
     assert {change.observed for change in changes} == {"0", "1"}
     assert all("paribus-engine" in change.address for change in changes)
 
@@ -143,7 +158,7 @@ def test_a_saturated_load_host_makes_trials_invalid_and_is_named(
     """Server and load share the processors of this machine, and eight connections without a pause take them all."""
     done = paribus("run", plan(threads="threads = [8]"))
     assert done.code in RUN_ENDED, done.err
-    _, trials, _, _ = _stored()
+    trials = _stored().trials
     reasons = [reason for trial in trials for reason in trial.invalid_because]
     named = [reason for reason in reasons if reason.startswith(f"on the load host {target.address}: the processors")]
     assert named, reasons
@@ -151,46 +166,47 @@ def test_a_saturated_load_host_makes_trials_invalid_and_is_named(
     assert "the load engine" in paribus("report", "last").out
 
 
-def test_a_lost_load_host_fails_the_trial_and_the_target_is_restored(
-    plan: Callable[..., str], target: SshTarget, server: NetworkServer
-) -> None:
-    before = SWAPPINESS.read_text()
-    running = Running("run", plan(f'"vm.swappiness" = [{(int(before) + 7) % 100}, {(int(before) + 9) % 100}]'))
-    _wait_until(lambda: SWAPPINESS.read_text() != before, 60, "no setting was changed")
+def _lost_under_load(plan: Callable[..., str], target: SshTarget, server: NetworkServer, loop: str) -> Running:
+    """An experiment whose load host is lost in mid-transaction, and whose target is restored since."""
+    before = _read_ahead(loop)
+    running = Running("run", plan(threads="threads = [4]", workload="oltp_read_write"))
+    _wait_until(lambda: _read_ahead(loop) != before, 60, "no setting was changed")
     target.cut_link()
-    _wait_until(
-        lambda: SWAPPINESS.read_text() == before, 90, "the target was not restored while the load host was lost"
-    )
+    _wait_until(lambda: _read_ahead(loop) == before, 90, "the target was not restored while the load host was lost")
+    _wait_until(lambda: not server.databases, 60, "open transactions of the lost load host keep the database")
     assert running.goes_on()
+    return running
+
+
+def test_a_lost_load_host_fails_the_trial_and_the_target_is_restored(
+    plan: Callable[..., str], target: SshTarget, server: NetworkServer, loop: str
+) -> None:
+    before = settings_of(loop)
+    running = _lost_under_load(plan, target, server, loop)
     target.mend_link()
     done = running.end(300)
     assert done.code in RUN_ENDED, done.err
-    assert SWAPPINESS.read_text() == before
-    _, trials, _, _ = _stored()
+    trials = _stored().trials
     failures = [trial.failure_message for trial in trials if trial.failure_message]
     assert failures and all(target.address in message for message in failures), failures
     assert any(trial.state in (TrialState.DONE, TrialState.INVALID) for trial in trials)
+    assert settings_of(loop) == before
     assert not server.databases
 
 
 def test_without_its_load_host_an_experiment_can_be_interrupted_and_resumed(
-    paribus: Paribus, plan: Callable[..., str], target: SshTarget, server: NetworkServer
+    paribus: Paribus, plan: Callable[..., str], target: SshTarget, server: NetworkServer, loop: str
 ) -> None:
-    before = SWAPPINESS.read_text()
-    running = Running("run", plan(f'"vm.swappiness" = [{(int(before) + 7) % 100}, {(int(before) + 9) % 100}]'))
-    _wait_until(lambda: SWAPPINESS.read_text() != before, 60, "no setting was changed")
-    target.cut_link()
-    _wait_until(
-        lambda: SWAPPINESS.read_text() == before, 90, "the target was not restored while the load host was lost"
-    )
+    before = settings_of(loop)
+    running = _lost_under_load(plan, target, server, loop)
     running.signal(signal.SIGINT)
     assert running.end(90).code == 130
-    assert not server.databases
     target.mend_link()
     wait_until_reachable(target.path / "ssh", "target")
     resumed = paribus("resume")
     assert resumed.code in RUN_ENDED, resumed.err
-    assert SWAPPINESS.read_text() == before
+    assert settings_of(loop) == before
+    assert not server.databases
 
 
 def test_a_load_host_that_cannot_work_on_the_server_is_refused(
