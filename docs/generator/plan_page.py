@@ -15,6 +15,7 @@ from paribus.units import show_size
 
 _LINKS = {
     "TargetTable": "table-target",
+    "LoadTable": "table-load",
     "DatabaseTable": "table-database",
     "CombinationTable": "tables-combination",
     "PreconditionTable": "table-precondition-of-a-workload",

@@ -113,6 +113,7 @@ class SshTarget:
         _run("ip", "link", "add", self._link, "type", "veth", "peer", "name", "there", "netns", self._namespace)
         _run("ip", "address", "add", f"{HERE}/30", "dev", self._link)
         self._there("ip", "address", "add", f"{THERE}/30", "dev", "there")
+        self._there("ip", "link", "set", "lo", "up")  # by which it reaches its own addresses
         self._there("ip", "link", "set", "there", "up")
         self.mend_link()
         self.start_sshd()

@@ -39,6 +39,7 @@ KEYS = [key for section in plan_sections.sections() for key in section.listed_ke
 NEEDED: dict[str, str] = {
     "": 'name = "any"\nworkload = [{ kind = "fileio" }]',
     "database": 'kind = "mariadb"',
+    "load": 'host = "local"',
     "combination": 'name = "any"\nsettings = { "vm.swappiness" = 1 }',
     "workload": 'kind = "fileio"',
     "fileio": 'kind = "fileio"',

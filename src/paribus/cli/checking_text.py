@@ -14,7 +14,7 @@ from paribus.units import LoadLevel, show_duration, show_size
 def show(document: CheckDocument, console: Console, *, every_block: bool) -> None:
     """Print the document for a person."""
     console.print(Text(document.plan, "bold") + Text(f": {document.question}" if document.question else ""))
-    console.print(f"  data under {document.path}, device {document.device or 'none'}", markup=False)
+    console.print(_place(document), markup=False)
     size = show_size(document.data_bytes)
     fits = "fits into" if document.data_bytes < document.memory_bytes else "exceeds"
     console.print(f"  data of {size}, which {fits} memory ({show_size(document.memory_bytes)})", markup=False)
@@ -60,6 +60,12 @@ def show(document: CheckDocument, console: Console, *, every_block: bool) -> Non
             position = f"round {block.round}  {block.workload} at {loads}"
             console.print(f"  {block.number:>4}  {position}:  {arms}", markup=False)
     _show_cost(document, console)
+
+
+def _place(document: CheckDocument) -> str:
+    """Where the data is made, and where the load comes from if not from the target."""
+    data = f"  data under {document.path}, device {document.device or 'none'}"
+    return f"{data}\n  load from {document.load_host}, where no setting is changed" if document.load_host else data
 
 
 def _show_cost(document: CheckDocument, console: Console) -> None:

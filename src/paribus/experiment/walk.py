@@ -48,7 +48,7 @@ from paribus.trial.blocks import lost_preconditioning, next_block, rerun_of
 from paribus.trial.devices import PinnedDevices
 from paribus.trial.precondition import PreconditionListener
 from paribus.trial.runner import Record
-from paribus.trial.target_session import Site, restore
+from paribus.trial.target_session import Site, reach_load_host, restore
 
 _order = operator.attrgetter("order")
 _MOST_FAILURES_IN_A_ROW = 3
@@ -122,6 +122,7 @@ def carry_out(
                     raise
                 listener.on_connection_lost(error.message)
                 restore(site, experiment.id, stopped)
+                reach_load_host(site, experiment.id, stopped)
                 note = stored_message("{why}; it was reached again and the experiment continued", why=error.message)
                 write.add_note(store, experiment.id, note)
     except JournalOpen:

@@ -1,11 +1,13 @@
 """Facts about a host: its fingerprint, and the whole disk behind a path."""
 
 import re
+from collections.abc import Mapping
 
 from paribus.errors import HostError
 from paribus.hosts.transport import Host
 from paribus.units import show_size
 
+LOAD_HOST = "load_host"  # begins the names of its facts
 _SECTOR_BYTES = 512  # the kernel's unit, whatever the device's own sector size
 
 
@@ -37,6 +39,11 @@ def fingerprint(host: Host) -> dict[str, str]:
         "governor": _text(host, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
     }
     return {name: value for name, value in facts.items() if value}
+
+
+def of_load_host(facts: Mapping[str, str]) -> dict[str, str]:
+    """A fingerprint under the names that it has next to that of the target."""
+    return {LOAD_HOST if name == "host" else f"{LOAD_HOST}_{name}": value for name, value in facts.items()}
 
 
 def _count(listed: str) -> str:

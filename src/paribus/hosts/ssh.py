@@ -236,4 +236,4 @@ class SshHost:
         engine, verb, *options = argv
         wait = Wait(f"{verb} on {self.name}", self._report if verb in _ANSWERING else lambda _words: None)
         command = self._command([engine, verb, "--heartbeat", str(HEARTBEAT_S), *options])
-        return SshProcess(command, f"{verb} on {self.name}", wait)
+        return SshProcess(command, f"{verb} on {self.name}", self.name, wait)

@@ -21,7 +21,8 @@ _SLICE_S = 1.0
 class SshProcess(LocalProcess):
     """A program on the target that exchanges lines; a heartbeat tells it that the controller is alive."""
 
-    def __init__(self, argv: Sequence[str], name: str, wait: Wait) -> None:
+    def __init__(self, argv: Sequence[str], name: str, target: str, wait: Wait) -> None:
+        self._target = target
         self._sending = threading.Lock()
         self._ended = threading.Event()
         self._wait = wait
@@ -69,8 +70,10 @@ class SshProcess(LocalProcess):
     def _raise_if_lost(self) -> None:
         """Raise Unreachable where it was the connection that ended."""
         if self.exit_code(LOST_S) == LOST:
-            text = N_("the connection to the target was lost: {words}")
-            raise Unreachable(stored_message(text, words=self.words() or stored_message(SILENCE)), NETWORK)
+            text = N_("the connection to {target} was lost: {words}")
+            raise Unreachable(
+                stored_message(text, target=self._target, words=self.words() or stored_message(SILENCE)), NETWORK
+            )
 
     def end_input(self) -> None:
         """End its stdin; what it says until it ends can still be received."""

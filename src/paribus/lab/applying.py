@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from paribus.errors import HostError, Inapplicable, UsageError
+from paribus.hosts.facts import LOAD_HOST
 from paribus.knobs import recipe
 from paribus.knobs.catalog import SERVER
 from paribus.knobs.discovery import offer
@@ -188,7 +189,9 @@ def _is_of_the_machine(knob: Knob) -> bool:
 def _differences(plan: Plan, experiment: Experiment, site: Site) -> list[Difference]:
     """Fingerprint entries in which this machine differs from the measured one."""
     now = fingerprint(site, plan.target.path, plan.target.device)
-    ignored_names = {"governor"} if _OWN_GOVERNOR in plan.baseline else set()
+    ignored_names = {name for name in experiment.fingerprint if name.startswith(LOAD_HOST)}  # nothing is set there
+    if _OWN_GOVERNOR in plan.baseline:
+        ignored_names.add("governor")
     return [
         Difference(name=name, measured=experiment.fingerprint.get(name, "nothing"), found=now.get(name, "nothing"))
         for name in dict.fromkeys([*experiment.fingerprint, *now])

@@ -90,6 +90,7 @@ class CheckDocument(_Document):
     question: str
     path: str
     device: str | None
+    load_host: str | None = Field(description="null where the target makes the load")
     notes: list[str]
     rounds: int
     settle_runs: int

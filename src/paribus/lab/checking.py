@@ -52,6 +52,7 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         question=plan.question,
         path=plan.target.path,
         device=plan.target.device,
+        load_host=plan.load_host.address if plan.load_host else None,
         notes=list(plan.notes),
         rounds=planned_extent.rounds,
         settle_runs=plan.protocol.settle_runs,

@@ -84,7 +84,7 @@ def resumed(name: str, plan_file: str | None, store: str | None, report: Report 
     if experiment.state is ExperimentState.DONE:
         raise UsageError(f"experiment {experiment.id} is done", f"see its report: paribus report {experiment.id}")
     plan = read.plan(opened, experiment.id)
-    with site_of_plan(plan, report) as site:
+    with site_of_plan(plan, report, loads=True) as site:
         site.refuse_open_journals()
         with described(site.host.name):
             now = fingerprint(site, plan.target.path, plan.target.device)

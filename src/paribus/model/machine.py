@@ -218,6 +218,7 @@ class DatabaseFacts:
     removed variables that a plan names. `empty_bytes` is the size of a new data directory. `copy_bytes_per_s` is the
     speed of a copy in the data folder. `reflink` is true if that file system shares the blocks of a copy.
     Of a `running` server, `wrong` lists what forbids work on it, each with a correction; `notes` are for the report.
+    `is_remote`: it is reached by an address that is not the target's.
     """
 
     name: str = ""
@@ -229,6 +230,19 @@ class DatabaseFacts:
     copy_bytes_per_s: float = 0.0
     reflink: bool = False
     running: RunningServer | None = None
+    is_remote: bool = False
+    wrong: tuple[tuple[str, str], ...] = ()
+    notes: tuple[StoredMessage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadHostFacts:
+    """The machine that makes the load: where the server's password is kept there, and what forbids its use.
+
+    Each entry of `wrong` has its remedy; `notes` are for the report.
+    """
+
+    credential: Mapping[str, str] | None = None
     wrong: tuple[tuple[str, str], ...] = ()
     notes: tuple[StoredMessage, ...] = ()
 
@@ -237,7 +251,8 @@ class DatabaseFacts:
 class Facts:
     """What a plan is checked against: the machine as found. Empty `*_refused` means: possible.
 
-    `missing_programs` are those of a plan's tools that are not there.
+    `missing_programs` are those of a plan's tools that are not there. `load_host` is None where the target makes the
+    load itself.
     """
 
     hostname: str
@@ -261,6 +276,7 @@ class Facts:
     block_devices: Mapping[str, BlockDevice] = field(default_factory=dict)
     database: "DatabaseFacts | None" = None
     missing_programs: frozenset[str] = frozenset()
+    load_host: LoadHostFacts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,6 +53,23 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LoadHost:
+    """The machine that makes the load on a running server; no setting is changed on it.
+
+    `address` and `become` are as for a target. `credential` says where the server's password is kept there.
+    """
+
+    address: str
+    become: bool = False
+    credential: Mapping[str, str] | None = None
+
+    @property
+    def variable(self) -> str:
+        """The variable of this program's environment that has the password; empty where it is elsewhere."""
+        return (self.credential or {}).get("env", "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Factor:
     """A knob or workload parameter that the plan varies; the first level is the baseline.
 
@@ -209,6 +226,7 @@ class Plan:
 
     `baseline` is every setting that some trial makes, as it is where nothing else is said: held, a factor's first
     level, or, of what only a combination names, the value as found. `knobs` are those that it sets, placed on the host.
+    `load_host` is None where the target makes the load itself.
     """
 
     name: str
@@ -226,3 +244,4 @@ class Plan:
     limits: Limits = Limits()
     knobs: tuple[Knob, ...] = ()
     database: Database | None = None
+    load_host: LoadHost | None = None

@@ -6,7 +6,7 @@ from paribus.errors import PlanError
 from paribus.i18n import N_, stored_message
 from paribus.knobs.catalog import Catalogue
 from paribus.model import FAMILIES, Database, Facts, Plan, Target, Workload
-from paribus.plan import precondition
+from paribus.plan import load_host, precondition
 from paribus.plan.data import complaints
 from paribus.plan.form.file import WorkloadTable
 from paribus.plan.form.key_paths import KeyPath
@@ -65,6 +65,7 @@ class _Check(Settings):
             limits=limits_of(self.table.limits),
             database=self.database(),
             notes=tuple(self.notes),
+            load_host=load_host.load_host_of(self.table, self.facts),
         )
         if not self.problems and not candidates(plan) and not measured(plan):
             example = 'write for example "block.scheduler" = ["none", "bfq"]'
@@ -105,11 +106,16 @@ class _Check(Settings):
                 self.notes.append(risk)
             if knob is not None and knob.subject and key != knob.name:
                 self.notes.append(stored_message("{key} means {name} in this plan", key=key, name=knob.name))
+            if self.refuse_other_machine(key, key_path):
+                continue
             offer = facts.offers.get(knob.name) if knob else None
             if offer is None or not offer.refused or (facts.device_refused and key.startswith("block.")):
                 continue
             self.complain(key_path, offer.refused, offer.todo)
         self.running(keys)
+        for complaint in load_host.complaints(self.parsed, self.catalogue, facts, keys):
+            self.complain(*complaint)
+        self.notes += facts.load_host.notes if facts.load_host else ()
 
     def running(self, keys: list[tuple[KeyPath, str]]) -> None:
         """Checks that databases may be created, and variables changed, on a server that others use."""

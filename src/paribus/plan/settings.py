@@ -104,6 +104,20 @@ class Settings:
             return f"{name} is set when a server starts, and the server in use by others is not restarted", hint
         return f"{name} is for a private server, and the plan has none", hint
 
+    def refuse_other_machine(self, key: str, key_path: KeyPath) -> bool:
+        """Returns whether the key is a knob of the target while the server runs elsewhere; adds that problem."""
+        knob, running = self.catalogue.find(key), self.server.running
+        if knob is None or running is None or not self.server.is_remote:
+            return False
+        if knob.subject or key.startswith(f"{self.family}."):
+            return False
+        message = (
+            f"{knob.name} would be set on {self.facts.hostname}, and the server {running.address} runs on another "
+            "machine, which the setting would not reach"
+        )
+        self.complain(key_path, message, "set target.host to the server's host, or remove the setting")
+        return True
+
     def name_of(self, key: str) -> str:
         """Returns the knob's own name if the key is an alias."""
         knob = self.catalogue.find(key)

@@ -21,6 +21,7 @@ from paribus.trial.databases.database_session import DatabaseSession
 from paribus.trial.databases.running_server import RunningServerSession
 from paribus.trial.databases.servers import PrivateServers
 from paribus.trial.devices import Devices, PinnedDevices
+from paribus.trial.load_host import LoadHostSession
 from paribus.trial.precondition import PreconditionListener
 from paribus.trial.runner import Record, Runner
 from paribus.trial.target_session import Site, data_folder, restore
@@ -83,6 +84,9 @@ class Bench:
         self._sampler = Sampler(site.host, site.engine, names, interval_s, connects=self._needs_password)
         with contextlib.ExitStack() as failing:
             failing.callback(self._sampler.close)
+            self._load_host = LoadHostSession(site.load_host, interval_s) if site.load_host else None
+            if self._load_host is not None:
+                failing.callback(self._load_host.close)
             written_files = self._written_files()
             self._applier = self._open_journal(written_files)
             failing.callback(self._applier.restore)
@@ -104,6 +108,7 @@ class Bench:
             self._devices,
             self._tools,
             self._servers,
+            self._load_host,
         )
         return self
 
@@ -116,6 +121,8 @@ class Bench:
         """
         self._runner.stop()
         self._sampler.close()
+        if self._load_host is not None:
+            self._load_host.close()
         try:
             self._close_servers()
         finally:
@@ -168,6 +175,7 @@ class Bench:
             self._journal,
             on_server_processes,
             on_counting,
+            self._plan.load_host,
         )
 
     def _written_files(self) -> set[str]:
@@ -285,7 +293,7 @@ class Bench:
     def notes(self) -> list[StoredMessage]:
         """What a reader of the report must know of the machine."""
         server_notes = self._servers.notes() if self._servers is not None else []
-        return [note for note in [self._runner.usual_load(), *server_notes] if note]
+        return [*self._runner.usual_load(), *server_notes]
 
     def _remove_data(self) -> None:
         """Remove the data of every trial and of an earlier run of this experiment; all else stays."""

@@ -8,7 +8,7 @@ from paribus.i18n import StoredMessage
 from paribus.model import Limits, Measurement
 from paribus.trial import limits, machine, validity
 from paribus.trial.load_session import LoadSession
-from paribus.trial.monitor import LoadMonitor
+from paribus.trial.monitor import EngineMonitor
 from paribus.workloads.jobs import LoadKind
 
 
@@ -19,7 +19,7 @@ class TrialLoad:
         self,
         session: LoadSession,
         kind: LoadKind,
-        monitor: LoadMonitor,
+        monitor: EngineMonitor,
         stopped: Callable[[], bool],
         limits: Limits,
         check_process: Callable[[int], tuple[StoredMessage, ...]],
@@ -51,7 +51,7 @@ class TrialLoad:
             match event:
                 case Hello():
                     self._session.hello = event
-                    self._monitor.foreign.own_pids.add(event.pid)
+                    self._monitor.add_load_process(event.pid)
                     process_problems = self._check_process(event.pid)
                 case Phase(name="measuring"):
                     self._monitor.open()
@@ -73,7 +73,8 @@ class TrialLoad:
 
     def _conclude(self, result: Result, intervals: list[Interval]) -> list[StoredMessage]:
         """Store the measurements; the reasons not to use them."""
-        reasons = validity.load_problems(result, intervals, self._job)
-        observations = self._monitor.conclude(validity.engine_work(result), result.start_s)
+        errors = [validity.load_errors(result.errors)] if result.errors else []
+        problems = validity.engine_problems(result, intervals, self._job)
+        observations = self._monitor.conclude_load(result, problems)
         self.measurements = self._kind.measurements(result, intervals) + observations.measurements
-        return [*reasons, *observations.reasons]
+        return [*errors, *observations.reasons]

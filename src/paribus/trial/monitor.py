@@ -5,15 +5,16 @@ the loads of trials.
 """
 
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from paribus.engine.protocol import Census, Counted, Sample
+from paribus.engine.protocol import Census, Counted, Result, Sample
 from paribus.engine.run import Sampler
 from paribus.i18n import StoredMessage, stored_message
 from paribus.model import Measurement
 from paribus.trial import telemetry
-from paribus.trial.validity import LoadWork, OtherLoad
+from paribus.trial.validity import LoadWork, OtherLoad, engine_work
 
 _CENSUS_PATIENCE_S = 5.0
 
@@ -33,10 +34,38 @@ class CountedServer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """Measurements of the machine during a window, and reasons not to use the trial."""
+    """Measurements of the machine during a window, and reasons not to use the trial.
+
+    `busy_share` of its `cores` processors was busy, None where no sample shows it.
+    """
 
     measurements: tuple[Measurement, ...]
     reasons: list[StoredMessage]
+    busy_share: float | None = None
+    cores: int = 0
+
+
+class EngineMonitor(Protocol):
+    """Observer of one window of the engine's load."""
+
+    def add_load_process(self, pid: int) -> None:
+        """Count a process of the machine that makes the load as the experiment's."""
+        ...
+
+    def open(self) -> None:
+        """Mark the start of the window. Raises HostError when the sampler is gone."""
+        ...
+
+    def close(self) -> None:
+        """Mark the end of the window. Raises HostError when the sampler is gone."""
+        ...
+
+    def conclude_load(self, result: Result, problems: Sequence[StoredMessage]) -> Observations:
+        """What was observed while the engine came to this result.
+
+        `problems` are the engine's own.
+        """
+        ...
 
 
 class LoadMonitor:
@@ -64,6 +93,10 @@ class LoadMonitor:
         self._counted: list[Counted] = []
         self._is_last_attempt = is_last_attempt
 
+    def add_load_process(self, pid: int) -> None:
+        """Count a process of this machine as the experiment's."""
+        self.foreign.own_pids.add(pid)
+
     def open(self) -> None:
         """Mark the start of the window. Raises HostError when the sampler is gone."""
         self.sampler.ask_census(f"open {self._label}")
@@ -86,7 +119,13 @@ class LoadMonitor:
         if self._server is not None:
             counted = telemetry.within(self._counted, start_s, start_s + work.duration_s)
             measurements += telemetry.of_a_server(self._server.family, counted, closed, start_s, work.duration_s)
-        return Observations(measurements, others.reasons)
+        cores = max((sample.cores for sample in inside), default=0)
+        return Observations(measurements, others.reasons, telemetry.busy_share(inside), cores)
+
+    def conclude_load(self, result: Result, problems: Sequence[StoredMessage]) -> Observations:
+        """What was observed on this machine, which makes the load, and the engine's own `problems`."""
+        observations = self.conclude(engine_work(result), result.start_s)
+        return replace(observations, reasons=[*problems, *observations.reasons])
 
     def _drain(self) -> tuple[list[Sample], Census | None, Census | None]:
         """The samples up to the census at the window's end, and the censuses at both ends; stores counters."""

@@ -29,6 +29,7 @@ from paribus.trial.databases.database_session import DatabaseSession
 from paribus.trial.devices import Devices
 from paribus.trial.limits import refuse_machine
 from paribus.trial.load import TrialLoad
+from paribus.trial.load_host import LoadHostSession
 from paribus.trial.load_session import LoadSession
 from paribus.trial.monitor import LoadMonitor
 from paribus.trial.precondition import PreconditionListener, PreconditionLoad
@@ -68,12 +69,16 @@ class Runner:
         devices: Devices,
         tools: Tools,
         servers: DatabaseSession | None = None,
+        load_host: LoadHostSession | None = None,
     ) -> None:
+        """`host` and `engine` are the target's; `load_host` makes the load where there is one."""
         self._devices = devices
         self._tools = tools
         self._servers = servers
         self._host = host
         self._engine = engine
+        self._load_host = load_host
+        self._load_machine = (load_host.site.host, load_host.site.engine) if load_host else (host, engine)
         self._plan = plan
         self._data_folder = data_folder
         self._applier = applier
@@ -118,7 +123,7 @@ class Runner:
                             self._sampler.revive()
                             changes = self._apply(trial, tested)
                             applied = time.time()
-                            conditions = self._conditions.read()
+                            conditions = self._read_conditions()
                             event = machine.Applied(changes, applied, digest(conditions))
                         case machine.MakeLoad():
                             preconditions = trial.purpose is Purpose.PRECONDITION
@@ -146,9 +151,10 @@ class Runner:
         """Use the plan with its learned settle times from now on."""
         self._plan = plan
 
-    def usual_load(self) -> StoredMessage | None:
-        """A note on other load that was always present, if any."""
-        return self._other_load.usual()
+    def usual_load(self) -> list[StoredMessage]:
+        """Notes on other load that was always present, if any."""
+        of_load_host = self._load_host.usual_load() if self._load_host else None
+        return [note for note in (self._other_load.usual(), of_load_host) if note]
 
     def warning(self) -> StoredMessage | None:
         """A message, once, as soon as other load disturbs too many trials to discard them."""
@@ -160,6 +166,13 @@ class Runner:
             if load is not None:
                 load.stop()
         self._load = self._session = None
+
+    def _read_conditions(self) -> dict[str, str]:
+        """The conditions of the target and of the load host, whose sampler is started again where it has ended."""
+        if self._load_host is None:
+            return self._conditions.read()
+        self._load_host.revive()
+        return self._conditions.read() | self._load_host.conditions()
 
     def _apply(self, trial: Trial, tested: Sequence[str]) -> tuple[Change, ...]:
         """Apply the trial's settings of the machine and its server; parameters of the workload go into its job."""
@@ -183,7 +196,7 @@ class Runner:
     def _check_load(self, trial: Trial, pid: int) -> tuple[StoredMessage, ...]:
         """Read back the conditions of the process that makes the load; the reasons not to use the trial."""
         conditions = self._applier.conditions(self._knobs(trial), LOAD)
-        self._load_conditions = process_conditions.read_back(self._host, self._engine, pid, conditions)
+        self._load_conditions = process_conditions.read_back(*self._load_machine, pid, conditions)
         return machine.mismatches(self._load_conditions)
 
     def _verify(self, trial: Trial) -> tuple[Change, ...]:
@@ -240,10 +253,11 @@ class Runner:
         settle_s = protocol.toggle_s if session else protocol.takeoff_s
         if session is None:
             self.stop()
-            session = self._session = LoadSession(self._host, self._engine, job, conditions)
+            session = self._session = LoadSession(*self._load_machine, job, conditions)
         if in_flight:
             session.measure(str(trial.order), settle_s, protocol.trial_s)
-        return TrialLoad(session, jobs.kind_of(workload.kind), monitor, self._stopped, limits, check_load)
+        watched = self._load_host.monitor(monitor, str(trial.order)) if self._load_host else monitor
+        return TrialLoad(session, jobs.kind_of(workload.kind), watched, self._stopped, limits, check_load)
 
     def _server(self, trial: Trial) -> DatabaseServer | None:
         """Where the trial's load connects to, if it uses a server."""
@@ -261,7 +275,7 @@ class Runner:
 
     def work_on_data(self, job: Job, progress: Callable[[int, int], None]) -> None:
         """Make or remove a workload's data. Raises EngineError (too little space, for example) and Interrupted."""
-        engine = Engine(self._host, self._engine, self._devices.expected_by(job))
+        engine = Engine(*self._load_machine, self._devices.expected_by(job))
         try:
             for event in engine.events():
                 if self._stopped() and job.phase == "prepare":

@@ -14,11 +14,20 @@ DATA_FOLDER = "paribus-data"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Site:
-    """The host, the engine's path on it, and the knobs it may have."""
+    """The host, the engine's path on it, and the knobs it may have.
+
+    `load_host` is the machine that makes the load, None where that is this one.
+    """
 
     host: Host
     engine: str
     catalogue: Catalogue
+    load_host: "Site | None" = None
+
+    @property
+    def driver(self) -> "Site":
+        """The machine that makes the load."""
+        return self.load_host or self
 
     def engine_version(self) -> str:
         """The engine's name and version. Raises HostError."""
@@ -42,6 +51,17 @@ class Site:
 def data_folder(path: str, experiment: str) -> str:
     """The data folder of one experiment, below the plan's path."""
     return f"{path.rstrip('/')}/{DATA_FOLDER}/{experiment}"
+
+
+def reach_load_host(site: Site, experiment: str, stopped: Callable[[], bool]) -> None:
+    """Reach the load host again where it was lost; nothing of it has to be restored. Raises Unreachable."""
+    if site.load_host is None:
+        return
+    try:
+        site.load_host.host.reconnect(stopped)
+    except Unreachable as error:
+        todo = f"no setting was changed there; when it is reached again, continue with: paribus resume {experiment}"
+        raise Unreachable(error.message, todo) from error
 
 
 def restore(site: Site, experiment: str, stopped: Callable[[], bool]) -> None:

@@ -65,6 +65,15 @@ def measurements(samples: Sequence[Sample], start_s: float, device: str | None) 
     return tuple(measurement for measurement in measured if measurement is not None)
 
 
+def busy_share(samples: Sequence[Sample]) -> float | None:
+    """The share of all processors that was neither idle nor waiting for a disk; None without a sample."""
+    seconds = sum(sample.duration_s or 0.0 for sample in samples)
+    if not seconds:
+        return None
+    free = sum((s.cpu.idle + s.cpu.iowait) * (s.duration_s or 0.0) for s in samples)
+    return 1.0 - free / seconds
+
+
 def of_a_server(
     family: str, counted: Sequence[Counted], census: Census, start_s: float, duration_s: float
 ) -> tuple[Measurement, ...]:

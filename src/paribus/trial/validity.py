@@ -19,6 +19,7 @@ from paribus.errors import EngineError
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.units import show_size, show_time
 
+_SATURATED = 0.90  # of the processors of a load host, in any mode: all that it does there is making the load
 _ENGINE_BOUND = 0.80  # of the cores the engine may use, in user mode: its system time is the work measured
 _LATE = 0.10  # of the mean response time: what the engine starts late by itself is no answer of the disk
 _LITTLE_LATENESS_S = 100e-6
@@ -37,11 +38,9 @@ _TOO_MANY = N_(
 _LITTLE_CPU_S = 0.05  # the kernel counts processor time in ticks of up to 10 ms, for each process
 
 
-def load_problems(result: Result, intervals: Sequence[Interval], job: Job) -> list[StoredMessage]:
-    """Problems of the load itself."""
+def engine_problems(result: Result, intervals: Sequence[Interval], job: Job) -> list[StoredMessage]:
+    """Reasons why the figures are the engine's own and not those of what it loads."""
     reasons = []
-    if result.errors:
-        reasons.append(load_errors(result.errors))
     cores = min(result.cores_usable, result.workers)
     user = result.cpu.user_s / result.duration_s / cores
     if not job.measures_engine_cpu and user >= _ENGINE_BOUND:
@@ -61,6 +60,19 @@ def load_problems(result: Result, intervals: Sequence[Interval], job: Job) -> li
         text = N_("the engine stalled: an interval of {interval:g} s took {longest:.1f} s")
         reasons.append(stored_message(text, interval=job.interval_s, longest=longest))
     return reasons
+
+
+def saturation(result: Result, busy_share: float | None, cores: int) -> list[StoredMessage]:
+    """Reasons why the figures are those of the load host: its processors, or those the engine may use, were busy."""
+    if busy_share is not None and busy_share >= _SATURATED:
+        text = N_("the processors were the bottleneck: {busy:.0%} of {cores} were busy")
+        return [stored_message(text, busy=busy_share, cores=cores)]
+    usable = min(result.cores_usable, result.workers)
+    engine_busy = (result.cpu.user_s + result.cpu.system_s) / result.duration_s / usable
+    if engine_busy >= _SATURATED:
+        text = N_("the load engine was the bottleneck: {busy:.0%} of its {cores} cores busy")
+        return [stored_message(text, busy=engine_busy, cores=usable)]
+    return []
 
 
 def refuse_no_throughput(result: Result) -> None:
@@ -122,6 +134,11 @@ def engine_work(result: Result) -> LoadWork:
         cores=result.cores_usable,
         user_s=result.cpu.user_s,
     )
+
+
+def remote_work(result: Result) -> LoadWork:
+    """What an engine on another machine uses of the target: its server's traffic, and no processor time."""
+    return LoadWork(duration_s=result.duration_s, bytes_per_s=result.bytes_per_s, cores=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,3 +108,20 @@ def test_the_address_in_a_journal_names_the_place_of_the_secret() -> None:
         "tls": "off",
         "timeout_s": 600.0,
     }
+
+
+def test_sessions_of_a_lost_machine_are_ended_by_their_numbers() -> None:
+    sent: list[str] = []
+
+    def ask(text: str) -> Rows:
+        sent.append(text)
+        if text == "KILL 8":
+            raise QueryRefused("refused", "1094", "Unknown thread id: 8")
+        return Rows(event="rows", columns=[], rows=[["8"], ["9"]] if "SELECT" in text else [])
+
+    live_kinds.get("mariadb").end_sessions(ask, "paribus_x")
+    assert sent[1:] == ["KILL 8", "KILL 9"]
+    assert sent[0].endswith("WHERE DB = 'paribus_x'")
+    sent.clear()
+    live_kinds.get("postgres").end_sessions(ask, "paribus_x")
+    assert not sent, "DROP DATABASE WITH (FORCE) does it"

@@ -66,6 +66,13 @@ def _document(plan: Plan, host: Host, *advice: Advice, factor: str = "", found: 
     return applying.document(plan, found, by_factor, Site(host, "", load()), factor)
 
 
+def test_the_load_host_of_the_measurement_is_no_part_of_the_machine_that_is_set() -> None:
+    plan = checked(simple('"vm.swappiness" = [60, 1]'))
+    driven = dataclasses.replace(FOUND, fingerprint={"load_host": "gen", "load_host_kernel": "6.1"})
+    named = {one.name for one in _document(plan, _host(), found=driven).differences}
+    assert not [name for name in named if name.startswith("load_host")]
+
+
 def test_what_is_in_force_already_is_not_set_again() -> None:
     plan = checked(simple('"vm.swappiness" = [60, 1]'))
     asked = _document(plan, _host(), _set("vm.swappiness", "1"))

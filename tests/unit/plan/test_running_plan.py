@@ -3,6 +3,7 @@
 import dataclasses
 from pathlib import Path
 
+import plan_samples
 import pytest
 from plan_samples import checked, parsed
 
@@ -103,9 +104,15 @@ OFFERS = {
 }
 
 
+MACHINE_OFFERS = plan_samples.OFFERS | {
+    "process.load.cpus": plan_samples.offer("process.load.cpus", "default"),
+    "cgroup.load.cpu_quota": plan_samples.offer("cgroup.load.cpu_quota", "max"),
+}
+
+
 def _checked(text: str, offers: dict[str, Offer] | None = None, **said: object) -> Plan:
     offers = offers or OFFERS
-    rows = tuple(one.knob for one in offers.values())
+    rows = tuple(one.knob for name, one in offers.items() if name.startswith("mysql."))
     facts = DatabaseFacts(name="mariadb 10.11.6", rows=rows, running=_server(), **said)  # type: ignore[arg-type]
     return checked(text, offers=offers, database=facts)
 
@@ -128,6 +135,42 @@ def test_without_leave_no_variable_is_changed_and_load_alone_needs_none() -> Non
     assert _checked(_text(f'dsn = "{DSN}"', "allow_live = true")).database
     load_alone = f'name = "n"\n[database]\nkind = "mariadb"\ndsn = "{DSN}"\n[factors]\n"oltp_read_write.prepared" = '
     assert _checked(f"{load_alone}[true, false]\n{OLTP}").database
+
+
+OTHER_MACHINE = (
+    "would be set on db1, and the server mysql://db1:3306 runs on another machine, which the setting would not reach; "
+    "set target.host to the server's host, or remove the setting"
+)
+
+
+@pytest.mark.parametrize(
+    ("rest", "key"),
+    [
+        ('"vm.swappiness" = [10, 60]\n', 'factors."vm.swappiness": vm.swappiness'),
+        ('"vm.dirty_ratio" = [10, 20]\n', 'factors."vm.dirty_ratio": vm.dirty'),
+        ('[hold]\n"block.scheduler" = "none"\n', 'hold."block.scheduler": block.scheduler'),
+        (
+            '[[combination]]\nname = "c"\nsettings = { "vm.swappiness" = 1, "mysql.innodb_io_capacity" = 200 }\n',
+            'combination[0].settings."vm.swappiness": vm.swappiness',
+        ),
+    ],
+)
+def test_a_setting_of_the_machine_is_refused_where_the_server_runs_elsewhere(rest: str, key: str) -> None:
+    text = _text(f'dsn = "{DSN}"', "allow_live = true").replace(OLTP, rest + OLTP)
+    offers = OFFERS | MACHINE_OFFERS
+    with pytest.raises(PlanError) as refused:
+        _checked(text, offers, is_remote=True)
+    assert f"{key} {OTHER_MACHINE}" in str(refused.value)
+    assert len(refused.value.problems) == 1
+    assert _checked(text, offers).database
+
+
+def test_settings_of_the_load_and_of_the_server_are_taken_where_the_server_runs_elsewhere() -> None:
+    factors = '"process.load.cpus" = ["default", "0"]\n"cgroup.load.cpu_quota" = ["max", 1]\n'
+    factors += '"oltp_read_write.prepared" = [true, false]\n'
+    text = _text(f'dsn = "{DSN}"', "allow_live = true").replace(OLTP, factors + OLTP)
+    plan = _checked(text, OFFERS | MACHINE_OFFERS, is_remote=True)
+    assert len(plan.factors) == 4
 
 
 def test_everything_that_forbids_it_is_told_at_once() -> None:

@@ -129,6 +129,15 @@ def test_that_the_load_engine_was_the_bound_is_said_in_chinese() -> None:
     assert (found.limit, found.evidence) == (Limit.ENGINE, "受限于压测引擎：用户态占用了 85%（可用 2 个核）")
 
 
+def test_a_saturated_load_host_is_the_bound_and_is_named_in_chinese() -> None:
+    busy = stored_message("the processors were the bottleneck: {busy:.0%} of {cores} were busy", busy=0.96, cores=4)
+    located = stored_message("on the load host {host}: {what}", host="ssh://gen", what=busy)
+    spoilt = dataclasses.replace(typical().trials[0], invalid_because=(located,))
+    with speaking(Language.ZH):
+        [found] = bounds([], [spoilt])
+    assert (found.limit, found.evidence) == (Limit.ENGINE, "压测机 ssh://gen：受限于处理器：4 个处理器忙碌了 96%")
+
+
 def test_the_terminal_is_told_in_chinese() -> None:
     with speaking(Language.ZH):
         shown = _terminal(typical().view(RECIPES))

@@ -29,8 +29,9 @@ from paribus.engine.protocol import (
 from paribus.errors import EngineError
 from paribus.trial.validity import (
     OtherLoad,
+    engine_problems,
     engine_work,
-    load_problems,
+    load_errors,
     parameter_mismatches,
     refuse_no_throughput,
 )
@@ -138,7 +139,7 @@ def _hello(direct: bool = True) -> Hello:
 
 
 def test_a_quiet_trial_is_valid() -> None:
-    assert load_problems(_result(), [_interval(100.0), _interval(101.0)], _job()) == []
+    assert engine_problems(_result(), [_interval(100.0), _interval(101.0)], _job()) == []
     assert parameter_mismatches(_job(), _hello()) == []
 
 
@@ -149,13 +150,13 @@ def test_a_parameter_that_the_engine_took_otherwise_is_told() -> None:
 
 
 def test_errors_are_named_and_counted() -> None:
-    assert load_problems(_result({"io-error": 3}), [], _job())[0] == "the workload reported errors: 3 io-error"
+    assert load_errors({"io-error": 3}) == "the workload reported errors: 3 io-error"
 
 
 def test_an_engine_that_is_the_bound_is_told_but_for_the_one_that_measures_itself() -> None:
     intervals = [_interval(100.0)]
-    assert "the bottleneck: 85% of its 1 cores" in load_problems(_result(user_s=8.5), intervals, _job())[0]
-    assert load_problems(_result(user_s=8.5), intervals, _job("null")) == []
+    assert "the bottleneck: 85% of its 1 cores" in engine_problems(_result(user_s=8.5), intervals, _job())[0]
+    assert engine_problems(_result(user_s=8.5), intervals, _job("null")) == []
 
 
 def test_an_engine_that_starts_late_by_itself_is_told_and_a_disk_that_cannot_keep_up_is_not() -> None:
@@ -163,14 +164,16 @@ def test_an_engine_that_starts_late_by_itself_is_told_and_a_disk_that_cannot_kee
         offered=500, started=100, backlog_at_start=0, backlog_at_end=400, lag_s=8.0, late_mean_s=5e-5, late_max_s=0.1
     )
     overloaded = _result().model_copy(update={"pacing": pacing})
-    assert load_problems(overloaded, [_interval(100.0)], _job()) == []
+    assert engine_problems(overloaded, [_interval(100.0)], _job()) == []
     late = overloaded.model_copy(update={"pacing": pacing.model_copy(update={"late_mean_s": 0.002})})
-    assert "started 2 ms late on average although slots were free" in load_problems(late, [_interval(100.0)], _job())[0]
+    assert (
+        "started 2 ms late on average although slots were free" in engine_problems(late, [_interval(100.0)], _job())[0]
+    )
 
 
 def test_a_stall_of_the_engine_is_told() -> None:
-    assert "took 4.5 s" in load_problems(_result(), [_interval(100.0), _interval(101.0, 4.5)], _job())[0]
-    assert "took 10.0 s" in load_problems(_result(), [], _job())[0]
+    assert "took 4.5 s" in engine_problems(_result(), [_interval(100.0), _interval(101.0, 4.5)], _job())[0]
+    assert "took 10.0 s" in engine_problems(_result(), [], _job())[0]
 
 
 def _judge(foreign: OtherLoad, census: Census) -> list[str]:

@@ -11,6 +11,7 @@ from paribus.hosts.transport import Host
 from paribus.i18n import StoredMessage, stored_message
 from paribus.model import ExpectedAnswer
 
+_ENDED = "1094"  # a session that has ended meanwhile
 _MARK = "made_by_paribus"  # a table, whose comment says for which experiment
 _STARTED = "SELECT ROUND(UNIX_TIMESTAMP() - VARIABLE_VALUE) FROM {schema}.global_status WHERE VARIABLE_NAME = 'Uptime'"
 # A bound follows what it bounds, or the other way round; and two names for one thing.
@@ -35,6 +36,10 @@ class MySqlLive(LiveServerKind):
         """Which server it says it is, and its version."""
         version, comment = (text or "" for text in ask("SELECT @@version, @@version_comment").rows[0])
         return mysql_server.flavour(f"{version} {comment}"), version.partition("-")[0]
+
+    def instance(self, ask: Ask) -> str:
+        """Its machine, its port there and its data directory."""
+        return " ".join(text or "" for text in ask("SELECT @@hostname, @@port, @@datadir").rows[0])
 
     def may_not_set(self, ask: Ask, name: str) -> str:
         """Why this user may not set a variable; empty where it may."""
@@ -99,6 +104,16 @@ class MySqlLive(LiveServerKind):
             ExpectedAnswer(presence_query, "no database"),
             ExpectedAnswer(ours, "1"),
         )
+
+    def end_sessions(self, ask: Ask, database: str) -> None:
+        """End the connections of a lost machine: with an open transaction, each would keep the database."""
+        sessions = f"SELECT ID FROM information_schema.PROCESSLIST WHERE DB = {mysql_variables.quoted(database)}"  # noqa: S608
+        for (session,) in ask(sessions).rows:
+            try:
+                ask(f"KILL {session}")
+            except QueryRefused as error:
+                if error.code != _ENDED:
+                    raise
 
     def notes(self, ask: Ask) -> list[StoredMessage]:
         """What a reader must know of it."""

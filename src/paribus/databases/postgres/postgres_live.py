@@ -38,6 +38,10 @@ class PostgresLive(LiveServerKind):
         """Which server it says it is, and its version."""
         return "postgres", (ask("SHOW server_version").rows[0][0] or "").partition(" ")[0]
 
+    def instance(self, ask: Ask) -> str:
+        """When it was started, in microseconds."""
+        return ask("SELECT extract(epoch FROM pg_postmaster_start_time())").rows[0][0] or ""
+
     def may_not_set(self, ask: Ask, name: str) -> str:
         """Why this user may not set a variable; empty where it may."""
         may = ask(_SUPERUSER).rows[0][0] == "t"
@@ -104,6 +108,9 @@ class PostgresLive(LiveServerKind):
             ended = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = {name}"  # noqa: S608
             statements = (ended, f'DROP DATABASE IF EXISTS "{database}"')
         return statements, ExpectedAnswer(presence_query, "no database"), ExpectedAnswer(ours, "1")
+
+    def end_sessions(self, ask: Ask, database: str) -> None:
+        """Nothing: the statement that removes a database ends its sessions."""
 
     def notes(self, ask: Ask) -> list[StoredMessage]:
         """What a reader must know of it."""

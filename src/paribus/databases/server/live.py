@@ -4,6 +4,7 @@ The journal's keeper carries out and undoes the actions; nothing here changes th
 """
 
 import dataclasses
+from functools import cached_property
 
 from paribus.databases.mysql import mysql_live  # noqa: F401  they register their kinds
 from paribus.databases.postgres import postgres_live  # noqa: F401  they register their kinds
@@ -13,13 +14,13 @@ from paribus.databases.server.variable import ServerVariable, TakesEffect
 from paribus.engine.protocol import Counting, DatabaseServer, MysqlServer, PostgresServer, Rows, SqlJob
 from paribus.engine.sql import Sql
 from paribus.errors import DatabaseError, EngineError, HostError, QueryRefused, ServerGone, Unreachable
+from paribus.hosts import addresses
 from paribus.hosts.transport import Host
 from paribus.i18n import StoredMessage
 from paribus.model import PutStatements, RunningServer, UntilRestart
 
 _CONNECTING_S = 10.0
 _ANSWER_S = 600.0  # dropping much data takes its time
-_HERE = ("localhost", "127.0.0.1", "::1")
 MARK = "made by Paribus for experiment "
 
 
@@ -59,6 +60,10 @@ class LiveServer:
             message = f"{self.server.address} is {flavour} {version}, and no {self._kind.name} server"
             raise DatabaseError(message, f'write kind = "{flavour}"')
         return f"{flavour} {version}"
+
+    def instance(self) -> str:
+        """What tells this server from any other, the same on all connections. Raises QueryRefused and ServerGone."""
+        return self._live_kind.instance(self.query)
 
     def query(self, text: str) -> Rows:
         """The result of one statement. Raises QueryRefused, and ServerGone where the server is not reached."""
@@ -122,10 +127,14 @@ class LiveServer:
         """Notes for the reader of a report."""
         return self._live_kind.notes(self.query)
 
+    @cached_property
+    def is_on_target(self) -> bool:
+        """Whether the server is reached by a socket, or by an address of the target itself."""
+        return self.server.socket is not None or addresses.is_own(self._host, self.server.host or "")
+
     def process(self) -> int | None:
         """The server's process, where it runs on the target and can be identified."""
-        is_here = self.server.socket is not None or self.server.host in _HERE
-        if not is_here:
+        if not self.is_on_target:
             return None
         try:
             candidates = [self._live_kind.process(self.query, self._host)]
@@ -192,6 +201,10 @@ class LiveServer:
         called = f"database {name}"
         make = PutStatements(name=called, server=server, statements=self._live_kind.making(name, mark), check=presence)
         return make, PutStatements(name=called, server=server, statements=removing, check=presence, only_if=ownership)
+
+    def end_sessions(self, database: str) -> None:
+        """End what is still connected to a database. Raises QueryRefused and ServerGone."""
+        self._live_kind.end_sessions(self.query, database)
 
     def _journal_address(self) -> dict[str, object]:
         """The address in a journal, without the password."""

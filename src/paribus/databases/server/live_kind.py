@@ -35,6 +35,10 @@ class LiveServerKind(Protocol):
         """The kind of server by its own account, and its version."""
         ...
 
+    def instance(self, ask: Ask) -> str:
+        """What tells this server from any other, the same on all connections to it."""
+        ...
+
     def may_not_set(self, ask: Ask, name: str) -> str:
         """Why this user may not set a variable; empty where it may."""
         ...
@@ -69,6 +73,10 @@ class LiveServerKind(Protocol):
 
     def removing(self, ask: Ask, database: str, mark: str) -> tuple[tuple[str, ...], ExpectedAnswer, ExpectedAnswer]:
         """The statements that remove it, the check that it is gone, and the check that it has this mark."""
+        ...
+
+    def end_sessions(self, ask: Ask, database: str) -> None:
+        """End what is still connected to a database, so that it can be removed. Raises QueryRefused."""
         ...
 
     def notes(self, ask: Ask) -> list[StoredMessage]:

@@ -1,6 +1,7 @@
 """The machine under test: its connection, and the facts that a plan is checked against."""
 
 import contextlib
+import dataclasses
 from collections.abc import Callable, Iterator
 
 from paribus import workloads as _workloads  # noqa: F401  registers the kinds that a plan may name
@@ -17,10 +18,12 @@ from paribus.hosts.ssh import SshHost
 from paribus.hosts.transport import described
 from paribus.knobs import catalog, discovery
 from paribus.knobs.journals import not_inspected
+from paribus.lab.machine.load_host_inspection import inspect_load_host
 from paribus.lab.machine.server_inspection import inspect_server
 from paribus.model import Facts, Location, Plan
 from paribus.plan.check import check
 from paribus.plan.form.parse import Parsed
+from paribus.plan.load_host import separate_load
 from paribus.plan.needs import Needs, condition_subject
 from paribus.plan.needs import needs as needs_of
 from paribus.plan.schedule.comparisons import all_settings
@@ -77,27 +80,45 @@ def site_of(parsed: Parsed, report: Report = discard) -> Iterator[Site]:
         environment.withheld(*variables),
         site(table.host, become=table.become, report=report, subject=condition_subject(parsed)) as connected,
     ):
-        yield connected
+        load = separate_load(parsed.table)
+        with _with_load_host(connected, (load.host, load.become) if load else None, report) as both:
+            yield both
 
 
 @contextlib.contextmanager
-def site_of_plan(plan: Plan, report: Report = discard) -> Iterator[Site]:
-    """Connect to the machine under test of a checked plan. Raises as `site`."""
+def site_of_plan(plan: Plan, report: Report = discard, *, loads: bool = False) -> Iterator[Site]:
+    """Connect to the machine under test of a checked plan; `loads`: to its load host too. Raises as `site`."""
     running = plan.database.running if plan.database else None
-    variables = filter(None, [running.variable if running else None])
-    target = plan.target
-    with environment.withheld(*variables), site(target.address, become=target.become, report=report) as connected:
+    target, load = plan.target, plan.load_host if loads else None
+    variables = filter(None, [running.variable if running else None, load.variable if load else None])
+    with (
+        environment.withheld(*variables),
+        site(target.address, become=target.become, report=report) as connected,
+        _with_load_host(connected, (load.address, load.become) if load else None, report) as both,
+    ):
+        yield both
+
+
+@contextlib.contextmanager
+def _with_load_host(connected: Site, load_host: tuple[str, bool] | None, report: Report) -> Iterator[Site]:
+    """The machine under test, with a connection to the load host of this address (and sudo), if there is one."""
+    if load_host is None:
         yield connected
+        return
+    address, become = load_host
+    with site(address, become=become, report=report) as load_site:
+        yield dataclasses.replace(connected, load_host=load_site)
 
 
 def fingerprint(site: Site, path: str, device: str | None) -> dict[str, str]:
-    """Identification of the machine, and of the file system and the disk under test."""
+    """Identification of the machine, of the file system and the disk under test, and of the load host."""
     disk = hosts_facts.device_fingerprint(site.host, device) if device else {}
     try:
         filesystem = {"filesystem": mount_of(site.host, path).filesystem}
     except HostError:  # the folder no longer exists
         filesystem = {}
-    return hosts_facts.fingerprint(site.host) | filesystem | disk
+    load_host = hosts_facts.fingerprint(site.load_host.host) if site.load_host else {}
+    return hosts_facts.fingerprint(site.host) | filesystem | disk | hosts_facts.of_load_host(load_host)
 
 
 def inspect(site: Site, needs: Needs) -> Facts:
@@ -118,6 +139,7 @@ def inspect(site: Site, needs: Needs) -> Facts:
     mount = mount_of(site.host, probed.directory.path).point
     offers = discovery.offers(site.host, site.catalogue, needs.knob_keys, Location(device, mount), root=root)
     database, server_offers = inspect_server(site, needs, probed.directory.path, path_refused)
+    load_host = inspect_load_host(site, needs, database) if site.load_host else None
     missing = frozenset(name for name in needs.programs if not hosts_facts.has_program(site.host, name))
     return Facts(
         hostname=probed.hostname,
@@ -140,6 +162,7 @@ def inspect(site: Site, needs: Needs) -> Facts:
         offers=offers | server_offers,
         database=database,
         missing_programs=missing,
+        load_host=load_host,
         block_devices={name: block_device(site.host, site.engine, name) for name in needs.named_devices},
     )
 

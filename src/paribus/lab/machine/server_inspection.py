@@ -96,21 +96,22 @@ def _described(kind: str, version: str, variables: Mapping[str, ServerVariable],
 def _inspect_running(
     site: Site, database: DatabaseTable, address: str, *, local: bool, keys: Iterable[str]
 ) -> ServerFacts:
-    server = _with_credential(site.host, database, address, local=local)
+    server = with_credential(site.host, database, address, local=local)
     live = LiveServer(site.host, site.engine, database.kind, server)
     try:
         name = live.name()
         variables = live.variables()
         facts, offers = _described(database.kind, name.partition(" ")[2], variables, keys)
         undoable = {key: _undoable(live, variables[key.partition(".")[2]], offered) for key, offered in offers.items()}
-        wrong, notes = _wrong(live), _notes(live, site.host)
+        wrong, notes, is_remote = _wrong(live), _notes(live, site.host), not live.is_on_target
     finally:
         live.close()
-    return dataclasses.replace(facts, running=server, wrong=tuple(wrong), notes=tuple(notes)), undoable
+    facts = dataclasses.replace(facts, running=server, is_remote=is_remote, wrong=tuple(wrong), notes=tuple(notes))
+    return facts, undoable
 
 
-def _with_credential(host: Host, database: DatabaseTable, address: str, *, local: bool) -> RunningServer:
-    """The running server with the location of its password. Raises DatabaseError."""
+def with_credential(host: Host, database: DatabaseTable, address: str, *, local: bool) -> RunningServer:
+    """The running server with the location of its password on a host. Raises DatabaseError."""
     server = dsn.parse(address)
     credential = _credential(host, database, server, local=local)
     return dataclasses.replace(server, prefix=database.schema_, credential=credential)
@@ -120,7 +121,7 @@ def _credential(host: Host, database: DatabaseTable, server: RunningServer, *, l
     """Location of the password: as the plan names it, else the first usual one that exists; None for none."""
     if database.password_env is not None:
         if not local:
-            message = "the password is looked for on the target, which does not have this program's environment"
+            message = f"the password is looked for on {host.name}, which does not have this program's environment"
             raise DatabaseError(message, "name a file there: password_file")
         return {"env": database.password_env}
     if database.password_file is not None:
@@ -172,7 +173,13 @@ def _notes(live: LiveServer, host: Host) -> list[StoredMessage]:
     address = live.server.address
     shared = N_("{server} is in use by others: their work adds to the noise and to the server's counters")
     notes = [stored_message(shared, server=address)]
-    if live.process() is None:
+    if not live.is_on_target:
+        elsewhere = N_(
+            "{server} runs on another machine than the target ({host}), which alone is monitored: the report shows"
+            " no processor, disk or memory of the server's machine"
+        )
+        notes.append(stored_message(elsewhere, server=address, host=host.name))
+    elif live.process() is None:
         message = N_(
             "no process of {server} was found on {host}: if the server runs there, it counts as other"
             " load; if not, the monitored machine is not the server's"

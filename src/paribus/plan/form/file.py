@@ -60,10 +60,13 @@ Responses = Annotated[
 assert set(ResponseName.__args__) == set(RESPONSES)  # type: ignore[attr-defined]
 
 
+HostAddress = Annotated[str, StringConstraints(pattern=r"^(local|ssh://[A-Za-z0-9._~@:\[\]-]+/?)$")]
+
+
 class TargetTable(StrictTable):
     """The machine under test."""
 
-    host: Annotated[str, StringConstraints(pattern=r"^(local|ssh://[A-Za-z0-9._~@:\[\]-]+/?)$")] = Field(
+    host: HostAddress = Field(
         "local", description="how it is reached: local, or ssh://[user@]host[:port] by way of your own ssh"
     )
     become: bool = Field(False, description="over ssh: do everything there as root, by sudo without a question")
@@ -78,6 +81,13 @@ class TargetTable(StrictTable):
         "/dev/disk/by-id, or a loop device's backing file",
     )
     allow_live: bool = Field(False, description="variables of a running server that others use may be changed")
+
+
+class LoadTable(StrictTable):
+    """The machine that makes the load on a running server, where that is not the target."""
+
+    host: HostAddress = Field(description="how it is reached: local, or ssh://[user@]host[:port]")
+    become: bool = Field(False, description="over ssh: make the load there as root, by sudo without a question")
 
 
 class CombinationTable(StrictTable):
@@ -219,6 +229,7 @@ class PlanTable(StrictTable):
     name: Name
     question: str = Field("", description="what is to be found out, in words")
     target: TargetTable = TargetTable()
+    load: LoadTable | None = None
     database: DatabaseTable | None = None
     hold: dict[str, Level] = Field({}, description="settings held in every trial")
     factors: dict[str, Annotated[list[Level], Field(min_length=2, max_length=32)]] = Field(

@@ -5,6 +5,7 @@ step is journalled before it is done, and done by the journal's keeper; so it is
 program is killed. Called by the bench and the runner.
 """
 
+import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from paribus.databases import LiveServer
@@ -12,7 +13,7 @@ from paribus.engine.protocol import Counting, DatabaseServer
 from paribus.errors import DatabaseError, HostError, Unreachable
 from paribus.hosts.transport import Host
 from paribus.knobs.journal import Journal
-from paribus.model import Change, Database, PutStatements, Settings, Trial, Workload
+from paribus.model import Change, Database, LoadHost, PutStatements, Settings, Trial, Workload
 from paribus.registry import database_settings
 from paribus.trial.databases.database_session import DatabaseSession, Work, database_of, server_text, tested_variables
 from paribus.trial.databases.running_server_variables import JournalledVariables
@@ -32,11 +33,12 @@ class RunningServerSession(DatabaseSession):
         journal: Journal,
         on_server_processes: Callable[[list[int]], None],
         on_counting: Callable[[Counting | None], None],
+        load_host: LoadHost | None = None,
     ) -> None:
         """Nothing is made yet.
 
         `on_server_processes` receives the server's process, where that is on the target; `on_counting` receives how its
-        counters are read.
+        counters are read. `load_host` connects with a credential of its own.
         """
         super().__init__(database.family)
         assert database.running is not None
@@ -48,6 +50,7 @@ class RunningServerSession(DatabaseSession):
         self._journal = journal
         self._on_server_processes = on_server_processes
         self._on_counting = on_counting
+        self._load_host = load_host
         self._is_counting = False
         self._variables = JournalledVariables(self._live, journal, database.family)
         # By name, the actions that create and remove it.
@@ -154,7 +157,11 @@ class RunningServerSession(DatabaseSession):
 
     def server(self, workload: Workload, settings: Settings) -> DatabaseServer:
         """Where a load of these settings connects to."""
-        return self._live.address(self._name(workload, settings), timeout_s=60.0)
+        address = self._live.address(self._name(workload, settings), timeout_s=60.0)
+        if self._load_host is None:
+            return address
+        credential = self._load_host.credential
+        return address.model_copy(update={"credential": dict(credential) if credential else None})
 
     def uncounted(self, reason: str) -> None:
         """Note that its counters cannot be read any more; the next `apply` tries again."""
@@ -162,7 +169,14 @@ class RunningServerSession(DatabaseSession):
         super().uncounted(reason)
 
     def close(self) -> None:
-        """End the connection; the keeper restores databases and variables."""
+        """End the connection; the keeper restores databases and variables.
+
+        A load host that was lost has left sessions on the server, which would delay that.
+        """
+        if self._load_host is not None:
+            with contextlib.suppress(DatabaseError):  # the keeper reports what it cannot remove
+                for name in self._databases:
+                    self._live.end_sessions(name)
         self._live.close()
 
     def _name(self, workload: Workload, settings: Settings) -> str:

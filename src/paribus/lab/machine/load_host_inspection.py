@@ -1,0 +1,72 @@
+"""Inspection of the machine that makes the load on a running server: does it reach that server?"""
+
+import contextlib
+import dataclasses
+
+from paribus.databases import LiveServer
+from paribus.errors import DatabaseError, Unreachable
+from paribus.hosts import addresses
+from paribus.hosts.transport import Host
+from paribus.i18n import N_, StoredMessage, stored_message
+from paribus.lab.machine.server_inspection import with_credential
+from paribus.model import DatabaseFacts, LoadHostFacts, RunningServer
+from paribus.plan.database import DatabaseTable
+from paribus.plan.needs import Needs
+from paribus.trial.target_session import Site
+
+_LOCAL = "local"
+_BOOT = "/proc/sys/kernel/random/boot_id"
+_NETWORK_ADDRESS = "write the name or address under which both hosts reach it in the network"
+
+
+def inspect_load_host(site: Site, needs: Needs, server: DatabaseFacts | None) -> LoadHostFacts:
+    """What forbids that the load host of a site works on the server that its target was asked about.
+
+    Without an answer of that server the facts are empty. Raises Unreachable and HostError.
+    """
+    load_host, database = site.load_host, needs.database
+    assert load_host is not None
+    running = server.running if server else None
+    notes = tuple(_notes(site.host, load_host.host))
+    if running is None or database is None or database.dsn is None:
+        return LoadHostFacts(notes=notes)
+    if problem := _unreachable(load_host.host, running):
+        return LoadHostFacts(wrong=(problem,), notes=notes)
+    return dataclasses.replace(_connected(site, load_host, database, database.dsn, running), notes=notes)
+
+
+def _unreachable(host: Host, server: RunningServer) -> tuple[str, str] | None:
+    """Why an address means no other machine from this host, and the correction."""
+    if server.socket is not None:
+        return f"{host.name} cannot reach {server.address}, which is a socket of the target", _NETWORK_ADDRESS
+    if addresses.is_own(host, server.host or ""):
+        return f"{server.address} is the load host itself when {host.name} connects to it", _NETWORK_ADDRESS
+    return None
+
+
+def _connected(site: Site, load_host: Site, database: DatabaseTable, dsn: str, running: RunningServer) -> LoadHostFacts:
+    """The credential on the load host, with which it reaches the same server as the target."""
+    name = load_host.host.name
+    try:
+        server = with_credential(load_host.host, database, dsn, local=name == _LOCAL)
+        from_load_host = LiveServer(load_host.host, load_host.engine, database.kind, server)
+        from_target = LiveServer(site.host, site.engine, database.kind, running)
+        with contextlib.closing(from_load_host), contextlib.closing(from_target):
+            is_same = from_load_host.instance() == from_target.instance()
+    except Unreachable:
+        raise
+    except DatabaseError as error:
+        remedy = error.todo or "let this user in from that host too, and keep its password there"
+        return LoadHostFacts(wrong=((f"{name} cannot work on the server: {error.message}", remedy),))
+    if not is_same:
+        message = f"{running.address} is another server when {name} connects to it than from the target"
+        return LoadHostFacts(wrong=((message, _NETWORK_ADDRESS),))
+    return LoadHostFacts(credential=server.credential)
+
+
+def _notes(target: Host, load_host: Host) -> list[StoredMessage]:
+    """A note for the report where the two are one machine."""
+    if target.read(_BOOT) != load_host.read(_BOOT):
+        return []
+    text = N_("the load host {load_host} and the target {target} run on one machine, and share its processors")
+    return [stored_message(text, load_host=load_host.name, target=target.name)]

@@ -1,0 +1,63 @@
+"""Check of the table [load]: another machine than the target makes the load on a running server."""
+
+from collections.abc import Iterator, Mapping
+
+from paribus.knobs.catalog import LOAD, Catalogue
+from paribus.model import Facts, LoadHost
+from paribus.plan.form.file import LoadTable, PlanTable
+from paribus.plan.form.key_paths import KeyPath
+from paribus.plan.form.parse import Parsed
+from paribus.plan.workloads import kind_of, name_of
+
+Complaint = tuple[KeyPath, str, str]
+_HOST: KeyPath = ("load", "host")
+_GROUP = "cgroup."
+
+
+def separate_load(table: PlanTable) -> LoadTable | None:
+    """Returns the table [load] if it names another machine than the target."""
+    load, target = table.load, table.target
+    if load is None or (load.host.rstrip("/"), load.become) == (target.host.rstrip("/"), target.become):
+        return None
+    return load
+
+
+def load_host_of(table: PlanTable, facts: Facts) -> LoadHost | None:
+    """Returns the machine that makes the load; None if that is the target."""
+    load = separate_load(table)
+    if load is None:
+        return None
+    credential = facts.load_host.credential if facts.load_host else None
+    return LoadHost(address=load.host, become=load.become, credential=credential)
+
+
+def complaints(
+    parsed: Parsed, catalogue: Catalogue, facts: Facts, keys: list[tuple[KeyPath, str]]
+) -> Iterator[Complaint]:
+    """Yields the place, the problem and its correction for all that a separate load host does not allow.
+
+    `keys`: every setting of the plan with its place.
+    """
+    table = parsed.table
+    load = separate_load(table)
+    if load is None:
+        return
+    database = parsed.document.get("database")
+    if not isinstance(database, Mapping) or "dsn" not in database:
+        message = "a load host makes the load on a running server, and the plan names none"
+        yield _HOST, message, 'name it, as [database] dsn = "mysql://user@host/", or remove [load]'
+    for number, workload in enumerate(table.workload):
+        if not kind_of(workload).on_database:
+            message = f"{name_of(workload)} is made on the target, where its files are, and not by {load.host}"
+            yield ("workload", number, "kind"), message, "remove this workload, or remove [load]"
+    server = facts.database
+    if server is not None and server.running is not None and server.is_remote:
+        message = f"the server {server.running.address} does not run on {facts.hostname}, which is the target"
+        yield ("target", "host"), message, "with [load], set target.host to the server's host"
+    for key_path, key in keys:
+        knob = catalogue.find(key)
+        if knob is not None and knob.subject == LOAD and knob.name.startswith(_GROUP):
+            message = f"{knob.name} needs a control group on {load.host}, and nothing is changed on a load host"
+            yield key_path, message, "remove it; process.load.cpus limits the processors of the load"
+    for message, hint in facts.load_host.wrong if facts.load_host else ():
+        yield _HOST, message, hint

@@ -1,0 +1,103 @@
+"""A plan's load host: which loads it can make, and what is refused because nothing is changed there."""
+
+import dataclasses
+
+import plan_samples
+import pytest
+from plan_samples import checked, parsed
+
+from paribus.errors import PlanError
+from paribus.model import DatabaseFacts, Facts, LoadHost, LoadHostFacts, Plan
+from paribus.plan import dsn
+from paribus.plan.load_host import load_host_of, separate_load
+
+DSN = "mysql://bench@db1/"
+LOAD = '[load]\nhost = "ssh://gen"\n'
+OLTP = '[[workload]]\nkind = "oltp_read_write"\ntable_size = 1000\nthreads = [1, 4]\n'
+FACTORS = '[factors]\n"vm.swappiness" = [10, 60]\n'
+SWITCHED = plan_samples.OFFERS | {
+    name: plan_samples.offer(name, current)
+    for name, current in {"process.load.cpus": "default", "cgroup.load.cpu_quota": "max"}.items()
+}
+
+
+def _text(load: str = LOAD, database: str = f'dsn = "{DSN}"', factors: str = FACTORS, workload: str = OLTP) -> str:
+    return f'name = "n"\n{load}[database]\nkind = "mariadb"\n{database}\n{factors}{workload}'
+
+
+def _checked(text: str, facts: LoadHostFacts | None = None, *, is_remote: bool = False) -> Plan:
+    server = dataclasses.replace(dsn.parse(DSN), prefix="paribus")
+    database = DatabaseFacts(name="mariadb 10.11.6", running=server, is_remote=is_remote)
+    return checked(text, offers=SWITCHED, database=database, load_host=facts or LoadHostFacts())
+
+
+def _refused(text: str, **more: object) -> str:
+    with pytest.raises(PlanError) as error:
+        _checked(text, **more)  # type: ignore[arg-type]
+    return str(error.value)
+
+
+def test_settings_of_the_target_and_conditions_of_the_load_are_taken() -> None:
+    factors = f'{FACTORS}"process.load.cpus" = ["default", "0"]\n'
+    plan = _checked(_text(factors=factors), LoadHostFacts(credential={"file": "/root/secret"}))
+    assert plan.load_host == LoadHost(address="ssh://gen", credential={"file": "/root/secret"})
+    assert [factor.key for factor in plan.factors] == ["vm.swappiness", "process.load.cpus"]
+
+
+@pytest.mark.parametrize(
+    ("load", "target", "separate"),
+    [
+        ('host = "ssh://gen"', "", True),
+        ('host = "local"', 'host = "ssh://db1"', True),
+        ('host = "local"', "", False),
+        ('host = "ssh://db1/"', 'host = "ssh://db1"', False),
+        ('host = "ssh://db1"\nbecome = true', 'host = "ssh://db1"', True),
+    ],
+)
+def test_a_load_host_is_another_machine_than_the_target(load: str, target: str, separate: bool) -> None:
+    table = parsed(_text(f"[target]\n{target}\n[load]\n{load}\n")).table
+    assert (separate_load(table) is not None) is separate
+    facts: Facts = plan_samples.facts()
+    assert (load_host_of(table, facts) is not None) is separate
+
+
+def test_without_a_running_server_there_is_nothing_to_load() -> None:
+    assert "a load host makes the load on a running server, and the plan names none" in _refused(_text(database=""))
+    files = f'name = "n"\n{LOAD}{FACTORS}{plan_samples.FILEIO}'
+    with pytest.raises(PlanError) as refused:
+        checked(files, load_host=LoadHostFacts())
+    assert "load.host: a load host makes the load on a running server" in str(refused.value)
+    assert "fileio is made on the target, where its files are, and not by ssh://gen" in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", ["fileio", "iomatrix", "fio", "sysbench", "command"])
+def test_loads_on_files_and_of_tools_stay_on_the_target(kind: str) -> None:
+    more = {
+        "iomatrix": 'device = "/dev/sda"',
+        "fio": 'options = { rw = "randread", bs = "4k", size = "1m" }',
+        "sysbench": 'test = "cpu"',
+        "command": 'run = ["true"]\nthroughput = "(?P<value>[0-9]+)"',
+    }
+    told = _refused(_text(workload=f'{OLTP}[[workload]]\nkind = "{kind}"\n{more.get(kind, "")}\n'))
+    assert f"{kind} is made on the target, where its files are, and not by ssh://gen" in told
+    assert "remove this workload, or remove [load]" in told
+
+
+def test_the_target_must_be_the_servers_host() -> None:
+    told = _refused(_text(factors='[factors]\n"oltp_read_write.prepared" = [true, false]\n'), is_remote=True)
+    assert "the server mysql://db1:3306 does not run on db1, which is the target" in told
+    assert "with [load], set target.host to the server's host" in told
+
+
+def test_a_control_group_of_the_load_is_refused() -> None:
+    told = _refused(_text(factors=f'{FACTORS}"cgroup.load.cpu_quota" = ["max", 1]\n'))
+    assert "cgroup.load.cpu_quota needs a control group on ssh://gen, and nothing is changed on a load host" in told
+    assert "process.load.cpus limits the processors of the load" in told
+
+
+def test_what_the_inspection_found_is_told_with_its_notes() -> None:
+    wrong = (("ssh://gen cannot reach it", "open the firewall"),)
+    assert "load.host: ssh://gen cannot reach it; open the firewall" in _refused(
+        _text(), facts=LoadHostFacts(wrong=wrong)
+    )
+    assert "one machine" in " ".join(_checked(_text(), LoadHostFacts(notes=("one machine",))).notes)  # type: ignore[arg-type]

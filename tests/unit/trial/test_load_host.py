@@ -1,0 +1,105 @@
+"""The window of a trial on two machines: whose samples count, and whose fault an unusable trial is."""
+
+from typing import cast
+
+import pytest
+from test_validity import SAMPLE, _result
+
+from paribus.engine.protocol import Census, CpuShares, Event, ProcessUse, Result, Sample
+from paribus.engine.run import Sampler
+from paribus.i18n import stored_message
+from paribus.trial.load_host import TwoHostMonitor
+from paribus.trial.monitor import LoadMonitor, Observations
+from paribus.trial.validity import OtherLoad, saturation
+
+ENGINE = 4711
+
+
+class _Sampler:
+    """A machine of four processors that is this busy from `start_s` on, and whose census lists these processes."""
+
+    def __init__(self, busy: float, start_s: float, processes: list[ProcessUse]) -> None:
+        self._busy = busy
+        self._start_s = start_s
+        self._processes = processes
+        self._events: list[Event] = []
+
+    def ask_census(self, label: str) -> None:
+        opens = label.startswith("open")
+        now_s = self._start_s + (0.0 if opens else 10.0)
+        if not opens:
+            cpu = CpuShares(user=self._busy, system=0, iowait=0, irq=0, steal=0, idle=1 - self._busy)
+            sample = SAMPLE.model_copy(update={"monotonic_s": now_s, "cpu": cpu, "cores": 4})
+            self._events.append(cast("Sample", sample))
+        processes = [] if opens else self._processes
+        self._events.append(
+            Census(
+                event="census", label=label, monotonic_s=now_s, duration_s=None if opens else 10.0, processes=processes
+            )
+        )
+
+    def receive(self, timeout_s: float) -> Event | None:
+        return self._events.pop(0) if self._events else None
+
+
+def _process(pid: int, cpu_s: float) -> ProcessUse:
+    return ProcessUse(pid=pid, command="job", cpu_s=cpu_s, read_bytes=0, written_bytes=0)
+
+
+def _monitor(sampler: _Sampler) -> LoadMonitor:
+    return LoadMonitor(cast("Sampler", sampler), OtherLoad(set()), "1", device=None)
+
+
+def _observed(target_busy: float, load_host_busy: float, problems: tuple[str, ...] = ()) -> Observations:
+    """The clock of the target is an hour ahead of that of the load host, on which the engine counts."""
+    target = _Sampler(target_busy, 3700.0, [])
+    load_host = _Sampler(load_host_busy, 100.0, [_process(ENGINE, 40 * load_host_busy)])
+    monitor = TwoHostMonitor(_monitor(target), _monitor(load_host), "ssh://gen")
+    monitor.add_load_process(ENGINE)
+    monitor.open()
+    monitor.close()
+    return monitor.conclude_load(_result(), [stored_message(problem) for problem in problems])
+
+
+def _values(observations: Observations) -> dict[str, float]:
+    return {measurement.metric: measurement.mean for measurement in observations.measurements}
+
+
+def test_each_machine_is_measured_by_its_own_samples_and_clock() -> None:
+    values = _values(_observed(0.5, 0.2))
+    assert values["cpu_user_share"] == pytest.approx(0.5)
+    assert values["load_host_cpu_user_share"] == pytest.approx(0.2)
+    assert not [metric for metric in values if metric.startswith("load_host_memory")]
+
+
+def test_a_quiet_load_host_and_a_busy_target_are_no_reason() -> None:
+    assert _observed(1.0, 0.5).reasons == []
+
+
+def test_a_saturated_load_host_is_named() -> None:
+    assert _observed(0.1, 0.95).reasons == [
+        "on the load host ssh://gen: the processors were the bottleneck: 95% of 4 were busy"
+    ]
+
+
+def test_a_problem_of_the_engine_names_its_machine() -> None:
+    assert _observed(0.1, 0.95, ("the engine stalled",)).reasons == ["on the load host ssh://gen: the engine stalled"]
+
+
+def test_the_processors_that_the_engine_may_use_can_be_saturated_alone() -> None:
+    result: Result = _result(user_s=8.5)
+    assert saturation(result, 0.3, 4) == ["the load engine was the bottleneck: 95% of its 1 cores busy"]
+    assert saturation(_result(user_s=7.0), 0.3, 4) == []
+    assert saturation(_result(user_s=7.0), None, 0) == []
+
+
+def test_the_other_load_of_the_target_does_not_include_the_engine_that_is_elsewhere() -> None:
+    """A process of the target that has by chance the number of the engine counts as another's."""
+    target = _Sampler(0.5, 3700.0, [_process(ENGINE, 20.0)])
+    monitor = TwoHostMonitor(_monitor(target), _monitor(_Sampler(0.1, 100.0, [])), "ssh://gen")
+    monitor.add_load_process(ENGINE)
+    monitor.open()
+    monitor.close()
+    values = _values(monitor.conclude_load(_result(), []))
+    assert values["other_cpu_share"] == pytest.approx(0.5)
+    assert values["load_host_other_cpu_share"] == pytest.approx(0.1, abs=0.01)
