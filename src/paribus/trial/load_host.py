@@ -42,11 +42,15 @@ class LoadHostSession:
         """The conditions of this machine, under names of their own. Raises Unreachable and HostError."""
         return {f"load host: {name}": value for name, value in self._conditions.read().items()}
 
-    def monitor(self, target: LoadMonitor, label: str) -> "TwoHostMonitor":
+    def monitor(self, target: LoadMonitor) -> "TwoHostMonitor":
         """The monitor of a trial's window on both machines, given that of the target."""
-        return TwoHostMonitor(
-            target, LoadMonitor(self._sampler, self._other_load, label, device=None), self.site.host.name
-        )
+        load_host = target.elsewhere(self._sampler, self._other_load)
+        return TwoHostMonitor(target, load_host, self.site.host.name)
+
+    def warning(self) -> StoredMessage | None:
+        """A message, once, as soon as other load disturbs too many trials to discard them."""
+        warning = self._other_load.warning()
+        return _located(warning, self.site.host.name) if warning else None
 
     def usual_load(self) -> StoredMessage | None:
         """A note on other load that was always present, if any."""

@@ -93,6 +93,10 @@ class LoadMonitor:
         self._counted: list[Counted] = []
         self._is_last_attempt = is_last_attempt
 
+    def elsewhere(self, sampler: Sampler, foreign: OtherLoad) -> "LoadMonitor":
+        """The monitor of the same window on another machine, without a device and a server."""
+        return LoadMonitor(sampler, foreign, self._label, None, is_last_attempt=self._is_last_attempt)
+
     def add_load_process(self, pid: int) -> None:
         """Count a process of this machine as the experiment's."""
         self.foreign.own_pids.add(pid)

@@ -158,7 +158,7 @@ class Runner:
 
     def warning(self) -> StoredMessage | None:
         """A message, once, as soon as other load disturbs too many trials to discard them."""
-        return self._other_load.warning()
+        return self._other_load.warning() or (self._load_host.warning() if self._load_host else None)
 
     def stop(self) -> None:
         """End the load, if there is one."""
@@ -256,7 +256,7 @@ class Runner:
             session = self._session = LoadSession(*self._load_machine, job, conditions)
         if in_flight:
             session.measure(str(trial.order), settle_s, protocol.trial_s)
-        watched = self._load_host.monitor(monitor, str(trial.order)) if self._load_host else monitor
+        watched = self._load_host.monitor(monitor) if self._load_host else monitor
         return TrialLoad(session, jobs.kind_of(workload.kind), watched, self._stopped, limits, check_load)
 
     def _server(self, trial: Trial) -> DatabaseServer | None:
