@@ -80,7 +80,7 @@ def arrays(series: PairSeries) -> Pairs:
     """
     loads = {load: number for number, load in enumerate(sorted({pair.load for pair in series.pairs}))}
     counts = [pair.count for pair in series.pairs]
-    count = min(counts, default=0)
+    usual_count = float(np.median(counts)) if all(counts) else 0.0  # a starved trial alone makes no response coarse
     by_count = series.response in _COUNTED
     other_load = np.array([pair.other_load for pair in series.pairs])
     return Pairs(
@@ -90,8 +90,8 @@ def arrays(series: PairSeries) -> Pairs:
         order=np.array([float(pair.later) for pair in series.pairs]),
         level=np.array([loads[pair.load] for pair in series.pairs], dtype=np.intp),
         application=np.array([pair.block for pair in series.pairs], dtype=np.intp) if series.split else None,
-        resolution=(1 / count if count else 0.0) if by_count else _HISTOGRAM_STEP,
-        count=count,
+        resolution=(1 / usual_count if usual_count else 0.0) if by_count else _HISTOGRAM_STEP,
+        count=min(counts, default=0),
         other_load=other_load if counts and np.std(other_load) > LITTLE_OTHER_LOAD else None,
     )
 
