@@ -15,7 +15,7 @@ from paribus.analysis.paired.effects import free_log
 from paribus.analysis.paired.finding import Finding, Pairs
 from paribus.analysis.paired.questions import LITTLE_OTHER_LOAD
 from paribus.stats.generator import draw
-from paribus.trial.validity import is_unusual
+from paribus.trial.validity import Discards, is_unusual
 
 CORES = 2
 _LOSS_PER_CORE = 0.45  # of the throughput: one core of two is worth half, and some of it is shared
@@ -85,7 +85,8 @@ class BusyLaboratory:
         cores = np.clip(self.background(rng, 2 * drawn), 0, 0.95 * CORES)
         noise = draw(self.lab.noise, rng, np.repeat(level, 2)) + np.log1p(-_LOSS_PER_CORE * cores)
         seen = cores * (1 + _SEEN_ERROR * rng.standard_normal(2 * drawn))
-        valid = np.array([i for i in range(drawn) if not self.discards or not _is_discarded(seen, i)])[:wanted]
+        discarded = _discarded(seen) if self.discards else np.zeros(drawn, dtype=bool)
+        valid = np.flatnonzero(~discarded)[:wanted]
         first, second = noise[0::2][valid], noise[1::2][valid]
         sign = order[valid]
         free = np.array([free_log(share) for share in seen / CORES])
@@ -102,9 +103,11 @@ class BusyLaboratory:
         return Outcome(finding, 2 * (last + 1), 2 * (last + 1 - counts[number - 1]))
 
 
-def _is_discarded(seen: np.ndarray, block: int) -> bool:
-    """Whether one of a block's trials has far more other load than usual, by the product's rule."""
-    return any(is_unusual(seen[: trial + 1].tolist(), _THRESHOLD) for trial in (2 * block, 2 * block + 1))
+def _discarded(seen: np.ndarray) -> np.ndarray:
+    """The blocks in which a trial has far more other load than usual, by the product's rule, shape (blocks,)."""
+    discards, history = Discards(), seen.tolist()
+    trials = [discards.discard(is_unusual(history[: trial + 1], _THRESHOLD)) for trial in range(len(history))]
+    return np.array(trials).reshape(-1, 2).any(axis=1)
 
 
 def scenarios() -> Iterator[tuple[str, Background]]:

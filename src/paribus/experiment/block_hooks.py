@@ -12,7 +12,7 @@ from sqlalchemy.engine import Engine as Store
 from paribus.experiment import noise, settling
 from paribus.experiment.interim_analysis import confirm, look
 from paribus.model import Experiment, Look, Purpose, Trial, TrialState
-from paribus.store import read
+from paribus.store import read, write
 from paribus.trial.bench import Bench
 from paribus.trial.blocks import next_block
 
@@ -39,6 +39,9 @@ def after_block(
     experiment: Experiment, store: Store, listener: BlockListener, bench: Bench, trials: list[Trial]
 ) -> None:
     """Do what is due between blocks. `trials` is updated to match the store. Raises StoreError."""
+    if warning := bench.warning():
+        write.add_note(store, experiment.id, warning)
+        listener.on_notes([warning])
     learned = _learn(experiment, store, bench, trials)
     plan = read.plan(store, experiment.id)
     decided = look(plan, experiment, store, trials)

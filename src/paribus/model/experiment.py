@@ -175,7 +175,8 @@ class Effect:
 
     `load` None means all load levels together, and only then is there a verdict. `margin` is a log ratio too. The
     probabilities, of being for the better and of lying within the margin, are of a posterior with a flat prior.
-    `alpha_spent` is the error of claims spent up to this look, of which `confidence` leaves so much.
+    `alpha_spent` is the error of claims spent up to this look, of which `confidence` leaves so much. `would_decide`
+    says in words what would decide a comparison that is undecided.
     """
 
     factor: str
@@ -200,6 +201,7 @@ class Effect:
     better_probability: float | None = None
     within_probability: float | None = None
     alpha_spent: float | None = None
+    would_decide: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

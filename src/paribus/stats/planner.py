@@ -62,6 +62,20 @@ def smallest_effect(pair_sd: float, pairs: int) -> float:
     return _POWER_80 * pair_sd / math.sqrt(pairs)
 
 
+def pairs_to_show(effect: float, pair_sd: float) -> int:
+    """Return the pairs with which an effect is detected with 80 % power, the inverse of `smallest_effect`.
+
+    Args:
+        effect: The effect, a log ratio other than 0.
+        pair_sd: Standard deviation of a pair, a log ratio.
+
+    Example:
+        >>> pairs_to_show(0.05, 0.1)
+        39
+    """
+    return math.ceil((_POWER_80 * pair_sd / effect) ** 2)
+
+
 def smallest_margin(pair_sd: float, pairs: int) -> float:
     """Return the margin within which equivalence is shown with 90 % power.
 

@@ -269,6 +269,10 @@ class Bench:
         """Use the plan with its learned settle times from now on."""
         self._runner.follow(plan)
 
+    def warning(self) -> StoredMessage | None:
+        """What the user should do now for better trials; each message comes once."""
+        return self._runner.warning()
+
     def stop_load(self) -> None:
         """End a load that continued from trial to trial; called after each block."""
         self._runner.stop()

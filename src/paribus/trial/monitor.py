@@ -42,7 +42,8 @@ class Observations:
 class LoadMonitor:
     """Sampling of one window, identified by `label`.
 
-    `device`: the disk under test, without /dev/. `server`: the server that the load works on, if any.
+    `device`: the disk under test, without /dev/. `server`: the server that the load works on, if any. In the last
+    attempt of a block, the load of other processes is no reason to discard the trial: the block would be lost.
     """
 
     def __init__(
@@ -52,6 +53,8 @@ class LoadMonitor:
         label: str,
         device: str | None,
         server: CountedServer | None = None,
+        *,
+        is_last_attempt: bool = False,
     ) -> None:
         self.sampler = sampler
         self.foreign = foreign
@@ -59,6 +62,7 @@ class LoadMonitor:
         self._device = device
         self._server = server
         self._counted: list[Counted] = []
+        self._is_last_attempt = is_last_attempt
 
     def open(self) -> None:
         """Mark the start of the window. Raises HostError when the sampler is gone."""
@@ -76,7 +80,7 @@ class LoadMonitor:
         if start_s is None:
             start_s = opened.monotonic_s if opened else closed.monotonic_s - work.duration_s
         inside = telemetry.within(samples, start_s, start_s + work.duration_s)
-        others = self.foreign.judge(closed, work, inside)
+        others = self.foreign.judge(closed, work, inside, is_last_attempt=self._is_last_attempt)
         measurements = telemetry.measurements(inside, start_s, self._device)
         measurements += (telemetry.measured_once("other_cpu_share", "", others.cpu_share, "measure", "census"),)
         if self._server is not None:

@@ -24,6 +24,7 @@ from paribus.knobs.catalog import LOAD, SERVER
 from paribus.knobs.conditions import Conditions, digest
 from paribus.model import Change, ChangeState, FailureClass, Measurement, Plan, Purpose, Settings, Trial, Value
 from paribus.trial import machine, process_conditions, validity
+from paribus.trial.blocks import MOST_RERUNS
 from paribus.trial.databases.database_session import DatabaseSession
 from paribus.trial.devices import Devices
 from paribus.trial.limits import refuse_machine
@@ -149,6 +150,10 @@ class Runner:
         """A note on other load that was always present, if any."""
         return self._other_load.usual()
 
+    def warning(self) -> StoredMessage | None:
+        """A message, once, as soon as other load disturbs too many trials to discard them."""
+        return self._other_load.warning()
+
     def stop(self) -> None:
         """End the load, if there is one."""
         for load in (self._load, self._session):
@@ -200,7 +205,12 @@ class Runner:
         name = device.removeprefix("/dev/") if device else None
         workload = self._workloads[trial.workload]
         monitor = LoadMonitor(
-            self._sampler, self._other_load, str(trial.order), name, self._servers if workload.database else None
+            self._sampler,
+            self._other_load,
+            str(trial.order),
+            name,
+            self._servers if workload.database else None,
+            is_last_attempt=trial.attempt > MOST_RERUNS,
         )
         conditions = process_conditions.options(self._applier.conditions(self._knobs(trial), LOAD))
         check_load = functools.partial(self._check_load, trial)

@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -27,8 +27,13 @@ _FOREIGN_CPU = 0.20  # of all cores, above what is usual
 _FOREIGN_IO = 0.20  # of the load's own bytes, above what is usual
 _LITTLE_IO_PER_S = 2**20
 _REMEMBERED = 30  # windows: what is usual is that of the last ones, so that a slow change is no exception
-_USUAL_SHARE = 2 / 3  # of the windows have no more other load than usual: so at most a third of trials is discarded
+_USUAL_SHARE = 2 / 3  # of the windows have no more other load than usual
+_MOST_DISCARDED = 5  # of the remembered windows: each costs its block, so this is a third of the time of blocks of two
 _WORTH_A_NOTE_CPU = 0.1  # cores
+_TOO_MANY = N_(
+    "other processes disturb more trials than can be discarded; disturbed trials now count, with wider intervals; stop "
+    "for narrower ones: {who}"
+)
 _LITTLE_CPU_S = 0.05  # the kernel counts processor time in ticks of up to 10 ms, for each process
 
 
@@ -127,12 +132,30 @@ class OtherUse:
     reasons: list[StoredMessage]
 
 
+class Discards:
+    """The exceptional windows that are discarded: a sixth of the last ones at most, for every trial would be lost else.
+
+    Where exceptions are more frequent they are how the machine is: their trials count, and widen the interval.
+    """
+
+    def __init__(self) -> None:
+        self.counted = 0  # exceptional windows that are not discarded
+        self._recent: deque[bool] = deque(maxlen=_REMEMBERED)
+
+    def discard(self, exceptional: bool, *, is_last_attempt: bool = False) -> bool:
+        """Whether to discard the next window; one that cannot be repeated is kept."""
+        discarded = exceptional and not is_last_attempt and sum(self._recent) < _MOST_DISCARDED
+        self._recent.append(discarded)
+        self.counted += exceptional and not discarded
+        return discarded
+
+
 class OtherLoad:
     """Processor time and disk traffic of other processes, compared with what is usual on this machine.
 
     Usual is what two thirds of the last windows do not exceed. An even background, and bursts that hit every second
-    trial, are therefore usual; they widen the interval. Only what hits a trial far more than most others makes it
-    invalid, blind to its arm.
+    trial, are therefore usual; they widen the interval. A trial is invalid only if other load hits it far more than
+    most others, whatever its arm, and only as long as few trials are lost.
     """
 
     def __init__(self, own_pids: set[int]) -> None:
@@ -140,8 +163,12 @@ class OtherLoad:
         self._cpu: list[float] = []
         self._io: list[float] = []
         self._cpu_s: defaultdict[str, float] = defaultdict(float)  # by command, since the start
+        self._discards = Discards()
+        self._warned = False
 
-    def judge(self, census: Census, work: LoadWork, samples: Sequence[Sample]) -> OtherUse:
+    def judge(
+        self, census: Census, work: LoadWork, samples: Sequence[Sample], *, is_last_attempt: bool = False
+    ) -> OtherUse:
         """The use by others in a window; more than usual is a reason not to use the trial."""
         duration = census.duration_s or work.duration_s
         other_processes = [process for process in census.processes if process.pid not in self.own_pids]
@@ -162,7 +189,15 @@ class OtherLoad:
             reasons.append(
                 stored_message("other processes read and wrote {size}/s: {who}", size=show_size(io), who=busiest)
             )
-        return OtherUse(max(cpu, 0.0) / cores, reasons)
+        discarded = self._discards.discard(bool(reasons), is_last_attempt=is_last_attempt)
+        return OtherUse(max(cpu, 0.0) / cores, reasons if discarded else [])
+
+    def warning(self) -> StoredMessage | None:
+        """A message, once, as soon as more trials are disturbed than may be discarded: what to stop."""
+        if self._warned or not self._discards.counted:
+            return None
+        self._warned = True
+        return stored_message(_TOO_MANY, who=self._busiest())
 
     def usual(self) -> StoredMessage | None:
         """A note on the other load that is always there, and what to stop; None on a quiet machine."""
@@ -173,8 +208,11 @@ class OtherLoad:
             "other processes usually took {cpu:.2f} cores and moved {size}/s while trials were made, which widens the "
             "intervals; most of it: {who}"
         )
-        busiest = sorted(self._cpu_s, key=lambda command: self._cpu_s[command], reverse=True)[:3]
-        return stored_message(text, cpu=cpu, size=show_size(io), who=busiest)
+        return stored_message(text, cpu=cpu, size=show_size(io), who=self._busiest())
+
+    def _busiest(self) -> list[str]:
+        """The three commands with the most processor time."""
+        return sorted(self._cpu_s, key=lambda command: self._cpu_s[command], reverse=True)[:3]
 
 
 def is_unusual(history: Sequence[float], excess: float) -> bool:

@@ -12,6 +12,7 @@ from sqlalchemy.engine import Engine as Store
 
 from paribus.experiment import block_hooks, walk
 from paribus.experiment.interim_analysis import look
+from paribus.i18n import StoredMessage
 from paribus.model import Experiment, ExperimentState, FailureClass, Measurement, Plan, Trial, TrialState
 from paribus.store import read, write
 
@@ -54,10 +55,14 @@ class Bench:
     wobble: float = 0.01
     followed: list[float] = field(default_factory=list)
     made: list[int] = field(default_factory=list)
+    warnings: list[StoredMessage] = field(default_factory=list)
     clock: itertools.count = field(default_factory=lambda: itertools.count(1))  # type: ignore[type-arg]
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(1))
 
     def make_data(self, block: Sequence[Trial], progress: object) -> None: ...
+
+    def warning(self) -> StoredMessage | None:
+        return self.warnings.pop() if self.warnings else None
 
     def stop_load(self) -> None: ...
 

@@ -26,6 +26,14 @@ def test_no_name_of_a_factor_or_a_workload_is_torn(width: int) -> None:
         assert heading in [line.rstrip() for line in lines]
 
 
+def test_open_questions_say_what_would_decide_them() -> None:
+    whole = " ".join(" ".join(_printed(80)).split())
+    view = samples.typical().view()
+    still_open = [answer for answer in view.answers if answer.verdict in ("undecided", "no verdict")]
+    assert still_open
+    assert all(answer.sentence in whole for answer in still_open)
+
+
 def test_columns_of_all_factors_are_aligned() -> None:
     figures = [line for line in _printed(100) if "[" in line]
     assert len(figures) > 2

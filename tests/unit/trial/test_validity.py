@@ -226,11 +226,29 @@ def test_only_what_hits_few_trials_is_discarded(busy: list[float], discarded: li
     assert [number for number, reasons in enumerate(verdicts) if reasons] == discarded
 
 
-def test_at_most_a_third_of_recent_trials_is_discarded() -> None:
+def test_where_many_trials_are_disturbed_most_of_them_count_and_the_user_is_told_once_what_to_stop() -> None:
     rng = random.Random(1)
     foreign = OtherLoad(set())
-    verdicts = [bool(_judge(foreign, _census(cpu_s=10.0 * (rng.random() < 0.4)))) for _ in range(300)]
-    assert sum(verdicts) <= 100
+    disturbed = [_census(cpu_s=10.0 * (rng.random() < 0.3)) for _ in range(300)]
+    discarded = [bool(_judge(foreign, census)) for census in disturbed]
+    assert all(sum(discarded[first : first + 30]) <= 5 for first in range(270))
+    assert 20 <= sum(discarded) < sum(census.processes[0].cpu_s > 0 for census in disturbed)
+    assert "stop for narrower ones: backup" in str(foreign.warning())
+    assert foreign.warning() is None
+
+
+def test_a_disturbed_trial_that_cannot_be_repeated_counts() -> None:
+    work = engine_work(_result())
+    for is_last_attempt in (True, False):
+        reasons = _after_quiet_trials().judge(_census(cpu_s=10.0), work, [], is_last_attempt=is_last_attempt).reasons
+        assert bool(reasons) is not is_last_attempt
+
+
+def test_few_disturbed_trials_are_no_reason_for_a_warning() -> None:
+    foreign = OtherLoad(set())
+    for number in range(60):
+        _judge(foreign, _census(cpu_s=10.0 * (number % 10 == 9)))
+    assert foreign.warning() is None
 
 
 @pytest.mark.parametrize(("fsyncs", "message"), [(0, "no operation in 10 s"), (3, "no operation but fsync in 10 s")])

@@ -8,7 +8,7 @@ from paribus.analysis.paired.check_context import Timeline
 from paribus.analysis.paired.decision import probabilities
 from paribus.analysis.paired.effects import Pair, PairSeries
 from paribus.analysis.paired.finding import EffectInterval, Finding, LevelFinding, Question
-from paribus.analysis.paired.reasons import method_of, reasons_of, tags_of
+from paribus.analysis.paired.reasons import method_of, pairs_needed, reasons_of, tags_of
 from paribus.model import Check, Effect, Look, Tag, Verdict
 from paribus.units import LoadLevel
 
@@ -48,7 +48,10 @@ def effects_of(
     under_way = not finished and last_look.verdict is None
     failed = tuple(check.finding for check in checks if not check.passed)
     tags = tags_of(verdict, finding.interval, question, suspect=bool(failed) and not under_way)
-    pair_s = timeline.pair_s(series)
+    would_decide = ""
+    if finding.verdict is Verdict.UNDECIDED:
+        units = finding.looks[-1].units
+        would_decide = pairs_needed(finding.estimate, finding.scale, question, units, timeline.pair_s(series))
     whole = overall_effect(
         finding,
         question,
@@ -57,7 +60,8 @@ def effects_of(
         checks,
         method=method_of(question),
         tags=tags,
-        reasons=(*reasons_of(finding, question, series, pair_s, under_way=under_way), *failed),
+        reasons=(*reasons_of(finding, question, series, would_decide, under_way=under_way), *failed),
+        would_decide=would_decide,
         probabilities=(better, within),
     )
     loads = sorted({pair.load for pair in series.pairs})
@@ -74,6 +78,7 @@ def overall_effect(
     method: str,
     tags: tuple[Tag, ...],
     reasons: tuple[str, ...],
+    would_decide: str,
     probabilities: tuple[float, float],
 ) -> Effect:
     """The effect over all load levels; `probabilities` are those of being better and of being within the margin."""
@@ -96,6 +101,7 @@ def overall_effect(
         verdict=finding.verdict or Verdict.UNDECIDED,
         tags=tags,
         reasons=reasons,
+        would_decide=would_decide,
         trials=_trials(series.pairs),
         checks=checks,
         better_probability=better,
@@ -117,6 +123,7 @@ def _at(whole: Effect, series: PairSeries, load: LoadLevel, finding: LevelFindin
         verdict=None,
         tags=(),
         reasons=(),
+        would_decide="",
         checks=(),
         better_probability=None,
         within_probability=None,

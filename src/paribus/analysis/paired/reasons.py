@@ -9,7 +9,7 @@ from paribus.analysis.paired.effects import PairSeries
 from paribus.analysis.paired.finding import EffectInterval, Finding, Question
 from paribus.i18n import N_, gettext
 from paribus.model import Tag, Verdict
-from paribus.stats.planner import pairs_for
+from paribus.stats.planner import pairs_for, pairs_to_show
 from paribus.units import show_duration, show_percent
 
 _FITTED = {
@@ -23,6 +23,7 @@ _SPENT = {
     "open-ended": "t confidence sequence, valid at any look",
 }
 _ALPHA = 0.05
+_MOST_PAIRS = 1000  # what nobody runs is no advice
 
 
 def tags_of(verdict: Verdict, interval: EffectInterval, question: Question, *, suspect: bool) -> tuple[Tag, ...]:
@@ -44,7 +45,7 @@ def method_of(question: Question, *, screened: bool = False) -> str:
 
 
 def reasons_of(
-    finding: Finding, question: Question, series: PairSeries, pair_s: float, *, under_way: bool
+    finding: Finding, question: Question, series: PairSeries, would_decide: str, *, under_way: bool
 ) -> tuple[str, ...]:
     """Return the reasons of a verdict.
 
@@ -52,7 +53,7 @@ def reasons_of(
         finding: Result of the look.
         question: The declared question.
         series: The pairs of the look.
-        pair_s: Seconds that a pair takes, 0 where unknown.
+        would_decide: What would decide an open comparison; empty where it is decided.
         under_way: Whether the comparison continues.
     """
     units = finding.looks[-1].units
@@ -65,8 +66,7 @@ def reasons_of(
         counted = N_("{n} pairs of applications of {each:.3g} trials each; trials of one application are one unit")
         reasons.append(gettext(counted, n=units, each=trials_per_unit))
     reasons += verdict_reasons(finding.verdict, finding.interval, finding.inner, question)
-    if finding.verdict is Verdict.UNDECIDED:
-        reasons.append(pairs_needed(finding.scale, question, units, pair_s))
+    reasons += [would_decide] if would_decide else []
     if finding.levels and finding.verdict in (Verdict.EQUIVALENT, Verdict.UNDECIDED):
         loads = sorted({pair.load for pair in series.pairs})
         widest = max(
@@ -119,10 +119,32 @@ def _between(interval: EffectInterval) -> str:
     return gettext("{low} to {high}", low=show_percent(interval.low), high=show_percent(interval.high))
 
 
-def pairs_needed(pair_sd: float, question: Question, units: int, pair_s: float) -> str:
-    """Return the number of pairs, and their machine time, that would decide at the observed noise."""
-    needed = max(pairs_for(question.margin, pair_sd), units + 8)
+def pairs_needed(estimate: float, pair_sd: float, question: Question, units: int, pair_s: float) -> str:
+    """Return what would decide an open comparison: more pairs and their machine time, or another plan.
+
+    Args:
+        estimate: The effect so far, a log ratio; it is taken as the true one.
+        pair_sd: Standard deviation of a pair, a log ratio.
+        question: The declared question.
+        units: Pairs so far.
+        pair_s: Seconds that a pair takes, 0 where unknown.
+    """
+    size = abs(estimate)
+    enough = [pairs_to_show(size, pair_sd)] if size else []
+    if size < question.margin:
+        enough.append(pairs_for(question.margin - size, pair_sd))
+    needed = max(min(enough), units + 8)
+    if needed > _MOST_PAIRS:
+        message = N_("at this noise more than {n} pairs would be needed to decide: use longer trials or a wider margin")
+        return gettext(message, n=_MOST_PAIRS)
     if not pair_s:
-        return gettext("at this noise about {n} pairs are needed to decide at this margin", n=needed)
-    message = N_("at this noise about {n} pairs, which take {duration}, are needed to decide at this margin")
-    return gettext(message, n=needed, duration=show_duration(needed * pair_s))
+        message = N_(
+            "about {n} pairs instead of {units} would decide, if the effect is as estimated: raise protocol.rounds or "
+            "protocol.budget"
+        )
+        return gettext(message, n=needed, units=units)
+    message = N_(
+        "about {n} pairs instead of {units} would decide, if the effect is as estimated; they take {duration}: raise "
+        "protocol.rounds or protocol.budget"
+    )
+    return gettext(message, n=needed, units=units, duration=show_duration(needed * pair_s))

@@ -209,14 +209,17 @@ def _effect(
     checks = checks_of_screen(screen_finding.fitted, question, screen.series, arrays(screen.series), context)
     failed = tuple(check.finding for check in checks if not check.passed)
     better, within = probabilities(finding.estimate, finding.error, screen_finding.fitted.freedom, question)
-    needed = pairs_needed(screen_finding.fitted.scale, question, look.pairs, context.timeline.pair_s(screen.series))
+    would_decide = ""
+    if finding.verdict is Verdict.UNDECIDED:
+        pair_s = context.timeline.pair_s(screen.series)
+        would_decide = pairs_needed(finding.estimate, screen_finding.fitted.scale, question, look.pairs, pair_s)
     so_far = N_("{n} of {planned} planned pairs so far; not decided yet")
     reasons = [
         gettext(
             "screened with {n} other factors: this is the effect over all their settings", n=len(screen.factors) - 1
         ),
         *verdict_reasons(finding.verdict, finding.interval, finding.inner, question),
-        *([needed] if finding.verdict is Verdict.UNDECIDED else []),
+        *([would_decide] if would_decide else []),
         *(
             [gettext("not confirmed in separate trials; false discovery rate {rate:.2g}", rate=false_discovery_rate)]
             if is_claim
@@ -233,5 +236,6 @@ def _effect(
         method=method_of(question, screened=True),
         tags=tags_of(verdict, finding.interval, question, suspect=is_claim or bool(failed and finding.verdict)),
         reasons=(*reasons, *failed),
+        would_decide=would_decide,
         probabilities=(better, within),
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from paribus.i18n import N_, gettext
 from paribus.report.render.text_tables import STYLES, grid, level_tables, plain, verdict_table, word_table
+from paribus.report.sections.verdicts import OPEN
 from paribus.report.view import numbers
 from paribus.report.view.blocks import Block, ItemList, ListItem, Place, WordTable
 from paribus.report.view.view_models import Answer, MatrixSection, ReportView, Section
@@ -59,13 +60,17 @@ def _section(section: Section, console: "Console") -> None:
 
 
 def conclusions(view: ReportView, console: "Console") -> None:
-    """Print what an experiment ends with: the answer of each matrix, and the verdicts."""
+    """Print what an experiment ends with: the answer of each matrix, the verdicts, and what open questions need."""
     for matrix in view.matrices:
         for sentence in [matrix.empty, *(s for share in matrix.shares for s in share.sentences)]:
             if sentence:
                 console.print(plain(f"{matrix.name}: ", "bold").append_text(plain(sentence)))
     if view.answers or not view.matrices:
         console.print(*verdict_table(view, console.width), sep="\n")
+    for answer in view.answers:
+        if answer.verdict in OPEN:
+            console.print()
+            console.print(_sentence(answer))
     notes = [block for block in view.blocks[Place.NOTES] if isinstance(block, ItemList)]
     _items([item for block in notes for item in block.items if item.strong], console)
 

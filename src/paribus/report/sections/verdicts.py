@@ -21,6 +21,8 @@ WORDS = {
 }
 RANKS = (*WORDS.values(), NONE)
 """Verdict words, not translated, in the order in which they are read: what calls for action first."""
+OPEN = (WORDS[Verdict.UNDECIDED], NONE)
+"""The words for a question without an answer."""
 
 _TAGS = {
     Tag.MATERIAL: N_("by more than the margin"),
@@ -87,10 +89,11 @@ def _conclusion(effect: Effect, effects: Sequence[Effect]) -> str:
         return gettext("undecided: {effect} {what}; {why}", effect=text, what=subject, why=reason) + tags
     if effect.verdict is Verdict.UNDECIDED:
         sentence = gettext(
-            "undecided: between {low} and {high} {what}; more trials are needed",
+            "undecided: between {low} and {high} {what}; {would_decide}",
             low=text.low,
             high=text.high,
             what=subject,
+            would_decide=effect.would_decide or gettext("more trials are needed"),
         )
         return sentence + tags
     if effect.verdict is Verdict.DEPENDS_ON_LOAD:
