@@ -10,7 +10,7 @@ SPELLED := src engine/src tests bench proof examples docs Makefile README.md ARC
 
 .PHONY: all demo check test proof field soak campaign packages schema catalogue reference docs clean help
 
-all: $(BIN)/paribus ## build into .venv/ and say where the command is
+all: $(BIN)/paribus ## build into .venv/ and print the path of the command
 	@echo "paribus is $(abspath $(BIN)/paribus)"
 
 help: ## list the targets
@@ -50,7 +50,7 @@ test: packages check ## everything, on real devices and in a real browser
 	$(BIN)/python -m pytest -q -n 2 -m 'not quiet' tests --ignore tests/unit
 	$(BIN)/python -m pytest -q -m quiet tests --ignore tests/unit
 
-proof: packages $(VENV)/dev ## what takes long: new examples for properties, the engine under Miri and sanitizers, power cuts of a virtual machine, the knobs of another kernel, MySQL
+proof: packages $(VENV)/dev ## long tests: properties with new examples, Miri and sanitizers, power cuts of a virtual machine, knobs of another kernel, MySQL
 	@tests/packages qemu-system-x86_64=qemu-system-x86 nbdkit=nbdkit
 	PARIBUS_EXPLORE=1 $(BIN)/python -m pytest -q -n 2 tests/property
 	$(BIN)/python proof/sanitizers/run.py
@@ -59,17 +59,17 @@ proof: packages $(VENV)/dev ## what takes long: new examples for properties, the
 	$(BIN)/python proof/other_kernel/run.py
 	$(BIN)/python proof/mysql/run.py
 
-field: $(BIN)/paribus ## import five published reports, check and judge them, and say which of their advice their own numbers support
+field: $(BIN)/paribus ## import five published reports, judge them, and check their advice against their own numbers
 	$(BIN)/python examples/field/run.py
 
 soak: packages $(BIN)/paribus ## start and end a private server 1,000 times, every tenth time by a kill; some minutes
 	$(BIN)/python proof/soak/run.py
 
-campaign: packages $(VENV)/dev ## as root: 1,000 faults of every sort, and whether the machine comes back from each; about two hours
+campaign: packages $(VENV)/dev ## as root: 1,000 faults of every kind, and whether the machine is restored after each; about two hours
 	@tests/packages qemu-system-x86_64=qemu-system-x86 nbdkit=nbdkit
 	$(BIN)/python tests/faults/campaign.py
 
-schema: $(VENV)/dev ## write schema/ anew from the code
+schema: $(VENV)/dev ## write schema/ again from the code
 	$(BIN)/python -c 'from pathlib import Path; from paribus.cli.commands.schema import Document, text_of; \
 		[Path("schema", f"{name}.json").write_text(text_of(name), encoding="utf-8") for name in Document]'
 
@@ -81,7 +81,7 @@ catalogue: $(VENV)/dev ## collect the messages of reports and pages into the cat
 		--ignore-obsolete --ignore-pot-creation-date --no-wrap
 	$(BIN)/pybabel compile -i $(CATALOGUE).po -o $(CATALOGUE).mo -l zh_CN --statistics
 
-reference: schema ## write docs/reference/ anew from the code
+reference: schema ## write docs/reference/ again from the code
 	$(BIN)/python docs/generate.py
 
 docs: $(VENV)/dev ## build the documentation site into build/docs; a warning is an error

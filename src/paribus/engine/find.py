@@ -27,5 +27,5 @@ def binary() -> str:
     script_path = Path(sysconfig.get_path("scripts")) / NAME
     path = str(script_path) if os.access(script_path, os.X_OK) else shutil.which(NAME)
     if path is None:
-        raise EngineError("no-engine", f"{NAME} is not installed", "install Paribus with pip, or run make")
+        raise EngineError("no-engine", f"{NAME} is not installed", "run make in the clone of the repository")
     return path

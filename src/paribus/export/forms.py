@@ -24,7 +24,7 @@ def writer(form: FileFormat) -> Writer:
     except ImportError as error:
         raise UsageError(
             f"Parquet needs pyarrow, which cannot be used here: {error}",
-            f"install it: {sys.executable} -m pip install 'paribus[parquet]'; or use --format csv",
+            f"install it: {sys.executable} -m pip install pyarrow; or use --format csv",
         ) from error
     return _write_parquet
 

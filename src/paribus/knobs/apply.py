@@ -126,7 +126,7 @@ class Applier:
     def _touch(self, knob: Knob, requested: Value | None) -> list[_TouchedKnob]:
         """Journal the knob at its first touch, and before it the knobs that it moves; returns those.
 
-        Undo runs in reverse: the knob comes back first, then what it moved.
+        Undo runs in reverse: the knob is restored first, then what it moved.
         """
         bystanders = [member for pattern in knob.resets for member in self._members_of(pattern)]
         for member in bystanders:

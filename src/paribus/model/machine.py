@@ -156,7 +156,7 @@ Action = WriteFile | MountOption | LoadModule | ControlGroup | PutStatements
 class Reading:
     """A value in force, and the values the kernel offers where it lists them.
 
-    `undo` are the actions that come back to exactly this, where setting the value is not enough.
+    `undo` are the actions that restore exactly this, where setting the value is not enough.
     """
 
     value: Value
@@ -168,7 +168,7 @@ class Reading:
 class Offer:
     """What a host says of one knob, placed on it: its value now and what it allows, or why it cannot be used.
 
-    `undo` are the actions that come back to the value now.
+    `undo` are the actions that restore the present value.
     """
 
     knob: Knob

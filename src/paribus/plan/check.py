@@ -214,8 +214,8 @@ class _Check(Settings):
             return None
         server = self.server
         if server.refused:
-            hint = "" if table.dsn else "install it, or name its program"
-            self.complain(("database", *(["dsn"] if table.dsn else [])), server.refused, hint)
+            message, _, hint = server.refused.partition("\n")
+            self.complain(("database", *(["dsn"] if table.dsn else [])), message, hint.strip())
         return Database(
             kind=table.kind,
             program=table.program or "",

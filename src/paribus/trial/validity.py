@@ -171,8 +171,8 @@ class OtherLoad:
     """Processor time and disk traffic of other processes, compared with what is usual on this machine.
 
     Usual is what two thirds of the last windows do not exceed. An even background, and bursts that hit every second
-    trial, are therefore usual; they widen the interval. Only what hits a trial far more than most others makes it
-    invalid, blind to its arm, and only as long as few trials are lost by it.
+    trial, are therefore usual; they widen the interval. A trial is invalid only if other load hits it far more than
+    most others, whatever its arm, and only as long as few trials are lost.
     """
 
     def __init__(self, own_pids: set[int]) -> None:

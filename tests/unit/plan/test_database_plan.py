@@ -7,7 +7,7 @@ from plan_samples import FILEIO, checked, facts, offer, parsed, simple
 
 from paribus.errors import PlanError
 from paribus.knobs.catalog import load
-from paribus.model import Plan
+from paribus.model import DatabaseFacts, Plan
 from paribus.plan.check import check
 from paribus.plan.schedule.comparisons import candidates
 from paribus.registry import data_of
@@ -135,6 +135,14 @@ def test_a_held_setting_of_a_database_that_no_workload_uses_is_refused(tables: s
     assert problem.location.endswith(location)
     assert problem.message == "no workload uses the plan's database; there are: fileio"
     assert problem.hint.startswith("remove the setting, or add a [[workload]] whose kind is one of oltp_")
+
+
+def test_a_refused_server_is_reported_with_one_piece_of_advice() -> None:
+    refused = DatabaseFacts(refused="local has no mysql server\n  install it, or set database.program")
+    with pytest.raises(PlanError) as caught:
+        checked(simple('"vm.swappiness" = [60, 1]', OLTP, '[database]\nkind = "mysql"\n'), database=refused)
+    (problem,) = caught.value.problems
+    assert (problem.message, problem.hint) == ("local has no mysql server", "install it, or set database.program")
 
 
 POSTGRES = '[database]\nkind = "postgres"\n'

@@ -19,7 +19,7 @@ def doctor(
 ) -> None:
     """Check whether a machine is fit to measure on; change nothing.
 
-    Lists what would spoil a measurement, and how to mend it: other load, neighbours, governor, turbo, clock, swap,
+    Lists what would spoil a measurement, with remedies: other load, neighbours, governor, turbo, clock, swap,
     space, heat, and other programs that set knobs. Takes a few seconds.
     With --fail-on suspect it ends with exit code 1 where the machine is not fit.
 

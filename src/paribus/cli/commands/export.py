@@ -40,7 +40,7 @@ def export(
     """Write an experiment as tables, in CSV or Parquet.
 
     Each table is one file: trials, measurements, time series, effects, looks and others. Effects and means name their
-    trials. Parquet needs: pip install 'paribus[parquet]'
+    trials. Parquet needs: pip install pyarrow
 
     Example: paribus export last --format parquet -o results --only trials,effects
     """

@@ -34,6 +34,8 @@ def list_knobs(as_json: AsJson = False) -> None:
     """List every knob.
 
     The variables of a database are not listed: paribus knobs show mysql.NAME asks a server for one.
+
+    Example: paribus knobs list
     """
     import dataclasses
     import json
@@ -97,7 +99,10 @@ def get(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the value of a knob, and the values that this machine offers."""
+    """Print the value of a knob, and the values that this machine offers.
+
+    Example: paribus knobs get block.scheduler --device /dev/sda
+    """
     import json
 
     from paribus.lab.machine.knob_queries import read_here

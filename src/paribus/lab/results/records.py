@@ -85,7 +85,7 @@ class Records(Sequence[RecordT], Generic[RecordT]):
         Raises:
             UsageError: pyarrow is not installed.
         """
-        pyarrow = _library("pyarrow", "pip install 'paribus[parquet]'")
+        pyarrow = _library("pyarrow", "pip install pyarrow")
         if not self:
             return pyarrow.table({name: pyarrow.nulls(0) for name in self.columns()})
         return pyarrow.Table.from_pylist(self.rows())
