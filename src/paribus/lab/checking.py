@@ -131,7 +131,10 @@ def _tools(plan: Plan) -> list[ToolRun]:
             directory = f"{data_folder(plan.target.path, 'EXPERIMENT')}/{workload.plan_name}"
             level, protocol = workload.levels[0], plan.protocol
             request = request_of(workload, directory, level, protocol.settle_s, protocol.trial_s)
-            argvs = [tool.prepare_command(parameters, request), *(run.argv for run in tool.runs(parameters, request))]
+            argvs = [
+                tool.prepare_command(parameters, request),
+                *(run.wrapped or run.argv for run in tool.runs(parameters, request)),
+            ]
             argvs.append(tool.cleanup_command(parameters, request))
             tool_runs.append(ToolRun(workload=workload.name, commands=[shlex.join(argv) for argv in argvs if argv]))
     return tool_runs

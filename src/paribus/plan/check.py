@@ -19,16 +19,39 @@ from paribus.plan.levels import (
 from paribus.plan.protocol import limits_of, protocol_of
 from paribus.plan.schedule.comparisons import candidates, measured, screened
 from paribus.plan.settings import Settings
-from paribus.plan.workloads import data_in, has_parameter, kind_of, name_of, parameters_in, program_of, workloads_of
+from paribus.plan.workloads import (
+    data_in,
+    has_parameter,
+    kind_of,
+    name_of,
+    parameters_in,
+    placeholders_of,
+    program_of,
+    workloads_of,
+    works_on_database,
+)
 
 
 def knob_keys(parsed: Parsed) -> list[str]:
     """Returns every key of the plan that might name a knob, so that the host can be asked about it."""
     table = parsed.table
-    keys = [*table.factors, *table.hold]
-    if table.database:
-        keys += [f"{FAMILIES[table.database.kind]}.{name}" for name in table.database.settings]
-    return keys + [key for combination in table.combination for key in combination.settings]
+    keys = [*table.factors, *table.hold, *(key for combination in table.combination for key in combination.settings)]
+    if table.database is None:
+        return keys
+    family, own_prefix = FAMILIES[table.database.kind], f"{table.database.kind}."
+    keys = [f"{family}.{key.removeprefix(own_prefix)}" if key.startswith(own_prefix) else key for key in keys]
+    return keys + [f"{family}.{name}" for name in table.database.settings]
+
+
+# Debian's packages of programs that `command` workloads often name.
+_PACKAGES = {
+    "mysqlslap": "mariadb-client",
+    "mariadb-slap": "mariadb-client",
+    "psql": "postgresql-client",
+    "pgbench": "postgresql",
+    "sysbench": "sysbench",
+    "fio": "fio",
+}
 
 
 class _Check(Settings):
@@ -115,7 +138,7 @@ class _Check(Settings):
         """Checks that databases may be created, and variables changed, on a server that others use."""
         for message, hint in self.server.wrong:
             self.complain(("database", "dsn"), message, hint)
-        server_keys = [(key_path, key) for key_path, key in keys if key.startswith(f"{self.family}.")]
+        server_keys = [(key_path, key) for key_path, key in keys if self.name_of(key).startswith(f"{self.family}.")]
         if self.table.database and self.table.database.dsn and server_keys and not self.table.target.allow_live:
             key_path, key = server_keys[0]
             message = f"{key} would be changed on a running server that others use"
@@ -142,9 +165,7 @@ class _Check(Settings):
             name = name_of(table)
             key_path: KeyPath = ("workload", number)
             series = workloads_of(table, self.responses_of(name, table), self.family)
-            if kind_of(table).on_database and not self.family:
-                hint = 'add for example: [database] kind = "sqlite"'
-                self.complain((*key_path, "kind"), f"{name} works on a database, and the plan has none", hint)
+            self.database_of(table, key_path)
             taken_names = {name for workload in workloads for name in (workload.name, workload.plan_name)}
             for duplicate in taken_names.intersection([name, *(workload.name for workload in series)]):
                 self.complain(
@@ -155,13 +176,13 @@ class _Check(Settings):
                     (*key_path, "name"), f"{name!r} is a subsystem of knobs", "give the workload another name"
                 )
             is_shared = self.table.database is not None and self.table.database.dsn is not None
-            if kind_of(table).on_database and table.cache == "cold" and is_shared:
+            if works_on_database(table) and table.cache == "cold" and is_shared:
                 self.complain(
                     (*key_path, "cache"),
                     'cache = "cold" needs a restart, and a shared server is not restarted',
                     'use cache = "warm"',
                 )
-            if kind_of(table).on_database and table.precondition:
+            if works_on_database(table) and table.precondition:
                 self.complain((*key_path, "precondition"), "applies to files and devices only", "remove it")
             self.tool(table, key_path)
             for parameter, value in parameters_in(table).items():
@@ -170,6 +191,45 @@ class _Check(Settings):
             workloads += series
         return workloads
 
+    def database_of(self, table: WorkloadTable, key_path: KeyPath) -> None:
+        """Checks that the plan has the database that a workload needs, and that a tool can reach it."""
+        if not works_on_database(table):
+            return
+        name, database = name_of(table), self.table.database
+        is_tool = kind_of(table).tool is not None
+        if database is None:
+            used = "".join(f" ({{{placeholder}}} in its options)" for placeholder in placeholders_of(table)[:1])
+            message = f"{name} works on a database{used}, and the plan has none"
+            hint = f'add for example: [database] kind = "{"mariadb" if is_tool else "sqlite"}"'
+            self.complain((*key_path, "kind"), message, hint)
+        elif is_tool and self.family == "sqlite":
+            message = f"{name} needs a server, and SQLite is a file that the load engine itself opens"
+            self.complain((*key_path, "kind"), message, 'choose a server, for example: [database] kind = "mariadb"')
+        elif (tool := kind_of(table).tool) and tool.families and self.family not in tool.families:
+            kinds = [kind for kind, family in FAMILIES.items() if family in tool.families]
+            message = f'{name} drives {" or ".join(kinds)}, and the database of the plan has kind = "{database.kind}"'
+            self.complain(
+                (*key_path, "kind"), message, f'write [database] kind = "{kinds[0]}", or use another workload'
+            )
+        elif is_tool:
+            for placeholder, (message, hint) in self.unreachable().items():
+                if placeholder in placeholders_of(table) or (kind_of(table).on_database and placeholder == "user"):
+                    self.complain((*key_path, "kind"), message, hint)
+
+    def unreachable(self) -> dict[str, tuple[str, str]]:
+        """Returns the placeholders that have no value for the plan's server, with a problem and its solution."""
+        running, is_private = self.server.running, self.starts_server()
+        socket = is_private or bool(running and running.socket)
+        problems: dict[str, tuple[str, str]] = {}
+        if socket and self.family == "mysql":
+            problems["port"] = ("{port} is used, and the server is reached by its socket", "write {socket}")
+        if running and not running.socket:
+            problems["socket"] = ("{socket} is used, and dsn names a host", "write {host} and {port}")
+        if running and not running.user:
+            message = "a tool needs the user's name, and dsn has none"
+            problems["user"] = (message, "write it into dsn: mysql://USER@…, postgres://USER@…")
+        return problems
+
     def tool(self, table: WorkloadTable, key_path: KeyPath) -> None:
         """Checks that a tool is installed, and that no limit depends on figures that it prints only at its end."""
         tool, program, limits = kind_of(table).tool, program_of(table), self.table.limits
@@ -177,6 +237,8 @@ class _Check(Settings):
             return
         if program in self.facts.missing_programs:
             hint = "install it there, or give its full path"
+            if package := tool.package or _PACKAGES.get(program, ""):
+                hint = f"install it there; on Debian and Ubuntu: apt install {package}"
             self.complain((*key_path, "kind"), f"{self.facts.hostname} has no program {program!r}", hint)
         for key in ("response_p99_s", "errors_per_s"):
             if getattr(limits, key) is not None:

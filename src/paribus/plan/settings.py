@@ -12,7 +12,7 @@ from paribus.plan.form.file import WorkloadTable
 from paribus.plan.form.key_paths import KeyPath
 from paribus.plan.form.parse import Parsed
 from paribus.plan.levels import Level, impossible, knob_level, label_of, parameter_level, unknown_key
-from paribus.plan.workloads import data_in, has_parameter, kind_of, name_of
+from paribus.plan.workloads import data_in, has_parameter, kind_of, name_of, works_on_database
 from paribus.registry import workload_kinds
 
 
@@ -59,8 +59,9 @@ class Settings:
 
     def is_known(self, key: str, key_path: KeyPath) -> bool:
         """Returns whether the key is a knob or a parameter; adds a problem if it is neither."""
-        family = key.partition(".")[0]
-        if family in FAMILIES.values() and family != self.family:
+        owner, _, variable = key.partition(".")
+        family = FAMILIES.get(owner, owner)
+        if owner in FAMILIES and family != self.family:
             kinds = " or ".join(f'"{kind}"' for kind, prefix in FAMILIES.items() if prefix == family)
             self.complain(key_path, f"the plan has no {family} database", f"add [database] with kind = {kinds}")
             return False
@@ -72,9 +73,8 @@ class Settings:
             return False
         if knob is not None or self.owners(key):
             return True
-        variable = key.partition(".")[2]
         if family == self.family and self.server.name:
-            hint = self.server.explained.get(variable) or self.catalogue.suggest(key)
+            hint = self.server.explained.get(variable) or self.catalogue.suggest(f"{family}.{variable}")
             self.complain(key_path, f"{self.server.name} has no variable {variable}", hint)
             return False
         hint = unknown_key(key, self.catalogue, self.table.workload)
@@ -170,8 +170,8 @@ class Settings:
         """Returns the names of the workloads under which a factor is tried."""
         applicable = list(self.tables) if self.catalogue.find(key) else self.owners(key)
         knob = self.catalogue.find(key)
-        if key.partition(".")[0] in FAMILIES.values() or (knob is not None and knob.subject == SERVER):
-            applicable = [name for name in applicable if kind_of(self.tables[name]).on_database]
+        if key.partition(".")[0] in FAMILIES or (knob is not None and knob.subject == SERVER):
+            applicable = [name for name in applicable if works_on_database(self.tables[name])]
         if not applicable:
             self.complain_of_unused_database(("factors", key))
             return ()
@@ -196,7 +196,11 @@ class Settings:
         uses = [kind for kind in workload_kinds if workload_kinds.get(kind).on_database]
         hint = f"add a [[workload]] whose kind is one of {', '.join(uses)}"
         if tools := [name for name, table in self.tables.items() if kind_of(table).tool]:
-            hint += f"; a tool's load ({', '.join(tools)}) goes where its own options send it, not to that database"
+            example = "{socket}, {user} and {database}"
+            if self.family == "sqlite":
+                hint += f"; a tool ({', '.join(tools)}) cannot use SQLite's file, which the load engine opens"
+            else:
+                hint += f"; to send a tool's load ({', '.join(tools)}) there, write {example} into its options"
         self.complain(key_path, f"no workload uses the plan's database; there are: {', '.join(self.tables)}", hint)
 
     def database_settings(self) -> dict[str, Value]:

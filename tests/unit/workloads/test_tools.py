@@ -4,13 +4,16 @@ import dataclasses
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
+from paribus.engine.protocol import DatabaseServer, MysqlServer, PostgresServer
 from paribus.model import OpenLoop, Workload
 from paribus.parsers.report import Second, ToolReport
 from paribus.plan.form.parse import parse
 from paribus.registry import data_of, parameters_of
 from paribus.units import LoadLevel, LoadUnit
-from paribus.workloads.tools import ToolExecution, ToolKind, measurements, request_of, tool_of
+from paribus.workloads import server_login
+from paribus.workloads.tools import RunRequest, ToolExecution, ToolKind, measurements, request_of, tool_of
 
 
 def _workload(kind: str, **parameters: Any) -> Workload:
@@ -72,6 +75,73 @@ def test_a_command_is_run_once_to_settle_and_once_to_be_measured() -> None:
     assert (run.argv, run.settle_s) == (["load", "2"], 2)
 
 
+PRIVATE = MysqlServer(socket="/d/server-1/run/mysql.sock", user="root", database="w_1")
+PRIVATE_POSTGRES = PostgresServer(socket="/d/run/.s.PGSQL.5432", user="postgres", database="w_1")
+
+
+def _at(workload: Workload, server: DatabaseServer) -> RunRequest:
+    return request_of(workload, "/data/w/files", LoadLevel(4, LoadUnit.OUTSTANDING), 2.0, 3.0, server)
+
+
+def test_the_address_of_a_server_is_filled_in() -> None:
+    told = ["load", "{socket}", "{host}:{port}", "{user}", "{database}", "--file={password_file}", "{other}"]
+    workload = _workload("command", run=told, prepare=told, throughput="(?P<value>.)")
+    kind, parameters = _kind(workload), parameters_of(workload, {})
+    by_mysql = kind.runs(parameters, _at(workload, PRIVATE))[-1].argv
+    assert by_mysql[1:5] == ["/d/server-1/run/mysql.sock", "localhost:3306", "root", "w_1"]
+    assert by_mysql[5:] == ["--file=/data/w/password", "{other}"]
+    by_postgres = kind.prepare_command(parameters, _at(workload, PRIVATE_POSTGRES))
+    assert by_postgres[1:5] == ["/d/run", "/d/run:5432", "postgres", "w_1"]
+    by_network = PostgresServer(host="db1", port=6432, user="bench", database="w_1")
+    assert kind.runs(parameters, _at(workload, by_network))[-1].argv[1:4] == ["", "db1:6432", "bench"]
+    assert kind.runs(parameters, request_of(workload, "/d"))[-1].argv[1:] == told[1:]
+    assert data_of(workload, {}).written
+
+
+def test_sysbench_has_the_address_in_its_options_and_the_password_in_a_file() -> None:
+    workload = _workload("sysbench", test="oltp_insert", prepare=True, options={"mysql-socket": "{socket}"})
+    kind, parameters = _kind(workload), parameters_of(workload, {})
+    (run,) = kind.runs(parameters, _at(workload, PRIVATE))
+    assert "--mysql-socket=/d/server-1/run/mysql.sock" in run.argv
+    assert not [word for word in run.argv if "config-file" in word]
+    secret = MysqlServer(host="db1", user="u", database="w_1", credential={"env": "SECRET"})
+    (run,) = kind.runs(parameters, _at(workload, secret))
+    assert "--config-file=/data/w/password" in run.argv
+    assert kind.login(secret, "/p").form == "sysbench"
+    assert kind.cleanup_command(parameters, _at(workload, secret)) == []
+
+
+def test_the_variables_of_a_tool_name_the_password_file_and_never_the_password() -> None:
+    server = PostgresServer(host="db1", user="u", database="d", password=SecretStr("hidden"), tls="required")
+    assert server_login.environment(server, "/p") == {"PGPASSFILE": "/p", "PGSSLMODE": "require"}
+    assert server_login.environment(PRIVATE, "/p") == {}
+    login = _kind(_workload("command", run=["a"], throughput="(?P<value>.)")).login(PRIVATE, "/p")
+    assert (login.form, login.variable) == ("option_file", "MYSQL_PWD")
+
+
+def test_pgbench_is_started_on_the_plans_server() -> None:
+    options = {"max-tries": 3, "failures-detailed": True, "exit-on-abort": False}
+    workload = _workload(
+        "pgbench", scale=2, protocol="prepared", options=options, initialize_options={"fillfactor": 90}
+    )
+    kind, parameters = _kind(workload), parameters_of(workload, {})
+    address = ["--host=/d/run", "--port=5432", "--username=postgres", "w_1"]
+    assert kind.prepare_command(parameters, _at(workload, PRIVATE_POSTGRES)) == [
+        "pgbench", "--initialize", "--quiet", "--scale=2", "--fillfactor=90", *address,
+    ]  # fmt: skip
+    (run,) = kind.runs(parameters, _at(workload, PRIVATE_POSTGRES))
+    assert run.wrapped == [
+        "pgbench", "--builtin=tpcb-like", "--protocol=prepared", "--client=4", "--jobs=4", "--time=6", "--progress=1",
+        "--no-vacuum", "--log", "--max-tries=3", "--failures-detailed", *address,
+    ]  # fmt: skip
+    assert run.argv[:2] == ["sh", "-c"] and run.argv[3:6] == ["sh", "2", "3"]
+    assert (data_of(workload, {}).rows, data_of(workload, {}).written) == (200_000, True)
+    reading = _workload("pgbench", builtin="select-only", percentiles=False)
+    assert not data_of(reading, {}).written
+    (plain,) = kind.runs(parameters_of(reading, {}), _at(reading, PRIVATE_POSTGRES))
+    assert plain.argv[0] == "pgbench"
+
+
 def test_each_way_to_call_a_tool_has_a_folder_of_its_own() -> None:
     one, other = (data_of(_workload("sysbench", test=test), {}).shape for test in ("cpu", "memory"))
     assert one != other
@@ -95,6 +165,14 @@ def test_each_way_to_call_a_tool_has_a_folder_of_its_own() -> None:
         ('kind = "command"\nrun = ["./a"]\nthroughput = "(?P<value>.)"', "a name on PATH or a full path"),
         ('kind = "command"\nrun = ["a"]\nthroughput = "[0-9]"', "has no group"),
         ('kind = "command"\nrun = ["a"]\nthreads = [1, 2]\nthroughput = "(?P<value>.)"', "add {threads} to run"),
+        ('kind = "pgbench"\noptions = { host = "db1" }', "the option host is set by database.dsn"),
+        ('kind = "pgbench"\nscript = "a.sql"', "should match pattern"),
+        ('kind = "pgbench"\nrate = [5]\narrivals = "constant"', "only poisson arrivals"),
+        ('kind = "pgbench"\nscript = "/a"\nbuiltin = "select-only"', "both name a transaction"),
+        (
+            'kind = "command"\nrun = ["a", "{socket}"]\ncleanup = ["b", "{socket}"]\nthroughput = "(?P<value>.)"',
+            "cleanup uses {socket}",
+        ),
         ('kind = "command"\nrun = ["a", "{rate}"]\nthroughput = "(?P<value>.)"', "run uses {rate}"),
     ],
 )

@@ -9,18 +9,21 @@ import shlex
 from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
-from paribus.engine.protocol import Ended, SuperviseJob
+from paribus.engine.protocol import DatabaseServer, Ended, SuperviseJob
 from paribus.engine.supervised_process import SupervisedProcess
 from paribus.errors import EngineError, HostError, Interrupted
 from paribus.hosts.transport import Host
 from paribus.model import Settings, Workload
 from paribus.registry import data_of, parameters_of
 from paribus.trial.confinement import Confinement
-from paribus.workloads.tools import Argv, ToolKind, request_of
+from paribus.units import LoadLevel
+from paribus.workloads import server_login
+from paribus.workloads.tools import Argv, RunRequest, ToolKind, request_of, tool_of
 
 _GLANCE_S = 0.1
 _PATIENCE_S = 2.0  # for a tool to end after it was asked to
 _LONG_S = 600.0  # for removing the files of a tool
+_KEPT = "files-made"  # the working directory as its prepare command left it
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -28,13 +31,33 @@ class Tools:
     """The tools of one experiment, each with a folder below `folder` for its files and the log of its last run."""
 
     def __init__(
-        self, host: Host, engine: str, folder: str, confinement: Confinement, stopped: Callable[[], bool]
+        self,
+        host: Host,
+        engine: str,
+        folder: str,
+        confinement: Confinement,
+        stopped: Callable[[], bool],
+        server_of: Callable[[Workload, Settings], DatabaseServer] | None = None,
     ) -> None:
+        """`server_of`: where a workload on a server connects to; None where the experiment has no server."""
+        self._server_of = server_of
         self._host = host
         self._engine = engine
         self._folder = folder
         self._confinement = confinement
         self._stopped = stopped
+
+    def request(
+        self,
+        workload: Workload,
+        settings: Settings,
+        load: LoadLevel | None = None,
+        settle_s: float = 0.0,
+        measure_s: float = 0.0,
+    ) -> RunRequest:
+        """The parameters of a run, with the server of a workload on one."""
+        server = self._server_of(workload, settings) if self._server_of and workload.database else None
+        return request_of(workload, self.directory(workload, settings), load, settle_s, measure_s, server)
 
     def directory(self, workload: Workload, settings: Settings) -> str:
         """The tool's working directory."""
@@ -44,15 +67,21 @@ class Tools:
         self, workload: Workload, settings: Settings, argv: Argv, conditions: Sequence[str] = ()
     ) -> "ToolProcess":
         """Start a program, confined to its folder where the target can do that. Raises EngineError and HostError."""
-        order = request_of(workload, self.directory(workload, settings))
-        confined = self._confinement.confined(workload, settings, order, argv)
+        request = self.request(workload, settings)
+        confined = self._confinement.confined(workload, settings, request, argv)
+        kind, server = tool_of(workload), request.server
+        assert kind is not None
         tool_folder = self._folder_of(workload, settings)
         log = f"{tool_folder}/log"
         self._run_checked(["rm", "--force", "--", log])
         job = SuperviseJob(
             argv=confined,
             directory=f"{tool_folder}/files",
-            environment={"PATH": _PATH, "LC_ALL": "C", "HOME": tool_folder, "TMPDIR": tool_folder},
+            environment={
+                **{"PATH": _PATH, "LC_ALL": "C", "HOME": tool_folder, "TMPDIR": tool_folder},
+                **(server_login.environment(server, request.password_file) if server else {}),
+            },
+            login=kind.login(server, request.password_file) if server else None,
             patience_s=_PATIENCE_S,
             log=log,
         )
@@ -63,11 +92,14 @@ class Tools:
         with contextlib.suppress(EngineError):  # after an interruption there may be less to clean than the tool expects
             self.remove(kind, workload, settings)
         self._run_checked(["mkdir", "--parents", "--", self.directory(workload, settings)])
-        order = request_of(workload, self.directory(workload, settings))
-        self._carry_out(workload, settings, kind.prepare_command(parameters_of(workload, settings), order))
+        parameters = parameters_of(workload, settings)
+        self._carry_out(workload, settings, kind.prepare_command(parameters, self.request(workload, settings)))
 
     def remove(self, kind: ToolKind, workload: Workload, settings: Settings) -> None:
-        """Remove the tool's folder and its data elsewhere; nothing where the folder was not made."""
+        """Remove the tool's folder and its data elsewhere; nothing where the folder was not made.
+
+        Tables on a server are not removed here: their database is dropped.
+        """
         tool_folder = self._folder_of(workload, settings)
         if not self._host.names(tool_folder):
             return
@@ -78,6 +110,20 @@ class Tools:
             )
         finally:
             self._run_checked(["rm", "--recursive", "--force", "--one-file-system", "--", tool_folder])
+
+    def keep_files(self, workload: Workload, settings: Settings) -> None:
+        """Copy the tool's working directory, for `restore_files`. Raises HostError."""
+        directory = self.directory(workload, settings)
+        kept = f"{self._folder_of(workload, settings)}/{_KEPT}"
+        self._run_checked(["rm", "--recursive", "--force", "--one-file-system", "--", kept])
+        self._run_checked(["cp", "--archive", "--reflink=auto", "--", directory, kept])
+
+    def restore_files(self, workload: Workload, settings: Settings) -> None:
+        """Restore the tool's working directory from its copy. Raises HostError."""
+        directory = self.directory(workload, settings)
+        kept = f"{self._folder_of(workload, settings)}/{_KEPT}"
+        self._run_checked(["rm", "--recursive", "--force", "--one-file-system", "--", directory])
+        self._run_checked(["cp", "--archive", "--reflink=auto", "--", kept, directory])
 
     def _carry_out(self, workload: Workload, settings: Settings, argv: Argv, *, until_done: bool = False) -> None:
         """Run a program to its end; `until_done`: also when the user asks to stop meanwhile."""
