@@ -98,7 +98,7 @@ class Tool:
 
     `placeholders` are those of a server in its parameters, such as `socket`; a workload that has any is on the plan's
     server. `package` is Debian's with the program, for the kinds whose program is fixed. `families` are those of the
-    servers that the tool can drive; empty: any.
+    servers that the tool can drive; empty: any. `private_because`: why it may not work on a server in use by others.
     """
 
     program: Callable[["BaseModel"], str]
@@ -106,6 +106,7 @@ class Tool:
     placeholders: Callable[["BaseModel"], Sequence[str]] = lambda _parameters: ()
     package: str = ""
     families: tuple[str, ...] = ()
+    private_because: str = ""
 
 
 class WorkloadKind(Protocol):

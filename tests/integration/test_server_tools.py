@@ -5,7 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command import RUN_ENDED, Done
+from command import RUN_ENDED, Done, Running
+from others import VARIABLE, Others
+from processes import shown_until_end
 from served import changes, experiment, measured, nothing_is_left, plan_on, trials
 
 from paribus.model import ChangeState, ExperimentState, TrialState
@@ -36,7 +38,7 @@ AT_A_START = {
 # Prints the rows of a table and adds to them, with the client of the server; a file in its folder grows, too.
 GROWING = """
 import subprocess, sys, time
-client, until = sys.argv[2:], time.monotonic() + float(sys.argv[1])
+client, until = sys.argv[3:], time.monotonic() + float(sys.argv[1]) + float(sys.argv[2])
 def ask(statement):
     return subprocess.run([*client, statement], check=True, capture_output=True, text=True).stdout.strip()
 with open("runs", "a") as runs:
@@ -92,17 +94,20 @@ def _each_variable_was_read_back() -> None:
 @pytest.mark.parametrize("kind", ["mariadb", "postgres"])
 @pytest.mark.parametrize("data", ["round", "application"])
 def test_a_table_that_a_tool_grows_and_its_files_are_put_back(
-    paribus: Paribus, place: Path, tmp_path: Path, kind: str, data: str
+    paribus: Paribus, place: Path, kind: str, data: str
 ) -> None:
-    script = tmp_path / "grow.py"
+    script = place / "data" / "grow.py"
     script.write_text(GROWING)
-    run = ["python3", str(script), "{seconds}", *CLIENT[kind]]
+    run = ["python3", str(script), "{settle}", "{seconds}", *CLIENT[kind]]
     prepare = [*CLIENT[kind], "CREATE TABLE grown (id INT)"]
-    workload = f'kind = "command"\nrun = {run}\nprepare = {prepare}\ndata = "{data}"\nthreads = [1]\n'
+    workload = f'kind = "command"\nrun = {run}\nprepare = {prepare}\ndata = "{data}"\nsettle_in_command = true\n'
     workload += "throughput = 'rate: (?P<value>[0-9]+)'"
     done = paribus("run", plan_on(place, kind, LIVE[kind], workload, settle='"20ms"', trial='"200ms"'))
     assert done.code in RUN_ENDED, done.err
-    seen = [(int(rows), int(lines)) for rows, lines in map(str.split, Path(f"{script}.seen").read_text().splitlines())]
+    script.unlink()
+    seen_file = Path(f"{script}.seen")
+    seen = [(int(rows), int(lines)) for rows, lines in map(str.split, seen_file.read_text().splitlines())]
+    seen_file.unlink()
     carried_out = [trial for trial in trials() if trial.started is not None]
     assert len(seen) == len(carried_out)
     key = (lambda trial: trial.round) if data == "round" else (lambda trial: (trial.block, trial.attempt))
@@ -126,15 +131,92 @@ def test_a_held_variable_with_a_tool_as_the_only_workload(paribus: Paribus, plac
 
 
 def test_mysqlslap_is_a_command(paribus: Paribus, place: Path) -> None:
-    run = ["mysqlslap", "--defaults-extra-file={password_file}", "--socket={socket}", "--user={user}"]
-    run += ["--concurrency={threads}", "--iterations=1", "--auto-generate-sql", "--number-of-queries=200"]
-    workload = f'kind = "command"\nrun = {[*run, "--create-schema={database}"]}\nthreads = [2]\n'
-    workload += "throughput = 'Average number of queries per client: (?P<value>[0-9]+)'"
-    plan = plan_on(place, "mariadb", LIVE["mariadb"], workload, trial='"100ms"', settle='"20ms"')
-    done = paribus("run", plan)
-    assert done.code in (*RUN_ENDED, 3), done.err
+    text = (Path(__file__).parent.parent.parent / "docs/how-to/server-tool.md").read_text()
+    example = next(block for block in text.split("```toml\n") if block.startswith('name = "mysqlslap"'))
+    plan = place / "plan.toml"
+    plan.write_text(example.partition("```")[0].replace("20000", "1000"))
+    sets = {"target.path": f"{place}/data", "protocol.trial": "50ms", "protocol.settle": "20ms", "protocol.rounds": "2"}
+    arguments = [part for key, value in sets.items() for part in ("--set", f"{key}={value}")]
+    done = paribus("run", str(plan), *arguments)
+    assert done.code in RUN_ENDED, done.err
     assert not [trial for trial in trials() if trial.state is TrialState.FAILED], done.err
+    assert all(found["throughput_per_s"].mean > 0 for found in measured().values())
     assert nothing_is_left(place)
+
+
+BY_NETWORK = {
+    "mariadb": 'db-driver = "mysql", mysql-host = "{host}", mysql-port = "{port}", mysql-user = "{user}", '
+    'mysql-db = "{database}"',
+    "postgres": CONNECTION["postgres"],
+}
+CLIENT_BY_NETWORK = {
+    "mariadb": ["mariadb", "--defaults-extra-file={password_file}", "--skip-column-names", "--host={host}",
+                "--port={port}", "--user={user}", "{database}", "--execute"],
+    "postgres": CLIENT["postgres"],
+}  # fmt: skip
+# Fails where others can read the password file, or where it is outside the tool's own folder.
+GUARDED = """
+import os, stat, sys
+password_file = sys.argv.pop(1)
+assert stat.S_IMODE(os.stat(password_file).st_mode) == 0o600
+assert os.path.dirname(password_file) == os.environ["HOME"]
+"""
+
+
+def _on_others(others: Others, tmp_path: Path, workload: str) -> str:
+    """A plan of seconds for a server in use by others."""
+    path = tmp_path / "plan.toml"
+    path.write_text(
+        f'name = "live"\n[target]\npath = "{tmp_path}"\nallow_live = true\n[database]\nkind = "{others.kind}"\n'
+        f'dsn = "{others.dsn}"\npassword_env = "{VARIABLE}"\n[factors]\n{LIVE[others.kind]}\n[[workload]]\n{workload}\n'
+        '[protocol]\ntrial = "1s"\nsettle = "20ms"\nrounds = 2\nplacebo = false\nmargin = "50%"\n'
+    )
+    return str(path)
+
+
+@pytest.mark.parametrize("tool", ["sysbench", "command"])
+def test_a_tool_drives_a_running_server_and_the_password_is_seen_nowhere(
+    others: Others, tmp_path: Path, tool: str
+) -> None:
+    workload = SYSBENCH.format(connection=BY_NETWORK[others.kind], data="keep")
+    if tool == "command":
+        script = tmp_path / "grow.py"
+        script.write_text(
+            GUARDED + GROWING.replace("sys.argv[2:]", "sys.argv[3:]").replace("sys.argv[1]", "sys.argv[2]")
+        )
+        run = ["python3", str(script), "{password_file}", "{settle}", "{seconds}", *CLIENT_BY_NETWORK[others.kind]]
+        prepare = [*CLIENT_BY_NETWORK[others.kind], "CREATE TABLE grown (id INT)"]
+        workload = f'kind = "command"\nrun = {run}\nprepare = {prepare}\ndata = "round"\nsettle_in_command = true\n'
+        workload += "throughput = 'rate: (?P<value>[0-9]+)'"
+    running = Running("run", _on_others(others, tmp_path, workload))
+    programs, showing = shown_until_end(running, others.password)
+    done = running.end()
+    assert done.code in RUN_ENDED, done.err
+    assert experiment().state is ExperimentState.DONE
+    assert not [trial for trial in trials() if trial.state is TrialState.FAILED], done.err
+    assert ("sysbench" if tool == "sysbench" else "python3") in programs
+    assert showing == []
+    _each_variable_was_read_back()
+    assert others.is_as_before()
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {".db", ".jsonl", ".html"} <= {path.suffix for path in files}
+    assert [path for path in files if others.password.encode() in path.read_bytes()] == []
+    assert others.password not in done.out + done.err
+    assert not (tmp_path / "paribus-data").exists()
+    if tool == "command":
+        seen = [line.split()[0] for line in Path(f"{tmp_path}/grow.py.seen").read_text().splitlines()]
+        assert seen.count("0") == len({trial.round for trial in trials() if trial.started is not None})
+
+
+@pytest.mark.parametrize("others", ["postgres"], indirect=True)
+def test_a_database_of_the_dsn_that_is_missing_is_told_before_a_tool_is_started(
+    paribus: Paribus, others: Others, tmp_path: Path
+) -> None:
+    plan = Path(_on_others(others, tmp_path, 'kind = "pgbench"'))
+    plan.write_text(plan.read_text().replace(others.dsn, f"{others.dsn}nowhere"))
+    refused = paribus("check", str(plan))
+    assert refused.code == 2
+    assert 'database "nowhere" does not exist' in refused.err
 
 
 @pytest.mark.parametrize(

@@ -23,13 +23,14 @@ class Second:
 class ToolReport:
     """One run; what the tool does not report is None, or absent from `responses_s` (mean, p95, p99, max).
 
-    `seconds` are its interval lines. `errors` by name invalidate a run; `ignored_per_s` are errors that the tool
-    ignored.
+    `transactions_per_s`: all transactions, where operations are only some of them. `seconds` are its interval lines.
+    `errors` by name invalidate a run; `ignored_per_s` are errors that the tool ignored.
     """
 
     operations_per_s: float
     bytes_per_s: float | None = None
     queries_per_s: float | None = None
+    transactions_per_s: float | None = None
     responses_s: dict[str, float] = field(default_factory=dict)
     ignored_per_s: float | None = None
     errors: dict[str, int] = field(default_factory=dict)

@@ -1,10 +1,14 @@
 """Reports of single runs of pgbench and HammerDB, for workloads, from what the readers of their logs find."""
 
+import re
 from collections.abc import Sequence
 
-from paribus.parsers import pgbench
+from paribus.parsers import hammerdb, pgbench
 from paribus.parsers.log import LogSeries
 from paribus.parsers.report import NotUnderstood, Second, ToolReport
+
+_PROCEDURE_ERROR = re.compile(r"^Vuser [0-9]+:.* Procedure Error ", re.MULTILINE)
+_PROFILED = {f"response_{name}_s": name for name in ("mean", "p50", "p95", "p99", "max")}
 
 
 def of_pgbench(text: str) -> ToolReport:
@@ -39,3 +43,20 @@ def _pgbench_seconds(courses: Sequence[LogSeries]) -> list[Second]:
         )
         for at_s, rate in zip(rates.at_s, rates.values, strict=True)
     ]
+
+
+def of_hammerdb(text: str) -> ToolReport:
+    """Return the report of a timed TPROC-C test: new orders and their response times. Raises NotUnderstood."""
+    runs = hammerdb.read(text).runs
+    readings = [reading for run in runs for reading in run.readings]
+    values = {reading.metric: reading.value for reading in readings if not reading.subject}
+    if "throughput_per_s" not in values:
+        raise NotUnderstood("has no test result of HammerDB")
+    new_orders = {reading.metric: reading.value for reading in readings if reading.subject == "new_order"}
+    failed = len(_PROCEDURE_ERROR.findall(text))
+    return ToolReport(
+        operations_per_s=values["throughput_per_s"],
+        transactions_per_s=values.get("transactions_per_s"),
+        responses_s={name: new_orders[metric] for metric, name in _PROFILED.items() if metric in new_orders},
+        ignored_per_s=failed / values["duration_s"] if values.get("duration_s") else None,
+    )

@@ -211,6 +211,8 @@ class _Check(Settings):
             self.complain(
                 (*key_path, "kind"), message, f'write [database] kind = "{kinds[0]}", or use another workload'
             )
+        elif tool and tool.private_because and database.dsn:
+            self.complain((*key_path, "kind"), f"{name} needs a private server: {tool.private_because}", "remove dsn")
         elif is_tool:
             for placeholder, (message, hint) in self.unreachable().items():
                 if placeholder in placeholders_of(table) or (kind_of(table).on_database and placeholder == "user"):

@@ -91,7 +91,10 @@ class Bench:
             failing.pop_all()
         self._servers = self._database_session()
         server_of = self._servers.server if self._servers is not None else None
-        self._tools = Tools(site.host, site.engine, self._data_folder, confinement, self._stopped, server_of)
+        server_kind = self._plan.database.kind if self._plan.database else ""
+        self._tools = Tools(
+            site.host, site.engine, self._data_folder, confinement, self._stopped, server_of, server_kind
+        )
         self._runner = Runner(
             site.host,
             site.engine,

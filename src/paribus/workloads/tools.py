@@ -30,6 +30,8 @@ Argv = list[str]
 class RunRequest:
     """Parameters of a run: directory, threads, rate, arrivals and durations; `server`: where its load goes, if to one.
 
+    `server_kind` is the kind of that server in the plan.
+
     Without a server, the placeholders of its address are kept, as in the preview of a plan.
     """
 
@@ -40,6 +42,7 @@ class RunRequest:
     settle_s: float = 0.0
     measure_s: float = 0.0
     server: DatabaseServer | None = None
+    server_kind: str = ""
 
     @property
     def password_file(self) -> str:
@@ -164,6 +167,7 @@ def request_of(
     settle_s: float = 0.0,
     measure_s: float = 0.0,
     server: DatabaseServer | None = None,
+    server_kind: str = "",
 ) -> RunRequest:
     """The parameters of a run at a load level; prepare and cleanup commands have none."""
     loop, n = workload.open_loop, load.n if load else 1
@@ -175,6 +179,7 @@ def request_of(
         settle_s=settle_s,
         measure_s=measure_s,
         server=server,
+        server_kind=server_kind,
     )
 
 
@@ -206,6 +211,7 @@ def measurements(report: ToolReport, window_s: float) -> tuple[Measurement, ...]
         ("throughput_per_s", "1/s", report.operations_per_s),
         ("bytes_per_s", "B/s", report.bytes_per_s),
         ("queries_per_s", "1/s", report.queries_per_s),
+        ("transactions_per_s", "1/s", report.transactions_per_s),
         ("ignored_errors_per_s", "1/s", report.ignored_per_s),
         *((f"response_{name}_s", "s", value) for name, value in report.responses_s.items()),
     ]

@@ -38,9 +38,11 @@ class Tools:
         confinement: Confinement,
         stopped: Callable[[], bool],
         server_of: Callable[[Workload, Settings], DatabaseServer] | None = None,
+        server_kind: str = "",
     ) -> None:
         """`server_of`: where a workload on a server connects to; None where the experiment has no server."""
         self._server_of = server_of
+        self._server_kind = server_kind
         self._host = host
         self._engine = engine
         self._folder = folder
@@ -57,7 +59,8 @@ class Tools:
     ) -> RunRequest:
         """The parameters of a run, with the server of a workload on one."""
         server = self._server_of(workload, settings) if self._server_of and workload.database else None
-        return request_of(workload, self.directory(workload, settings), load, settle_s, measure_s, server)
+        directory = self.directory(workload, settings)
+        return request_of(workload, directory, load, settle_s, measure_s, server, self._server_kind)
 
     def directory(self, workload: Workload, settings: Settings) -> str:
         """The tool's working directory."""
@@ -85,7 +88,8 @@ class Tools:
             patience_s=_PATIENCE_S,
             log=log,
         )
-        return ToolProcess(self._host, SupervisedProcess(self._host, self._engine, job, conditions), argv, log)
+        name = kind.tool.program(parameters_of(workload, settings)) if kind.tool and argv[0] == "sh" else argv[0]
+        return ToolProcess(self._host, SupervisedProcess(self._host, self._engine, job, conditions), name, log)
 
     def make(self, kind: ToolKind, workload: Workload, settings: Settings) -> None:
         """Make the tool's data anew in an empty directory. Raises EngineError, HostError and Interrupted."""
@@ -151,10 +155,10 @@ class Tools:
 class ToolProcess:
     """A running program and its descendants, which end when this program does."""
 
-    def __init__(self, host: Host, process: SupervisedProcess, argv: Argv, log: str) -> None:
+    def __init__(self, host: Host, process: SupervisedProcess, program: str, log: str) -> None:
         self._host = host
         self._process = process
-        self._name = PurePosixPath(argv[0]).name
+        self._name = PurePosixPath(program).name
         self._log = log
         self._over = False
         self.pid = process.pid
