@@ -97,7 +97,7 @@ class Tool:
     """A tool of the user, as plans need it: its `program`, and a note on its figures for readers.
 
     `placeholders` are those of a server in its parameters, such as `socket`; a workload that has any is on the plan's
-    server. `package` is Debian's with the program, for the kinds whose program is fixed. `families` are those of the
+    server. `package` is Debian's with the program, for the kinds whose program is fixed. `kinds` are the kinds of
     servers that the tool can drive; empty: any. `private_because`: why it may not work on a server in use by others.
     """
 
@@ -105,7 +105,7 @@ class Tool:
     note: StoredMessage | None = None
     placeholders: Callable[["BaseModel"], Sequence[str]] = lambda _parameters: ()
     package: str = ""
-    families: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
     private_because: str = ""
 
 

@@ -22,8 +22,8 @@ from paribus.hosts.local import LocalHost
 from paribus.model import Database, Measurement, Purpose, Trial, TrialState, Workload
 from paribus.store import read
 from paribus.store.open import open_engine, store_url
-from paribus.trial.databases.server_data import ServerData
 from paribus.trial.databases.servers import PrivateServers
+from paribus.trial.databases.workload_data import WorkloadData
 from paribus.units import LoadLevel
 
 FACTORS = {"mariadb": '"mysql.innodb_io_capacity" = [200, 2000]', "postgres": '"postgres.work_mem" = ["4MB", "64kB"]'}
@@ -137,7 +137,7 @@ class _Bench:
             cache=cache, database=database.family, parameters={"table_size": 60_000},
         )  # fmt: skip
         self.trial = dataclasses.replace(TRIAL, settings={f"{database.family}.{POOL[kind]}": pool})
-        self.data = ServerData(LocalHost(), binary(), kind, str(self.folder), _work)
+        self.data = WorkloadData(LocalHost(), binary(), kind, str(self.folder), _work)
         self.servers.make_data([self.trial], {"mine": self.workload}, self.data, lambda _done, _total: None)
 
     def apply(self) -> dict[str, float]:

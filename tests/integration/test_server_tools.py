@@ -1,6 +1,7 @@
 """Tools of the user on servers, private and in use by others: real sysbench, pgbench and mysqlslap."""
 
 import itertools
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -108,7 +109,7 @@ def test_a_table_that_a_tool_grows_and_its_files_are_put_back(
     seen_file = Path(f"{script}.seen")
     seen = [(int(rows), int(lines)) for rows, lines in map(str.split, seen_file.read_text().splitlines())]
     seen_file.unlink()
-    carried_out = [trial for trial in trials() if trial.started is not None]
+    carried_out = sorted((trial for trial in trials() if trial.started is not None), key=lambda one: one.started or 0)
     assert len(seen) == len(carried_out)
     key = (lambda trial: trial.round) if data == "round" else (lambda trial: (trial.block, trial.attempt))
     ages = [list(group) for _, group in itertools.groupby(zip(carried_out, seen, strict=True), lambda one: key(one[0]))]
@@ -245,3 +246,59 @@ def test_what_is_missing_is_told_with_the_plan(
     refused = paribus("check", str(plan))
     assert refused.code == 2
     assert words in refused.err
+
+
+# Behaves as hammerdbcli does: reads the settings of a script, builds the schema, runs for whole minutes.
+HAMMERDBCLI = r"""#!/usr/bin/env python3
+import os, subprocess, sys, time
+assert sys.argv[1:3] == ["tcl", "auto"] and os.path.exists("hammerdbcli"), "started elsewhere"
+lines = [line.split() for line in open(sys.argv[3])]
+told = {words[2].partition("_")[2]: words[3] for words in lines if words and words[0] == "diset"}
+def ask(statement):
+    client = ["mariadb", "--skip-column-names", f"--socket={told['socket']}", f"--user={told['user']}", told["dbase"]]
+    done = subprocess.run([*client, "--execute", statement], check=True, capture_output=True, text=True)
+    return int(done.stdout or 0)
+print("HammerDB CLI v4.12")
+if ["buildschema"] in lines:
+    print("Vuser 1:RUNNING")
+    ask("CREATE TABLE orders (id INT AUTO_INCREMENT PRIMARY KEY)")
+else:
+    users = next(int(words[2]) for words in lines if words[:2] == ["vuset", "vu"])
+    minutes = int(told["duration"])
+    print(f"Vuser 1:Beginning rampup time of {told['rampup']} minutes")
+    print(f"Vuser 1:Timing test period of {minutes} in minutes", flush=True)
+    before, until = ask("SELECT COUNT(*) FROM orders"), time.monotonic() + 60 * minutes
+    while time.monotonic() < until:
+        ask("INSERT INTO orders VALUES ()")
+    nopm = (ask("SELECT COUNT(*) FROM orders") - before) // minutes
+    print(f"Vuser 1:{users} Active Virtual Users configured")
+    print(f"Vuser 1:TEST RESULT : System achieved {nopm} NOPM from {2 * nopm} MariaDB TPM")
+    with open(f"{os.environ['TMPDIR']}/hdbxtprofile.log", "w") as log:
+        print(f">>>>> SUMMARY OF {users} ACTIVE VIRTUAL USERS : MEDIAN ELAPSED TIME : 60000ms", file=log)
+        print(">>>>> PROC: NEWORD", file=log)
+        print("CALLS: 9\tMIN: 1.000ms\tAVG: 2.000ms\tMAX: 9.000ms\tTOTAL: 18.000ms", file=log)
+        print("P99: 8.000ms\tP95: 7.000ms\tP50: 2.000ms\tSD: 1.000ms\tRATIO: 50.000%", file=log)
+print("Vuser 1:FINISHED SUCCESS")
+"""
+
+
+def test_a_program_that_behaves_as_hammerdb_is_measured(paribus: Paribus, place: Path) -> None:
+    home = place / "hammerdb"
+    home.mkdir()
+    program = home / "hammerdbcli"
+    program.write_text(HAMMERDBCLI)
+    workload = f'kind = "hammerdb"\nhome = "{home}"\nthreads = [2]\nresponse = ["throughput_per_s", "response_p95_s"]'
+    plan = plan_on(place, "mariadb", LIVE["mariadb"], workload)
+    missing = paribus("check", plan)
+    assert (missing.code, f"has no program '{program}'" in missing.err) == (2, True), missing.err
+    program.chmod(0o755)
+    running = Running("run", plan)
+    running.wait_for("trial 2")
+    running.signal(signal.SIGINT)
+    assert running.end(timeout_s=200).code == 130
+    measures = [found for found in measured().values() if "throughput_per_s" in found]
+    assert measures
+    for found in measures:
+        assert found["transactions_per_s"].mean == pytest.approx(2 * found["throughput_per_s"].mean)
+        assert (found["response_p95_s"].mean, found["response_mean_s"].mean) == (0.007, 0.002)
+    assert nothing_is_left(place)

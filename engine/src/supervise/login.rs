@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn the_password_is_not_part_of_a_job_that_is_shown() {
-        let shown = serde_json::to_string(&login("plain", "/p", "hidden")).unwrap();
-        assert!(!shown.contains("hidden"), "{shown}");
+        let json = serde_json::to_string(&login("plain", "/p", "hidden")).unwrap();
+        assert!(!json.contains("hidden"), "{json}");
     }
 }

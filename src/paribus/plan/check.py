@@ -205,11 +205,12 @@ class _Check(Settings):
         elif is_tool and self.family == "sqlite":
             message = f"{name} needs a server, and SQLite is a file that the load engine itself opens"
             self.complain((*key_path, "kind"), message, 'choose a server, for example: [database] kind = "mariadb"')
-        elif (tool := kind_of(table).tool) and tool.families and self.family not in tool.families:
-            kinds = [kind for kind, family in FAMILIES.items() if family in tool.families]
-            message = f'{name} drives {" or ".join(kinds)}, and the database of the plan has kind = "{database.kind}"'
+        elif (tool := kind_of(table).tool) and tool.kinds and database.kind not in tool.kinds:
+            message = (
+                f'{name} drives {" or ".join(tool.kinds)}, and the database of the plan has kind = "{database.kind}"'
+            )
             self.complain(
-                (*key_path, "kind"), message, f'write [database] kind = "{kinds[0]}", or use another workload'
+                (*key_path, "kind"), message, f'write [database] kind = "{tool.kinds[0]}", or use another workload'
             )
         elif tool and tool.private_because and database.dsn:
             self.complain((*key_path, "kind"), f"{name} needs a private server: {tool.private_because}", "remove dsn")

@@ -237,13 +237,13 @@ class Bench:
     def _make_server_data(self, trial: Trial, workload: Workload, servers: DatabaseSession, progress: Progress) -> None:
         """Make all data of all servers before the first trial on one; later restore it when due."""
         if not self._server_data_made:
-            servers.make_data(self._trials, self._workloads, self._runner.server_data, progress)
+            servers.make_data(self._trials, self._workloads, self._runner.workload_data, progress)
             self._server_data_made = True
         age = _data_key(workload, trial)
         if self._made_for.setdefault(f"{workload.name} on a server", age) != age:
             self._made_for[f"{workload.name} on a server"] = age
             for settings in {str(settings): settings for settings in self._settings_of_block(trial)}.values():
-                servers.restore(workload, settings, self._runner.server_data)
+                servers.restore(workload, settings, self._runner.workload_data)
 
     def _settings_of_block(self, trial: Trial) -> list[Settings]:
         """The settings of all trials of the trial's block."""

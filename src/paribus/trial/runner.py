@@ -25,7 +25,7 @@ from paribus.knobs.conditions import Conditions, digest
 from paribus.model import Change, ChangeState, FailureClass, Measurement, Plan, Purpose, Settings, Trial, Value
 from paribus.trial import machine, process_conditions, validity
 from paribus.trial.databases.database_session import DatabaseSession
-from paribus.trial.databases.server_data import ServerData
+from paribus.trial.databases.workload_data import WorkloadData
 from paribus.trial.devices import Devices
 from paribus.trial.limits import refuse_machine
 from paribus.trial.load import TrialLoad
@@ -70,7 +70,7 @@ class Runner:
         servers: DatabaseSession | None = None,
     ) -> None:
         kind = plan.database.kind if plan.database else ""
-        self.server_data = ServerData(host, engine, kind, data_folder, self.work_on_data, tools)
+        self.workload_data = WorkloadData(host, engine, kind, data_folder, self.work_on_data, tools)
         self._devices = devices
         self._tools = tools
         self._servers = servers
@@ -167,7 +167,7 @@ class Runner:
         if self._servers is not None and workload.database:
             conditions = self._applier.conditions(knobs, SERVER)
             starts_with = process_conditions.options(conditions)
-            changes += self._servers.apply(workload, trial, tested, self.server_data, self.stop, starts_with)
+            changes += self._servers.apply(workload, trial, tested, self.workload_data, self.stop, starts_with)
             changes += self._server_conditions(trial)
             self._readied = self._servers.readied
         return changes

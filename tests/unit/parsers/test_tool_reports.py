@@ -102,6 +102,19 @@ def test_only_the_seconds_of_pgbench_after_settling_count() -> None:
         tool_reports.of_pgbench("pgbench: error: connection to server failed")
 
 
+def test_hammerdb_reports_new_orders_and_their_response_times() -> None:
+    text = (GOLDEN / "hammerdb" / "mysql-4.log").read_text()
+    report = tool_reports.of_hammerdb(text)
+    assert (report.operations_per_s, report.transactions_per_s) == (87060 / 60, 202469 / 60)
+    new_orders = {"mean": 0.001612, "p50": 0.001499, "p95": 0.002622, "p99": 0.004110, "max": 0.051370}
+    assert report.responses_s == pytest.approx(new_orders)
+    assert report.ignored_per_s == 0
+    failed = tool_reports.of_hammerdb(text + "Vuser 2:New Order Procedure Error set RAISEERROR for Details\n" * 600)
+    assert failed.ignored_per_s == pytest.approx(600 / 300)
+    with pytest.raises(NotUnderstood, match="no test result"):
+        tool_reports.of_hammerdb("Error in Virtual User 1: no database")
+
+
 def test_errors_of_a_tool_are_counted() -> None:
     broken = OLD_OLTP + "    reconnects:                          3      (1.50 per sec.)\n"
     assert sysbench_output.parse(broken).errors == {"reconnects": 3}

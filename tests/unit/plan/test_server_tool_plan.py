@@ -63,6 +63,7 @@ DSN = f'{MARIADB}dsn = "mysql://db1:3306/"\n'
         (ON_SERVER, "", None, "sysbench works on a database ({socket} in its options), and the plan has none"),
         (ON_SERVER, '[database]\nkind = "sqlite"\n', None, "needs a server, and SQLite is a file"),
         (PGBENCH, MARIADB, None, 'pgbench drives postgres, and the database of the plan has kind = "mariadb"'),
+        ('[[workload]]\nkind = "hammerdb"\nhome = "/h"\n', DSN, BY_SOCKET, "hammerdb needs a private server"),
         (SYSBENCH.format('mysql-port = "{port}"'), MARIADB, None, "the server is reached by its socket"),
         (SYSBENCH.format('mysql-port = "{port}"'), DSN, BY_SOCKET, "the server is reached by its socket"),
         (ON_SERVER, DSN, BY_HOST, "{socket} is used, and dsn names a host"),

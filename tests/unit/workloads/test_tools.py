@@ -142,6 +142,37 @@ def test_pgbench_is_started_on_the_plans_server() -> None:
     assert plain.argv[0] == "pgbench"
 
 
+def test_hammerdb_is_told_by_a_script_without_a_password() -> None:
+    options = {"partition": True, "storage_engine": "inno db"}
+    workload = _workload("hammerdb", home="/opt/H", warehouses=2, build_users=4, options=options)
+    kind, parameters = _kind(workload), parameters_of(workload, {})
+    request = dataclasses.replace(_at(workload, PRIVATE), server_kind="mariadb", settle_s=30.0, measure_s=90.0)
+    *_, home, script = kind.prepare_command(parameters, request)
+    assert home == "/opt/H"
+    assert script.splitlines() == [
+        "dbset db maria",
+        "dbset bm TPC-C",
+        "diset connection maria_host localhost",
+        "diset connection maria_socket /d/server-1/run/mysql.sock",
+        "diset tpcc maria_user root",
+        "diset tpcc maria_dbase w_1",
+        "diset tpcc maria_pass null",
+        "diset tpcc maria_count_ware 2",
+        "diset tpcc maria_num_vu 2",
+        "diset tpcc maria_partition true",
+        "diset tpcc maria_storage_engine inno\\ db",
+        "buildschema",
+    ]
+    (run,) = kind.runs(parameters, request)
+    assert (run.settle_s, run.measure_s) == (60, 120)
+    assert run.wrapped == ["/opt/H/hammerdbcli", "tcl", "auto", "script.tcl"]
+    lines = run.argv[-1].splitlines()
+    assert {"diset tpcc maria_rampup 1", "diset tpcc maria_duration 2", "diset tpcc maria_driver timed"} <= set(lines)
+    assert lines[-5:] == ["loadscript", "vuset vu 4", "vucreate", "vurun", "vudestroy"]
+    by_postgres = dataclasses.replace(request, server=PRIVATE_POSTGRES, server_kind="postgres")
+    assert "diset connection pg_host /d/run" in kind.prepare_command(parameters, by_postgres)[-1].splitlines()
+
+
 def test_each_way_to_call_a_tool_has_a_folder_of_its_own() -> None:
     one, other = (data_of(_workload("sysbench", test=test), {}).shape for test in ("cpu", "memory"))
     assert one != other
@@ -166,6 +197,10 @@ def test_each_way_to_call_a_tool_has_a_folder_of_its_own() -> None:
         ('kind = "command"\nrun = ["a"]\nthroughput = "[0-9]"', "has no group"),
         ('kind = "command"\nrun = ["a"]\nthreads = [1, 2]\nthroughput = "(?P<value>.)"', "add {threads} to run"),
         ('kind = "pgbench"\noptions = { host = "db1" }', "the option host is set by database.dsn"),
+        ('kind = "hammerdb"\nhome = "h"', "should match pattern"),
+        ('kind = "hammerdb"\nhome = "/h"\nrate = [5]', "HammerDB has no arrival rate"),
+        ('kind = "hammerdb"\nhome = "/h"\noptions = { pass = "x" }', "the option pass is set by the private server"),
+        ('kind = "hammerdb"\nhome = "/h"\noptions = { "a b" = 1 }', "is not the name of a setting"),
         ('kind = "pgbench"\nscript = "a.sql"', "should match pattern"),
         ('kind = "pgbench"\nrate = [5]\narrivals = "constant"', "only poisson arrivals"),
         ('kind = "pgbench"\nscript = "/a"\nbuiltin = "select-only"', "both name a transaction"),

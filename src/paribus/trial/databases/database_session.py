@@ -14,7 +14,7 @@ from paribus.errors import ParibusError
 from paribus.i18n import StoredMessage, stored_message
 from paribus.model import Change, ChangeState, Measurement, NotTaken, Settings, Trial, Value, Workload
 from paribus.registry import data_of
-from paribus.trial.databases.server_data import Progress, ServerData
+from paribus.trial.databases.workload_data import Progress, WorkloadData
 
 _LONGEST_NAME = 30  # with a prefix of 20 and the shape a name of at most 63 letters
 
@@ -40,13 +40,13 @@ class DatabaseSession(ABC):
         self,
         trials: Iterable[Trial],
         workloads: Mapping[str, Workload],
-        data: ServerData,
+        data: WorkloadData,
         progress: Progress,
     ) -> None:
         """Make all data that these trials work on. Raises DatabaseError, EngineError and Interrupted."""
 
     @abstractmethod
-    def restore(self, workload: Workload, settings: Settings, data: ServerData) -> None:
+    def restore(self, workload: Workload, settings: Settings, data: WorkloadData) -> None:
         """Restore the workload's data where a load has changed it. Raises as `make_data`."""
 
     @property
@@ -60,7 +60,7 @@ class DatabaseSession(ABC):
         workload: Workload,
         trial: Trial,
         tested: Collection[str],
-        data: ServerData,
+        data: WorkloadData,
         stop_load: Callable[[], None],
         conditions: Sequence[str] = (),
     ) -> tuple[Change, ...]:

@@ -16,7 +16,7 @@ from paribus.model import Change, Database, PutStatements, Settings, Trial, Work
 from paribus.registry import database_settings
 from paribus.trial.databases.database_session import DatabaseSession, database_of, server_text, tested_variables
 from paribus.trial.databases.running_server_variables import JournalledVariables
-from paribus.trial.databases.server_data import Progress, ServerData
+from paribus.trial.databases.workload_data import Progress, WorkloadData
 
 
 class RunningServerSession(DatabaseSession):
@@ -59,7 +59,7 @@ class RunningServerSession(DatabaseSession):
         self,
         trials: Iterable[Trial],
         workloads: Mapping[str, Workload],
-        data: ServerData,
+        data: WorkloadData,
         progress: Progress,
     ) -> None:
         """Make a database for each shape of data that these trials work on.
@@ -93,7 +93,7 @@ class RunningServerSession(DatabaseSession):
         except HostError as error:
             raise DatabaseError(f"{self._server_name}: {error.message}", error.todo) from error
 
-    def restore(self, workload: Workload, settings: Settings, data: ServerData) -> None:
+    def restore(self, workload: Workload, settings: Settings, data: WorkloadData) -> None:
         """Recreate its data where a load has changed it: files of a running server cannot be copied."""
         name = self._name(workload, settings)
         if name in self._used:
@@ -110,7 +110,7 @@ class RunningServerSession(DatabaseSession):
         workload: Workload,
         trial: Trial,
         tested: Collection[str],
-        data: ServerData,
+        data: WorkloadData,
         stop_load: Callable[[], None],  # noqa: ARG002  nothing here is restarted
         conditions: Sequence[str] = (),  # noqa: ARG002  nor started
     ) -> tuple[Change, ...]:

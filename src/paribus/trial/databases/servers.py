@@ -23,7 +23,7 @@ from paribus.trial.databases.database_session import (
     server_text,
     tested_variables,
 )
-from paribus.trial.databases.server_data import Progress, ServerData
+from paribus.trial.databases.workload_data import Progress, WorkloadData
 
 _PROCESS = "process.server."
 _AT_A_START = (TakesEffect.RESTART, TakesEffect.REBUILD)
@@ -80,7 +80,7 @@ class PrivateServers(DatabaseSession):
         self,
         trials: Iterable[Trial],
         workloads: Mapping[str, Workload],
-        data: ServerData,
+        data: WorkloadData,
         progress: Progress,
     ) -> None:
         """Make all data that these trials use, in each server that they need, and copy it where it will change.
@@ -126,7 +126,7 @@ class PrivateServers(DatabaseSession):
             if changes:
                 instance.snapshot()
 
-    def restore(self, workload: Workload, settings: Settings, data: ServerData) -> None:
+    def restore(self, workload: Workload, settings: Settings, data: WorkloadData) -> None:
         """Restore its data where a load has changed it; the server runs again with the next `apply`."""
         server = self._servers[self._built_in(workload, settings)]
         if server.used:
@@ -149,7 +149,7 @@ class PrivateServers(DatabaseSession):
         workload: Workload,
         trial: Trial,
         tested: Collection[str],
-        data: ServerData,
+        data: WorkloadData,
         stop_load: Callable[[], None],
         conditions: Sequence[str] = (),
     ) -> tuple[Change, ...]:

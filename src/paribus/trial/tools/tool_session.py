@@ -118,16 +118,16 @@ class Tools:
     def keep_files(self, workload: Workload, settings: Settings) -> None:
         """Copy the tool's working directory, for `restore_files`. Raises HostError."""
         directory = self.directory(workload, settings)
-        kept = f"{self._folder_of(workload, settings)}/{_KEPT}"
-        self._run_checked(["rm", "--recursive", "--force", "--one-file-system", "--", kept])
-        self._run_checked(["cp", "--archive", "--reflink=auto", "--", directory, kept])
+        copy = f"{self._folder_of(workload, settings)}/{_KEPT}"
+        self._run_checked(["rm", "--recursive", "--force", "--one-file-system", "--", copy])
+        self._run_checked(["cp", "--archive", "--reflink=auto", "--", directory, copy])
 
     def restore_files(self, workload: Workload, settings: Settings) -> None:
         """Restore the tool's working directory from its copy. Raises HostError."""
         directory = self.directory(workload, settings)
-        kept = f"{self._folder_of(workload, settings)}/{_KEPT}"
+        copy = f"{self._folder_of(workload, settings)}/{_KEPT}"
         self._run_checked(["rm", "--recursive", "--force", "--one-file-system", "--", directory])
-        self._run_checked(["cp", "--archive", "--reflink=auto", "--", kept, directory])
+        self._run_checked(["cp", "--archive", "--reflink=auto", "--", copy, directory])
 
     def _carry_out(self, workload: Workload, settings: Settings, argv: Argv, *, until_done: bool = False) -> None:
         """Run a program to its end; `until_done`: also when the user asks to stop meanwhile."""

@@ -16,7 +16,7 @@ from paribus.workloads.tools import Argv, OptionValue, RunRequest, ToolExecution
 
 _WAREHOUSE_ROWS = 500_000
 _WAREHOUSE_BYTES = 100 << 20
-_PREFIXES = {"mariadb": "maria", "mysql": "mysql", "percona": "mysql", "postgres": "pg"}
+_PREFIXES = {"mariadb": "maria", "postgres": "pg"}
 _RESERVED = {
     "count_ware": "warehouses",
     "num_vu": "build_users",
@@ -104,15 +104,15 @@ class HammerdbKind(ToolKindBase):
     tool: Tool | None = Tool(
         program=lambda parameters: f"{_typed(parameters).home}/hammerdbcli",
         note=_NOTE,
-        families=("mysql", "postgres"),
+        kinds=("mariadb", "postgres"),  # its MySQL driver knows no user without a password
         private_because="HammerDB builds its schema in an empty database only, and sets the password of its user",
     )
 
     def prepare_command(self, parameters: BaseModel, request: RunRequest) -> Argv:
         """hammerdbcli with a script that builds the schema."""
         p = _typed(parameters)
-        own = {"count_ware": p.warehouses, "num_vu": min(p.build_users, p.warehouses), **p.options}
-        return _call(p, request, own, ["buildschema"])
+        tpcc_settings = {"count_ware": p.warehouses, "num_vu": min(p.build_users, p.warehouses), **p.options}
+        return _call(p, request, tpcc_settings, ["buildschema"])
 
     def cleanup_command(self, parameters: BaseModel, request: RunRequest) -> Argv:  # noqa: ARG002  as of every kind
         """None: the database is dropped."""
@@ -122,7 +122,7 @@ class HammerdbKind(ToolKindBase):
         """One timed test; the ramp-up is HammerDB's own."""
         p = _typed(parameters)
         rampup, duration = _whole_minutes(request.settle_s), _whole_minutes(request.measure_s)
-        own = {
+        tpcc_settings = {
             "driver": "timed",
             "rampup": rampup,
             "duration": duration,
@@ -133,7 +133,7 @@ class HammerdbKind(ToolKindBase):
         steps = ["loadscript", f"vuset vu {request.threads}", "vucreate", "vurun", "vudestroy"]
         return [
             ToolExecution(
-                argv=_call(p, request, own, steps),
+                argv=_call(p, request, tpcc_settings, steps),
                 settle_s=60.0 * rampup,
                 measure_s=60.0 * duration,
                 wrapped=[f"{p.home}/hammerdbcli", "tcl", "auto", "script.tcl"],
@@ -159,7 +159,9 @@ class HammerdbKind(ToolKindBase):
         )
 
 
-def _call(p: HammerdbParameters, request: RunRequest, own: dict[str, OptionValue], steps: Sequence[str]) -> Argv:
+def _call(
+    p: HammerdbParameters, request: RunRequest, tpcc_settings: dict[str, OptionValue], steps: Sequence[str]
+) -> Argv:
     """The command line: a wrapper of hammerdbcli, and its script. There is no password, as the server is private."""
     prefix = _PREFIXES.get(request.server_kind, "maria")
     address = request.address or dict.fromkeys(("host", "port", "socket", "user", "database"), "")
@@ -169,7 +171,7 @@ def _call(p: HammerdbParameters, request: RunRequest, own: dict[str, OptionValue
     else:
         connection = {"host": "localhost", "socket": address["socket"]}
         login = {"pass": "null"}  # HammerDB's word for no password
-    settings = {"user": address["user"], "dbase": address["database"], **login, **own}
+    settings = {"user": address["user"], "dbase": address["database"], **login, **tpcc_settings}
     script = [f"dbset db {prefix}", "dbset bm TPC-C"]
     script += [f"diset connection {prefix}_{name} {_word(value)}" for name, value in connection.items()]
     script += [f"diset tpcc {prefix}_{name} {_word(value)}" for name, value in settings.items()]

@@ -119,8 +119,8 @@ def _whole_seconds(seconds: float) -> int:
 
 def _switches(values: dict[str, OptionValue]) -> Argv:
     """Options as `--name=value`; pgbench's options that are on or off have no value."""
-    shown = {name: value for name, value in values.items() if value is not False}
-    return [f"--{name}" if value is True else f"--{name}={value}" for name, value in shown.items()]
+    enabled = {name: value for name, value in values.items() if value is not False}
+    return [f"--{name}" if value is True else f"--{name}={value}" for name, value in enabled.items()]
 
 
 class PgbenchKind(ToolKindBase):
@@ -131,7 +131,7 @@ class PgbenchKind(ToolKindBase):
     parameters: type[BaseModel] = PgbenchParameters
     on_database = True
     tool: Tool | None = Tool(
-        program=lambda _parameters: "pgbench", note=_NOTE, package="postgresql", families=("postgres",)
+        program=lambda _parameters: "pgbench", note=_NOTE, package="postgresql", kinds=("postgres",)
     )
 
     def prepare_command(self, parameters: BaseModel, request: RunRequest) -> Argv:
@@ -170,7 +170,7 @@ class PgbenchKind(ToolKindBase):
         figures = within(tool_reports.of_pgbench(text), settle_s, settle_s + measure_s)
         if not _typed(parameters).percentiles:
             return figures
-        percentiles = {name: pattern.value(found, text) / 1e6 for name, found in _PERCENTILES.items()}
+        percentiles = {name: pattern.value(expression, text) / 1e6 for name, expression in _PERCENTILES.items()}
         return dataclasses.replace(figures, responses_s=figures.responses_s | percentiles)
 
     def data(self, parameters: BaseModel) -> DataSet:

@@ -21,7 +21,7 @@ Progress = Callable[[int, int], None]  # bytes done and in total
 Work = Callable[[Job, Progress], None]  # has the engine carry out a job on data
 
 
-class ServerData:
+class WorkloadData:
     """The data of an experiment's workloads on servers of one kind; `tools` makes what the engine does not."""
 
     def __init__(self, host: Host, engine: str, kind: str, folder: str, work: Work, tools: Tools | None = None) -> None:
