@@ -133,10 +133,14 @@ def _tools(plan: Plan) -> list[ToolRun]:
             request = request_of(workload, directory, level, protocol.settle_s, protocol.trial_s)
             argvs = [
                 tool.prepare_command(parameters, request),
-                *(run.wrapped or run.argv for run in tool.runs(parameters, request)),
+                *(run.argv for run in tool.runs(parameters, request)),
             ]
             argvs.append(tool.cleanup_command(parameters, request))
-            tool_runs.append(ToolRun(workload=workload.name, commands=[shlex.join(argv) for argv in argvs if argv]))
+            tool_runs.append(
+                ToolRun(
+                    workload=workload.name, commands=[shlex.join(tool.command_line(argv)) for argv in argvs if argv]
+                )
+            )
     return tool_runs
 
 

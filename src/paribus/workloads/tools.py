@@ -57,15 +57,11 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolExecution:
-    """One execution of the program; its first `settle_s` do not count, and none of it with `measure_s` 0.
-
-    `wrapped`: the command line of the tool alone, where `argv` does more.
-    """
+    """One execution of the program; its first `settle_s` do not count, and none of it with `measure_s` 0."""
 
     argv: Argv
     settle_s: float
     measure_s: float
-    wrapped: Argv | None = None
 
 
 class ToolKind(WorkloadKind, Protocol):
@@ -85,6 +81,10 @@ class ToolKind(WorkloadKind, Protocol):
 
     def written_paths(self, parameters: BaseModel, request: RunRequest, read: Read) -> Iterable[WrittenPath]:
         """Paths to which the tool would write by its options. Raises PathRefused if they cannot be known."""
+        ...
+
+    def command_line(self, argv: Argv) -> Argv:
+        """The tool's own command line for people, where an argument list does more than start it."""
         ...
 
     def login(self, server: DatabaseServer, password_file: str) -> ToolLogin:
@@ -142,6 +142,10 @@ class ToolKindBase:
         shape = f"{zlib.crc32(parameters.model_dump_json(include=set(self.parameters.model_fields)).encode()):08x}"
         on_server = self.on_database or bool(self.tool and self.tool.placeholders(parameters))
         return DataSet(device="", shape=shape, size_bytes=0, made=True, written=on_server, cached=False)
+
+    def command_line(self, argv: Argv) -> Argv:
+        """The argument list itself."""
+        return argv
 
     def login(self, server: DatabaseServer, password_file: str) -> ToolLogin:
         """The usual password file of the server's own clients."""

@@ -130,7 +130,7 @@ def test_pgbench_is_started_on_the_plans_server() -> None:
         "pgbench", "--initialize", "--quiet", "--scale=2", "--fillfactor=90", *address,
     ]  # fmt: skip
     (run,) = kind.runs(parameters, _at(workload, PRIVATE_POSTGRES))
-    assert run.wrapped == [
+    assert kind.command_line(run.argv) == [
         "pgbench", "--builtin=tpcb-like", "--protocol=prepared", "--client=4", "--jobs=4", "--time=6", "--progress=1",
         "--no-vacuum", "--log", "--max-tries=3", "--failures-detailed", *address,
     ]  # fmt: skip
@@ -165,7 +165,7 @@ def test_hammerdb_is_told_by_a_script_without_a_password() -> None:
     ]
     (run,) = kind.runs(parameters, request)
     assert (run.settle_s, run.measure_s) == (60, 120)
-    assert run.wrapped == ["/opt/H/hammerdbcli", "tcl", "auto", "script.tcl"]
+    assert kind.command_line(run.argv) == ["/opt/H/hammerdbcli", "tcl", "auto", "script.tcl"]
     lines = run.argv[-1].splitlines()
     assert {"diset tpcc maria_rampup 1", "diset tpcc maria_duration 2", "diset tpcc maria_driver timed"} <= set(lines)
     assert lines[-5:] == ["loadscript", "vuset vu 4", "vucreate", "vurun", "vudestroy"]

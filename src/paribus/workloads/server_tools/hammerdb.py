@@ -136,9 +136,13 @@ class HammerdbKind(ToolKindBase):
                 argv=_call(p, request, tpcc_settings, steps),
                 settle_s=60.0 * rampup,
                 measure_s=60.0 * duration,
-                wrapped=[f"{p.home}/hammerdbcli", "tcl", "auto", "script.tcl"],
             )
         ]
+
+    def command_line(self, argv: Argv) -> Argv:
+        """Without the wrapper that starts it in its folder."""
+        *_, home, _script = argv
+        return [f"{home}/hammerdbcli", "tcl", "auto", "script.tcl"]
 
     def read(self, parameters: BaseModel, request: RunRequest, text: str) -> ToolReport:  # noqa: ARG002  as of every kind
         """NOPM as operations, and the response times of new orders."""

@@ -162,7 +162,11 @@ class PgbenchKind(ToolKindBase):
         ]
         argv = ["pgbench", *options, *_connection(request)]
         wrapper = ["sh", "-c", _SCRIPT, "sh", str(settle_s), str(measure_s)] if p.percentiles else []
-        return [ToolExecution(argv=[*wrapper, *argv], settle_s=settle_s, measure_s=measure_s, wrapped=argv)]
+        return [ToolExecution(argv=[*wrapper, *argv], settle_s=settle_s, measure_s=measure_s)]
+
+    def command_line(self, argv: Argv) -> Argv:
+        """Without the wrapper that computes percentiles."""
+        return argv[argv.index("pgbench") :]
 
     def read(self, parameters: BaseModel, request: RunRequest, text: str) -> ToolReport:
         """The figures of the seconds after settling."""
