@@ -14,6 +14,7 @@ from paribus.engine.supervised_process import SupervisedProcess
 from paribus.errors import EngineError, HostError, Interrupted
 from paribus.hosts.transport import Host
 from paribus.model import Settings, Workload
+from paribus.parsers.redact import redact
 from paribus.registry import data_of, parameters_of
 from paribus.trial.confinement import Confinement
 from paribus.units import LoadLevel
@@ -188,5 +189,5 @@ class ToolProcess:
 
 
 def _last_lines(lines: Sequence[str]) -> str:
-    """The last non-empty lines, joined."""
-    return " / ".join([line.strip() for line in lines if line.strip()][-5:]) or "no word"
+    """The last non-empty lines, joined; a password that the tool shows is hidden."""
+    return redact(" / ".join([line.strip() for line in lines if line.strip()][-5:])) or "no word"
