@@ -201,6 +201,7 @@ def test_each_way_to_call_a_tool_has_a_folder_of_its_own() -> None:
         ('kind = "hammerdb"\nhome = "/h"\nrate = [5]', "HammerDB has no arrival rate"),
         ('kind = "hammerdb"\nhome = "/h"\noptions = { pass = "x" }', "the option pass is set by the private server"),
         ('kind = "hammerdb"\nhome = "/h"\noptions = { "a b" = 1 }', "is not the name of a setting"),
+        ('kind = "pgbench"\npercentiles = false\nrate = [5]', "response_p95_s is judged, and needs percentiles"),
         ('kind = "pgbench"\nscript = "a.sql"', "should match pattern"),
         ('kind = "pgbench"\nrate = [5]\narrivals = "constant"', "only poisson arrivals"),
         ('kind = "pgbench"\nscript = "/a"\nbuiltin = "select-only"', "both name a transaction"),

@@ -93,9 +93,13 @@ class PgbenchParameters(ToolParameters):
 
     @model_validator(mode="before")
     @classmethod
-    def _arrivals(cls, table: Any) -> Any:
+    def _is_possible_for_pgbench(cls, table: Any) -> Any:
         if isinstance(table, dict) and table.get("arrivals") == "constant":
             raise ValueError("pgbench supports only poisson arrivals: remove arrivals")
+        if isinstance(table, dict) and table.get("percentiles") is False:
+            responses = table.get("response") or ("response_p95_s" if table.get("rate") else "")
+            if named := [name for name in ("response_p95_s", "response_p99_s") if name in responses]:
+                raise ValueError(f"{named[0]} is judged, and needs percentiles: remove percentiles = false")
         return table
 
     @model_validator(mode="after")
