@@ -1,5 +1,6 @@
 """The user's own sysbench as a load: from parameters to command lines, and from its report to figures."""
 
+import dataclasses
 import math
 from typing import Annotated, Any, ClassVar
 
@@ -9,7 +10,7 @@ from paribus.engine.protocol import DatabaseServer, ToolLogin
 from paribus.i18n import stored_message
 from paribus.parsers.report import ToolReport, within
 from paribus.parsers.sysbench import sysbench_output
-from paribus.registry import Tool, workload_kinds
+from paribus.registry import DataSet, Tool, workload_kinds
 from paribus.workloads import server_login
 from paribus.workloads.tools import (
     Argv,
@@ -30,6 +31,8 @@ _RESERVED = {
     "report-interval": "Paribus, which reads each second",
     "events": "protocol.trial, since a run ends by time",
 }
+_OLTP_TESTS = ("oltp_", "select_random_")
+_ROW_BYTES = 260  # of a row with its part of the indexes, as databases store it
 _NOTE = stored_message(
     "sysbench runs for settle plus trial in whole seconds, plus one second. Its per-second "
     "lines after settle count; percentiles are means over these seconds, and there is only "
@@ -110,6 +113,16 @@ class SysbenchKind(ToolKindBase):
         """The figures of the seconds after settling."""
         settle_s, measure_s = _whole_seconds(request.settle_s), _whole_seconds(request.measure_s)
         return within(sysbench_output.parse(text), settle_s, settle_s + measure_s)
+
+    def data(self, parameters: BaseModel) -> DataSet:
+        """A folder, and for sysbench's own OLTP tests on the plan's server the size of their tables."""
+        p, data_set = _typed(parameters), super().data(parameters)
+        sizes = [str(p.options.get(name, default)) for name, default in (("tables", "1"), ("table-size", "10000"))]
+        is_known = p.test.startswith(_OLTP_TESTS) and all(size.isdecimal() for size in sizes)
+        if not (is_known and p.prepare and placeholders_of(parameters)):
+            return data_set
+        rows = int(sizes[0]) * int(sizes[1])
+        return dataclasses.replace(data_set, size_bytes=rows * _ROW_BYTES, rows=rows)
 
     def _call(self, parameters: BaseModel, request: RunRequest) -> Argv:
         p = _typed(parameters)

@@ -109,6 +109,7 @@ def test_sysbench_has_the_address_in_its_options_and_the_password_in_a_file() ->
     assert "--config-file=/data/w/password" in run.argv
     assert kind.login(secret, "/p").form == "sysbench"
     assert kind.cleanup_command(parameters, _at(workload, secret)) == []
+    assert data_of(workload, {}).rows == 10_000
 
 
 def test_the_variables_of_a_tool_name_the_password_file_and_never_the_password() -> None:
