@@ -94,10 +94,19 @@ class WorkloadSeries:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool of the user, as plans need it: its `program`, and a note on its figures for readers."""
+    """A tool of the user, as plans need it: its `program`, and a note on its figures for readers.
+
+    `placeholders` are those of a server in its parameters, such as `socket`; a workload that has any is on the plan's
+    server. `package` is Debian's with the program, for the kinds whose program is fixed. `kinds` are the kinds of
+    servers that the tool can drive; empty: any. `private_because`: why it may not work on a server in use by others.
+    """
 
     program: Callable[["BaseModel"], str]
     note: StoredMessage | None = None
+    placeholders: Callable[["BaseModel"], Sequence[str]] = lambda _parameters: ()
+    package: str = ""
+    kinds: tuple[str, ...] = ()
+    private_because: str = ""
 
 
 class WorkloadKind(Protocol):

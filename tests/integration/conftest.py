@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 from command import Done, Filesystem, queue_of, run_paribus
 from hostile_target import HostileTarget
+from others import VARIABLE, Others
 from ssh_target import SshTarget
 
+from paribus.databases import Instance
 from paribus.engine.find import binary
+from paribus.hosts.local import LocalHost
 
 
 @pytest.fixture
@@ -93,6 +96,29 @@ def db1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HostileTarg
     monkeypatch.setenv("PATH", f"{made.path}:{os.environ['PATH']}")
     yield made
     made.stop()
+
+
+@pytest.fixture
+def loopback() -> bool:
+    """Whether the server is reached by the network with a password, or by its socket, which stays where it is."""
+    return True
+
+
+@pytest.fixture(params=["mariadb", "postgres"])
+def others(request: pytest.FixtureRequest, loopback: bool, monkeypatch: pytest.MonkeyPatch) -> Iterator[Others]:
+    folder = Path(tempfile.mkdtemp(prefix="paribus-others-", dir="/var/tmp"))
+    folder.chmod(0o755)
+    instance = Instance(LocalHost(), binary(), str(folder / "db"), request.param, loopback=loopback)
+    instance.create()
+    try:
+        instance.start()
+        password = instance.address().password
+        secret = password.get_secret_value() if password else ""
+        monkeypatch.setenv(VARIABLE, secret)
+        yield Others(request.param, folder, instance, secret)
+    finally:
+        instance.remove()
+        shutil.rmtree(folder)
 
 
 TINY = """

@@ -41,3 +41,15 @@ def programs_until_end(running: Running, secret: str) -> tuple[set[str], set[str
             name = Path(words[0]).name
             (having if secret.encode() in environment else lacking).add(words[1] if "engine" in name else name)
     return having, lacking
+
+
+def shown_until_end(running: Running, secret: str) -> tuple[set[str], list[str]]:
+    """Watch a command to its end: the programs that it started, and the command lines that show the secret."""
+    programs, showing = set(), []
+    while running.goes_on():
+        for pid in _descendants(running.pid):
+            line = _read(pid, "cmdline")
+            programs.add(Path(line.split(b"\0")[0].decode(errors="replace")).name)
+            if secret.encode() in line:
+                showing.append(line.replace(b"\0", b" ").decode(errors="replace"))
+    return programs, showing

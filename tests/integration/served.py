@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from sqlalchemy.engine import Engine as Store
 
-from paribus.model import Experiment, Measurement, Trial
+from paribus.model import Change, Experiment, Measurement, Trial
 from paribus.store import read
 from paribus.store.open import open_engine, store_url
 
@@ -47,6 +47,14 @@ def trials() -> list[Trial]:
 def measured() -> dict[int, dict[str, Measurement]]:
     """What each trial of the last experiment measured, by its order."""
     return _of_the_last(lambda store, last: read.summaries(store, last.id))
+
+
+def changes() -> dict[int, list[Change]]:
+    """What was set for each trial of the last experiment, by its order."""
+    found: dict[int, list[Change]] = {}
+    for order, change in _of_the_last(lambda store, last: read.changes(store, last.id)):
+        found.setdefault(order, []).append(change)
+    return found
 
 
 def running_below(place: Path) -> list[str]:

@@ -19,7 +19,8 @@ SCALE = {
     "protocol.rounds": "2",
     "protocol.margin": "50%",
 }
-LONG = {"bound-instance", "flush-method"}  # each trial has a start of the server; a few show that it runs
+# Each trial has a start of the server; a few show that it runs. test_server_tools.py carries those of tools out.
+LONG = {"bound-instance", "flush-method", "sysbench-mariadb", "pgbench-postgres"}
 SMALL = {"table_size": "500", "total_size": "4MiB"}
 
 

@@ -3,20 +3,18 @@
 import contextlib
 import dataclasses
 import os
-import shutil
 import signal
 import subprocess
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command import RUN_ENDED, Done, Running
+from others import LIVE, VARIABLE, Others
 from processes import programs_until_end
 
-from paribus.databases import Instance, LiveServer, TakesEffect
+from paribus.databases import LiveServer, TakesEffect
 from paribus.engine.find import binary
 from paribus.errors import QueryRefused
 from paribus.hosts.local import LocalHost
@@ -24,68 +22,10 @@ from paribus.model import ExperimentState, Plan, RunningServer, TrialState
 from paribus.store import read
 from paribus.store.open import open_engine, store_url
 
-VARIABLE = "LAB_PASSWORD"
-LIVE = {"mariadb": ("innodb_io_capacity", 200, 5000), "postgres": ("work_mem", "4MB", "1MB")}
 AT_A_START = {"mariadb": ("innodb_log_buffer_size", 16777216, 8388608), "postgres": ("shared_buffers", "16MB", "32MB")}
 STATEMENT = {"mariadb": "SET GLOBAL innodb_io_capacity = 200", "postgres": 'ALTER SYSTEM RESET "work_mem"'}
-DATABASES = {"mariadb": "SHOW DATABASES", "postgres": "SELECT datname FROM pg_database"}
 
 Paribus = Callable[..., Done]
-
-
-@dataclass
-class Others:
-    """A server that somebody else has started, and will end."""
-
-    kind: str
-    folder: Path
-    instance: Instance
-    password: str
-
-    @property
-    def dsn(self) -> str:
-        at = self.instance.address()
-        place = f"localhost/?socket={at.socket}" if at.socket else f"127.0.0.1:{at.port}/"
-        return f"{'mysql' if self.kind == 'mariadb' else 'postgres'}://{at.user}@{place}"
-
-    @property
-    def databases(self) -> list[str]:
-        return [name or "" for (name,) in self.instance.query(DATABASES[self.kind]).rows]
-
-    @property
-    def value(self) -> str:
-        return self.instance.read(LIVE[self.kind][0])
-
-    def is_as_before(self) -> bool:
-        """No database of ours is there, the variable has its value, and nothing stands in postgresql.auto.conf."""
-        auto = self.folder / "db/data/postgresql.auto.conf"
-        written = auto.read_text() if auto.exists() else ""
-        ours = [name for name in self.databases if name.startswith("paribus")]
-        moved = self.kind == "mariadb" and self.instance.read("innodb_io_capacity_max") != "2000"
-        return not (ours or moved or LIVE[self.kind][0] in written) and self.value == str(LIVE[self.kind][1])
-
-
-@pytest.fixture
-def loopback() -> bool:
-    """Whether the server is reached by the network with a password, or by its socket, which stays where it is."""
-    return True
-
-
-@pytest.fixture(params=["mariadb", "postgres"])
-def others(request: pytest.FixtureRequest, loopback: bool, monkeypatch: pytest.MonkeyPatch) -> Iterator[Others]:
-    folder = Path(tempfile.mkdtemp(prefix="paribus-others-", dir="/var/tmp"))
-    folder.chmod(0o755)
-    instance = Instance(LocalHost(), binary(), str(folder / "db"), request.param, loopback=loopback)
-    instance.create()
-    try:
-        instance.start()
-        password = instance.address().password
-        secret = password.get_secret_value() if password else ""
-        monkeypatch.setenv(VARIABLE, secret)
-        yield Others(request.param, folder, instance, secret)
-    finally:
-        instance.remove()
-        shutil.rmtree(folder)
 
 
 @pytest.fixture

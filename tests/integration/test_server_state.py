@@ -23,6 +23,7 @@ from paribus.model import Database, Measurement, Purpose, Trial, TrialState, Wor
 from paribus.store import read
 from paribus.store.open import open_engine, store_url
 from paribus.trial.databases.servers import PrivateServers
+from paribus.trial.databases.workload_data import WorkloadData
 from paribus.units import LoadLevel
 
 FACTORS = {"mariadb": '"mysql.innodb_io_capacity" = [200, 2000]', "postgres": '"postgres.work_mem" = ["4MB", "64kB"]'}
@@ -136,11 +137,12 @@ class _Bench:
             cache=cache, database=database.family, parameters={"table_size": 60_000},
         )  # fmt: skip
         self.trial = dataclasses.replace(TRIAL, settings={f"{database.family}.{POOL[kind]}": pool})
-        self.servers.make_data([self.trial], {"mine": self.workload}, _work, lambda _done, _total: None)
+        self.data = WorkloadData(LocalHost(), binary(), kind, str(self.folder), _work)
+        self.servers.make_data([self.trial], {"mine": self.workload}, self.data, lambda _done, _total: None)
 
     def apply(self) -> dict[str, float]:
         """Have the server run; what making it ready has shown."""
-        self.servers.apply(self.workload, self.trial, (), _work, lambda: None)
+        self.servers.apply(self.workload, self.trial, (), self.data, lambda: None)
         return {one.metric: one.mean for one in self.servers.readied}
 
     @property
@@ -193,14 +195,14 @@ def test_rows_that_are_lost_when_data_is_put_back_are_found(bench, kind: str) ->
     one = bench()
     one.apply()
     one.lose_rows()
-    one.servers.restore(one.workload, one.trial.settings, _work)
+    one.servers.restore(one.workload, one.trial.settings, one.data)
     one.apply()
     assert one.rows() == 60_000
 
     one.lose_rows()
     one.instance.stop()
     one.instance.snapshot()  # the copy now lacks them too
-    one.servers.restore(one.workload, one.trial.settings, _work)
+    one.servers.restore(one.workload, one.trial.settings, one.data)
     for _ in range(2):  # also when it is tried again
         with pytest.raises(DataDamaged, match=r"sbtest1.? has 59,000 rows instead of 60,000") as refused:
             one.apply()
@@ -216,7 +218,7 @@ def test_a_copy_that_was_cut_short_is_not_put_back(bench, kind: str) -> None:
     with largest.open("r+b") as file:
         file.truncate(largest.stat().st_size - 8192)
     with pytest.raises(DataDamaged, match=rf"{largest.name} differs from its copy: [0-9]+ bytes instead of [0-9]+"):
-        one.servers.restore(one.workload, one.trial.settings, _work)
+        one.servers.restore(one.workload, one.trial.settings, one.data)
 
 
 @pytest.mark.parametrize("kind", list(FACTORS))
@@ -249,7 +251,7 @@ def test_a_cold_start_finds_nothing_in_memory(bench, kind: str) -> None:
         while one.instance.status()[read] - before[read] <= 100:
             assert time.monotonic() < deadline
             time.sleep(0.1)
-    one.servers.restore(one.workload, one.trial.settings, _work)
+    one.servers.restore(one.workload, one.trial.settings, one.data)
     assert "server_rest_s" in one.apply()  # though rows were counted in between
     assert _in_page_cache(one) < 0.2
 

@@ -50,6 +50,8 @@ NEEDED: dict[str, str] = {
     "sqlmix.transactions": 'name = "any"\nstatements = [{ sql = "SELECT 1" }]',
     "sqlmix.statements": 'sql = "SELECT 1"',
     "fio": 'kind = "fio"',
+    "pgbench": 'kind = "pgbench"',
+    "hammerdb": 'kind = "hammerdb"\nhome = "/opt/HammerDB"',
     "sysbench": 'kind = "sysbench"\ntest = "cpu"',
     "command": 'kind = "command"\nrun = ["load"]\nthroughput = "(?P<value>[0-9]+)"',
 }

@@ -4,6 +4,7 @@
 //! `started`, and `ended` when no process of the server runs any more. Called by `main`. It ignores
 //! signals, so that a server is stopped in good order even without its controller.
 
+mod login;
 mod process;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use crate::event::{Events, Hello};
 use crate::input::{self, Input};
 use crate::job;
 use crate::machine;
+use login::Login;
 use process::Process;
 
 const LAST_LINES: usize = 20;
@@ -39,6 +41,9 @@ struct SuperviseJob {
     /// The complete environment.
     #[serde(default)]
     environment: BTreeMap<String, String>,
+    /// The server that a tool logs in to, and where the tool finds the password.
+    #[serde(default)]
+    login: Option<Login>,
     #[serde(default)]
     stop_signal: StopSignal,
     /// The time between the stop signal and the kill.
@@ -100,7 +105,13 @@ pub fn supervise(stdin: impl Read + Send + 'static, events: &Events) -> Result<(
         machine::ignore_signal(signal);
     }
     events.emit(&Hello::new(serde_json::to_value(&job).unwrap_or_default()));
-    let mut process = Process::start(&job)?;
+    let (_password_file, variables) = match &job.login {
+        Some(login) => login
+            .provide()
+            .map(|(file, variables)| (Some(file), variables))?,
+        None => (None, BTreeMap::new()),
+    };
+    let mut process = Process::start(&job, &variables)?;
     let pid = process.pid();
     events.emit(&SuperviseEvent::Started { pid });
     process

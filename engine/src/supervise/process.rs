@@ -3,6 +3,7 @@
 //! In: a `SuperviseJob`. Out: a process in a separate group that dies with this one, and the
 //! certainty that all its descendants are gone. Called by `supervise`.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -28,7 +29,8 @@ pub struct Process {
 }
 
 impl Process {
-    pub fn start(job: &SuperviseJob) -> Result<Process> {
+    /// `secrets` are variables besides the job's environment.
+    pub fn start(job: &SuperviseJob, secrets: &BTreeMap<String, String>) -> Result<Process> {
         let (log, log_start) = open_log(&job.log)?;
         let account = job.user.as_deref().map(switch_to).transpose()?;
         // A descendant of the server whose parent has ended becomes a child of this process.
@@ -42,6 +44,7 @@ impl Process {
             .args(&job.argv[1..])
             .env_clear()
             .envs(&job.environment)
+            .envs(secrets)
             .current_dir(&job.directory)
             .process_group(0)
             .stdin(Stdio::null())

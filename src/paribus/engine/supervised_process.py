@@ -22,7 +22,7 @@ class SupervisedProcess:
 
         Raises EngineError where it cannot be started, Missing and Unreachable where the engine cannot.
         """
-        self._process: LineProcess = host.start([binary, "supervise", *conditions])
+        self._process: LineProcess = host.start([binary, "supervise", *conditions], connects=job.connects)
         self._patience_s = job.patience_s
         self._ended: Ended | None = None
         try:

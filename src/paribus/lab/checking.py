@@ -132,9 +132,16 @@ def _tools(plan: Plan) -> list[ToolRun]:
             directory = f"{data_folder(plan.target.path, 'EXPERIMENT')}/{workload.plan_name}"
             level, protocol = workload.levels[0], plan.protocol
             request = request_of(workload, directory, level, protocol.settle_s, protocol.trial_s)
-            argvs = [tool.prepare_command(parameters, request), *(run.argv for run in tool.runs(parameters, request))]
+            argvs = [
+                tool.prepare_command(parameters, request),
+                *(run.argv for run in tool.runs(parameters, request)),
+            ]
             argvs.append(tool.cleanup_command(parameters, request))
-            tool_runs.append(ToolRun(workload=workload.name, commands=[shlex.join(argv) for argv in argvs if argv]))
+            tool_runs.append(
+                ToolRun(
+                    workload=workload.name, commands=[shlex.join(tool.command_line(argv)) for argv in argvs if argv]
+                )
+            )
     return tool_runs
 
 

@@ -18,20 +18,30 @@ from paribus.plan.levels import (
 )
 from paribus.plan.protocol import limits_of, protocol_of
 from paribus.plan.schedule.comparisons import candidates, measured, screened
-from paribus.plan.settings import Settings
-from paribus.plan.workloads import data_in, has_parameter, kind_of, name_of, parameters_in, program_of, workloads_of
+from paribus.plan.tool_checks import ToolChecks
+from paribus.plan.workloads import (
+    data_in,
+    has_parameter,
+    kind_of,
+    name_of,
+    parameters_in,
+    workloads_of,
+    works_on_database,
+)
 
 
 def knob_keys(parsed: Parsed) -> list[str]:
     """Returns every key of the plan that might name a knob, so that the host can be asked about it."""
     table = parsed.table
-    keys = [*table.factors, *table.hold]
-    if table.database:
-        keys += [f"{FAMILIES[table.database.kind]}.{name}" for name in table.database.settings]
-    return keys + [key for combination in table.combination for key in combination.settings]
+    keys = [*table.factors, *table.hold, *(key for combination in table.combination for key in combination.settings)]
+    if table.database is None:
+        return keys
+    family, own_prefix = FAMILIES[table.database.kind], f"{table.database.kind}."
+    keys = [f"{family}.{key.removeprefix(own_prefix)}" if key.startswith(own_prefix) else key for key in keys]
+    return keys + [f"{family}.{name}" for name in table.database.settings]
 
 
-class _Check(Settings):
+class _Check(ToolChecks):
     """One pass over a plan that collects problems."""
 
     def plan(self) -> Plan:
@@ -121,7 +131,7 @@ class _Check(Settings):
         """Checks that databases may be created, and variables changed, on a server that others use."""
         for message, hint in self.server.wrong:
             self.complain(("database", "dsn"), message, hint)
-        server_keys = [(key_path, key) for key_path, key in keys if key.startswith(f"{self.family}.")]
+        server_keys = [(key_path, key) for key_path, key in keys if self.name_of(key).startswith(f"{self.family}.")]
         if self.table.database and self.table.database.dsn and server_keys and not self.table.target.allow_live:
             key_path, key = server_keys[0]
             message = f"{key} would be changed on a running server that others use"
@@ -148,9 +158,7 @@ class _Check(Settings):
             name = name_of(table)
             key_path: KeyPath = ("workload", number)
             series = workloads_of(table, self.responses_of(name, table), self.family)
-            if kind_of(table).on_database and not self.family:
-                hint = 'add for example: [database] kind = "sqlite"'
-                self.complain((*key_path, "kind"), f"{name} works on a database, and the plan has none", hint)
+            self.database_of(table, key_path)
             taken_names = {name for workload in workloads for name in (workload.name, workload.plan_name)}
             for duplicate in taken_names.intersection([name, *(workload.name for workload in series)]):
                 self.complain(
@@ -161,13 +169,13 @@ class _Check(Settings):
                     (*key_path, "name"), f"{name!r} is a subsystem of knobs", "give the workload another name"
                 )
             is_shared = self.table.database is not None and self.table.database.dsn is not None
-            if kind_of(table).on_database and table.cache == "cold" and is_shared:
+            if works_on_database(table) and table.cache == "cold" and is_shared:
                 self.complain(
                     (*key_path, "cache"),
                     'cache = "cold" needs a restart, and a shared server is not restarted',
                     'use cache = "warm"',
                 )
-            if kind_of(table).on_database and table.precondition:
+            if works_on_database(table) and table.precondition:
                 self.complain((*key_path, "precondition"), "applies to files and devices only", "remove it")
             self.tool(table, key_path)
             for parameter, value in parameters_in(table).items():
@@ -175,21 +183,6 @@ class _Check(Settings):
                     self.complain((*key_path, parameter), f"{label_of(value)!r} is not possible here: {reason}")
             workloads += series
         return workloads
-
-    def tool(self, table: WorkloadTable, key_path: KeyPath) -> None:
-        """Checks that a tool is installed, and that no limit depends on figures that it prints only at its end."""
-        tool, program, limits = kind_of(table).tool, program_of(table), self.table.limits
-        if tool is None:
-            return
-        if program in self.facts.missing_programs:
-            hint = "install it there, or give its full path"
-            self.complain((*key_path, "kind"), f"{self.facts.hostname} has no program {program!r}", hint)
-        for key in ("response_p99_s", "errors_per_s"):
-            if getattr(limits, key) is not None:
-                message = f"{name_of(table)} reports it only at its end"
-                self.complain(("limits", key), message, "remove the limit, or use a load of Paribus")
-        if tool.note and tool.note not in self.notes:
-            self.notes.append(tool.note)
 
     def responses_of(self, name: str, table: WorkloadTable) -> list[str]:
         """Returns the responses judged: not throughput but bandwidth or queries if a factor resizes operations."""

@@ -12,7 +12,7 @@ from paribus.plan.form.file import WorkloadTable
 from paribus.plan.form.key_paths import KeyPath
 from paribus.plan.form.parse import Parsed
 from paribus.plan.levels import Level, impossible, knob_level, label_of, parameter_level, unknown_key
-from paribus.plan.workloads import data_in, has_parameter, kind_of, name_of
+from paribus.plan.workloads import data_in, has_parameter, kind_of, name_of, works_on_database
 from paribus.registry import workload_kinds
 
 
@@ -59,8 +59,9 @@ class Settings:
 
     def is_known(self, key: str, key_path: KeyPath) -> bool:
         """Returns whether the key is a knob or a parameter; adds a problem if it is neither."""
-        family = key.partition(".")[0]
-        if family in FAMILIES.values() and family != self.family:
+        owner, _, variable = key.partition(".")
+        family = FAMILIES.get(owner, owner)
+        if owner in FAMILIES and family != self.family:
             kinds = " or ".join(f'"{kind}"' for kind, prefix in FAMILIES.items() if prefix == family)
             self.complain(key_path, f"the plan has no {family} database", f"add [database] with kind = {kinds}")
             return False
@@ -75,9 +76,8 @@ class Settings:
             return False
         if knob is not None or self.owners(key):
             return True
-        variable = key.partition(".")[2]
         if family == self.family and self.server.name:
-            hint = self.server.explained.get(variable) or self.catalogue.suggest(key)
+            hint = self.server.explained.get(variable) or self.catalogue.suggest(f"{family}.{variable}")
             self.complain(key_path, f"{self.server.name} has no variable {variable}", hint)
             return False
         hint = unknown_key(key, self.catalogue, self.table.workload)
@@ -91,7 +91,7 @@ class Settings:
 
     def database_workloads(self) -> list[str]:
         """Returns the names of the workloads that use the plan's database."""
-        return [name for name, table in self.tables.items() if kind_of(table).on_database]
+        return [name for name, table in self.tables.items() if works_on_database(table)]
 
     def starts_server(self) -> bool:
         """Returns whether the plan's server is a private one, which is started for it."""
@@ -218,7 +218,11 @@ class Settings:
         uses = [kind for kind in workload_kinds if workload_kinds.get(kind).on_database]
         hint = f"remove the setting, or add a [[workload]] whose kind is one of {', '.join(uses)}"
         if tools := [name for name, table in self.tables.items() if kind_of(table).tool]:
-            hint += f"; a tool's load ({', '.join(tools)}) goes where its own options send it, not to that database"
+            example = "{socket}, {user} and {database}"
+            if self.family == "sqlite":
+                hint += f"; a tool ({', '.join(tools)}) cannot use SQLite's file, which the load engine opens"
+            else:
+                hint += f"; to send a tool's load ({', '.join(tools)}) there, write {example} into its options"
         self.complain(key_path, f"no workload uses the plan's database; there are: {', '.join(self.tables)}", hint)
 
     def database_settings(self) -> dict[str, Value]:

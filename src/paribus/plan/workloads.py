@@ -44,6 +44,17 @@ def program_of(table: WorkloadTable) -> str:
     return kind.tool.program(kind.series(table)[0].parameters) if kind.tool else ""
 
 
+def placeholders_of(table: WorkloadTable) -> Sequence[str]:
+    """Returns the placeholders of a server that the table's tool has filled in."""
+    kind = kind_of(table)
+    return kind.tool.placeholders(kind.series(table)[0].parameters) if kind.tool else ()
+
+
+def works_on_database(table: WorkloadTable) -> bool:
+    """Returns whether the table's workloads are on the plan's database: by their kind, or by their placeholders."""
+    return kind_of(table).on_database or bool(placeholders_of(table))
+
+
 def workloads_of(table: WorkloadTable, responses: Sequence[str], database: str) -> list[Workload]:
     """Returns the workloads of a table: one, or one for each series.
 
@@ -64,7 +75,7 @@ def workloads_of(table: WorkloadTable, responses: Sequence[str], database: str) 
             open_loop=_open_loop(table),
             part_of=name if series.name else "",
             precondition=precondition.precondition_of(table.precondition),
-            database=database if kind.on_database else "",
+            database=database if works_on_database(table) else "",
         )
         for series in kind.series(table)
     ]

@@ -80,7 +80,6 @@ class Bench:
         interval_s = min(1.0, max(0.05, self._plan.protocol.trial_s / 4))
         names = [device.removeprefix("/dev/")] if device else []
         confinement = Confinement(site.host, site.engine, self._data_folder, self._plan.target.path, self._devices)
-        self._tools = Tools(site.host, site.engine, self._data_folder, confinement, self._stopped)
         self._sampler = Sampler(site.host, site.engine, names, interval_s, connects=self._needs_password)
         with contextlib.ExitStack() as failing:
             failing.callback(self._sampler.close)
@@ -95,6 +94,11 @@ class Bench:
             conditions = Conditions.of(site.host, site.catalogue, self._plan.target.location, written_files, facts)
             failing.pop_all()
         self._servers = self._database_session()
+        server_of = self._servers.server if self._servers is not None else None
+        server_kind = self._plan.database.kind if self._plan.database else ""
+        self._tools = Tools(
+            site.host, site.engine, self._data_folder, confinement, self._stopped, server_of, server_kind
+        )
         self._runner = Runner(
             site.host,
             site.engine,
@@ -171,7 +175,6 @@ class Bench:
             site.engine,
             database,
             self._trials[0].experiment,
-            folder,
             self._journal,
             on_server_processes,
             on_counting,
@@ -242,13 +245,13 @@ class Bench:
     def _make_server_data(self, trial: Trial, workload: Workload, servers: DatabaseSession, progress: Progress) -> None:
         """Make all data of all servers before the first trial on one; later restore it when due."""
         if not self._server_data_made:
-            servers.make_data(self._trials, self._workloads, self._runner.work_on_data, progress)
+            servers.make_data(self._trials, self._workloads, self._runner.workload_data, progress)
             self._server_data_made = True
         age = _data_key(workload, trial)
         if self._made_for.setdefault(f"{workload.name} on a server", age) != age:
             self._made_for[f"{workload.name} on a server"] = age
             for settings in {str(settings): settings for settings in self._settings_of_block(trial)}.values():
-                servers.restore(workload, settings, self._runner.work_on_data)
+                servers.restore(workload, settings, self._runner.workload_data)
 
     def _settings_of_block(self, trial: Trial) -> list[Settings]:
         """The settings of all trials of the trial's block."""

@@ -56,6 +56,8 @@ class Confinement:
         writable = [f"--writable={path}" for path in self._writable if self._host.names(path)]
         # A private /tmp hides what an argument names there.
         tmp_paths = {part for word in argv for part in (word, word.partition("=")[2]) if part.startswith("/tmp/")}  # noqa: S108
+        if order.server and order.server.socket:
+            tmp_paths.add(str(PurePosixPath(order.server.socket).parent))
         readable = [f"--readable={word}" for word in sorted(tmp_paths)]
         named = [json.dumps({"path": path, "identity": dict(self._devices.identity(path))}) for path in devices]
         options = [*writable, *readable, *(f"--device={device}" for device in named)]

@@ -26,6 +26,7 @@ from paribus.model import Change, ChangeState, FailureClass, Measurement, Plan, 
 from paribus.trial import machine, process_conditions, validity
 from paribus.trial.blocks import MOST_RERUNS
 from paribus.trial.databases.database_session import DatabaseSession
+from paribus.trial.databases.workload_data import WorkloadData
 from paribus.trial.devices import Devices
 from paribus.trial.limits import refuse_machine
 from paribus.trial.load import TrialLoad
@@ -36,7 +37,7 @@ from paribus.trial.precondition import PreconditionListener, PreconditionLoad
 from paribus.trial.tools.tool_load import ToolLoad
 from paribus.trial.tools.tool_session import Tools
 from paribus.workloads import jobs
-from paribus.workloads.tools import request_of, tool_of
+from paribus.workloads.tools import tool_of
 
 Record = Callable[[Trial, Sequence[Change], Sequence[Measurement], Mapping[str, str]], None]
 
@@ -72,6 +73,8 @@ class Runner:
         load_host: LoadHostSession | None = None,
     ) -> None:
         """`host` and `engine` are the target's; `load_host` makes the load where there is one."""
+        kind = plan.database.kind if plan.database else ""
+        self.workload_data = WorkloadData(host, engine, kind, data_folder, self.work_on_data, tools)
         self._devices = devices
         self._tools = tools
         self._servers = servers
@@ -182,7 +185,7 @@ class Runner:
         if self._servers is not None and workload.database:
             conditions = self._applier.conditions(knobs, SERVER)
             starts_with = process_conditions.options(conditions)
-            changes += self._servers.apply(workload, trial, tested, self.work_on_data, self.stop, starts_with)
+            changes += self._servers.apply(workload, trial, tested, self.workload_data, self.stop, starts_with)
             changes += self._server_conditions(trial)
             self._readied = self._servers.readied
         return changes
@@ -229,8 +232,7 @@ class Runner:
         check_load = functools.partial(self._check_load, trial)
         if tool := tool_of(workload):
             self.stop()
-            directory = self._tools.directory(workload, trial.settings)
-            order = request_of(workload, directory, trial.load, protocol.settle_s, protocol.trial_s)
+            order = self._tools.request(workload, trial.settings, trial.load, protocol.settle_s, protocol.trial_s)
             return ToolLoad(
                 self._tools, tool, workload, trial.settings, order, conditions, monitor, self._stopped, check_load
             )

@@ -1,13 +1,23 @@
 """Any program as a load: its arguments with the load level filled in, its figures by regular expressions."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
+from paribus.engine.protocol import DatabaseServer, ToolLogin
 from paribus.parsers import pattern
 from paribus.parsers.report import ToolReport
 from paribus.registry import Tool, workload_kinds
-from paribus.workloads.tools import Argument, Argv, RunRequest, ToolExecution, ToolKindBase, ToolParameters
+from paribus.workloads import server_login
+from paribus.workloads.tools import (
+    Argument,
+    Argv,
+    RunRequest,
+    ToolExecution,
+    ToolKindBase,
+    ToolParameters,
+    placeholders_of,
+)
 
 _SCALES = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 
@@ -31,12 +41,17 @@ Arguments = Annotated[list[Argument], AfterValidator(_program)]
 class CommandParameters(ToolParameters):
     """What a `command` workload can be told, beside its load levels."""
 
+    filled: ClassVar[tuple[str, ...]] = ("run", "prepare")
+
     run: Annotated[Arguments, Field(min_length=1)] = Field(
         description="the program and its arguments; no shell reads them. {threads}, {rate}, {seconds}, {settle} and "
-        "{directory}, a folder of its own below target.path in which it is started, are filled in"
+        "{directory}, a folder of its own below target.path in which it is started, are filled in; so are {socket}, "
+        "{host}, {port}, {user}, {database} and {password_file} of the plan's server"
     )
     prepare: Arguments = Field([], description="the same, before the first trial")
-    cleanup: Arguments = Field([], description="the same, at the end; the folder goes anyway")
+    cleanup: Arguments = Field(
+        [], description="the same, at the end, without a server: the folder and the database go anyway"
+    )
     settle_in_command: bool = Field(
         False, description="it is told {settle} and counts what comes after; else it is run for so long before"
     )
@@ -61,6 +76,10 @@ class CommandParameters(ToolParameters):
             raise ValueError("run uses {rate}: add for example rate = [1000]")
         if len(table.get("threads") or []) > 1 and "{threads}" not in command_line:
             raise ValueError("threads is set, but run does not pass it to the command: add {threads} to run")
+        if named := server_login.placeholders(table.get("cleanup")):
+            raise ValueError(
+                f"cleanup uses {{{named[0]}}}, and the database is dropped before: remove what works on it from cleanup"
+            )
         if table.get("settle_in_command") and "{settle}" not in command_line:
             raise ValueError(
                 "settle_in_command is set, but run does not pass the time to the command: add {settle} to run"
@@ -76,19 +95,15 @@ def _typed(parameters: BaseModel) -> CommandParameters:
 
 def _filled(argv: list[str], request: RunRequest, seconds: float) -> Argv:
     """The arguments with known names in braces replaced; other braces are kept."""
-    replacements = {
+    values = {
         "threads": request.threads,
         "rate": request.rate if request.rate is not None else "",
         "seconds": f"{seconds:g}",
         "settle": f"{request.settle_s:g}",
         "directory": request.directory,
+        **request.address,
     }
-    filled = []
-    for argument in argv:
-        for name, value in replacements.items():
-            argument = argument.replace(f"{{{name}}}", str(value))  # noqa: PLW2901
-        filled.append(argument)
-    return filled
+    return [server_login.filled(argument, values) for argument in argv]
 
 
 class CommandKind(ToolKindBase):
@@ -97,7 +112,11 @@ class CommandKind(ToolKindBase):
     name = "command"
     table: type[BaseModel] = CommandParameters
     parameters: type[BaseModel] = CommandParameters
-    tool: Tool | None = Tool(program=lambda parameters: _typed(parameters).run[0])
+    tool: Tool | None = Tool(program=lambda parameters: _typed(parameters).run[0], placeholders=placeholders_of)
+
+    def login(self, server: DatabaseServer, password_file: str) -> ToolLogin:
+        """The password file of the server's clients; for MySQL's the variable too, which any of its clients reads."""
+        return server_login.login(server, password_file, variable="MYSQL_PWD" if server.driver == "mysql" else None)
 
     def prepare_command(self, parameters: BaseModel, request: RunRequest) -> Argv:
         """The `prepare` command of the plan."""

@@ -78,7 +78,7 @@ class FioKind(ToolKindBase):
     name = "fio"
     table: type[BaseModel] = FioParameters
     parameters: type[BaseModel] = FioParameters
-    tool: Tool | None = Tool(program=lambda _parameters: "fio")
+    tool: Tool | None = Tool(program=lambda _parameters: "fio", package="fio")
 
     def prepare_command(self, parameters: BaseModel, request: RunRequest) -> Argv:
         """A run that only creates the files."""

@@ -1,14 +1,17 @@
 """The user's own sysbench as a load: from parameters to command lines, and from its report to figures."""
 
+import dataclasses
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
+from paribus.engine.protocol import DatabaseServer, ToolLogin
 from paribus.i18n import stored_message
-from paribus.parsers.report import ToolReport
+from paribus.parsers.report import ToolReport, within
 from paribus.parsers.sysbench import sysbench_output
-from paribus.registry import Tool, workload_kinds
+from paribus.registry import DataSet, Tool, workload_kinds
+from paribus.workloads import server_login
 from paribus.workloads.tools import (
     Argv,
     OptionValue,
@@ -17,6 +20,7 @@ from paribus.workloads.tools import (
     ToolKindBase,
     ToolParameters,
     options,
+    placeholders_of,
     refuse_options,
 )
 
@@ -27,6 +31,8 @@ _RESERVED = {
     "report-interval": "Paribus, which reads each second",
     "events": "protocol.trial, since a run ends by time",
 }
+_OLTP_TESTS = ("oltp_", "select_random_")
+_ROW_BYTES = 260  # of a row with its part of the indexes, as databases store it
 _NOTE = stored_message(
     "sysbench runs for settle plus trial in whole seconds, plus one second. Its per-second "
     "lines after settle count; percentiles are means over these seconds, and there is only "
@@ -37,10 +43,16 @@ _NOTE = stored_message(
 class SysbenchParameters(ToolParameters):
     """What a `sysbench` workload can be told, beside its load levels."""
 
+    filled: ClassVar[tuple[str, ...]] = ("options",)
+
     test: Annotated[str, StringConstraints(pattern=r"^(/[^\x00]*|[A-Za-z0-9_][^/\x00]*)$")] = Field(
         description="fileio, cpu, memory, oltp_read_write and so on, or the full path of a .lua script"
     )
-    options: dict[str, OptionValue] = Field({}, description="given as --name=value")
+    options: dict[str, OptionValue] = Field(
+        {},
+        description="given as --name=value; {socket}, {host}, {port}, {user}, {database} and {password_file} of the "
+        "plan's server and {directory} are filled in",
+    )
     prepare: bool = Field(False, description="sysbench … prepare before the first trial, cleanup at the end")
 
     @model_validator(mode="before")
@@ -72,15 +84,22 @@ class SysbenchKind(ToolKindBase):
     name = "sysbench"
     table: type[BaseModel] = SysbenchParameters
     parameters: type[BaseModel] = SysbenchParameters
-    tool: Tool | None = Tool(program=lambda _parameters: "sysbench", note=_NOTE)
+    tool: Tool | None = Tool(
+        program=lambda _parameters: "sysbench", note=_NOTE, placeholders=placeholders_of, package="sysbench"
+    )
 
     def prepare_command(self, parameters: BaseModel, request: RunRequest) -> Argv:
         """`sysbench … prepare`."""
         return [*self._call(parameters, request), "prepare"] if _typed(parameters).prepare else []
 
     def cleanup_command(self, parameters: BaseModel, request: RunRequest) -> Argv:
-        """`sysbench … cleanup`."""
-        return [*self._call(parameters, request), "cleanup"] if _typed(parameters).prepare else []
+        """`sysbench … cleanup`; none on the plan's server, whose database is dropped."""
+        needs_cleanup = _typed(parameters).prepare and not placeholders_of(parameters)
+        return [*self._call(parameters, request), "cleanup"] if needs_cleanup else []
+
+    def login(self, server: DatabaseServer, password_file: str) -> ToolLogin:
+        """Sysbench reads MySQL's password from its options only, and these from a file."""
+        return server_login.login(server, password_file, form="sysbench" if server.driver == "mysql" else "")
 
     def runs(self, parameters: BaseModel, request: RunRequest) -> list[ToolExecution]:
         """One run, one second longer, since the last interval line is often missing."""
@@ -93,11 +112,26 @@ class SysbenchKind(ToolKindBase):
     def read(self, parameters: BaseModel, request: RunRequest, text: str) -> ToolReport:  # noqa: ARG002  as of every kind
         """The figures of the seconds after settling."""
         settle_s, measure_s = _whole_seconds(request.settle_s), _whole_seconds(request.measure_s)
-        return sysbench_output.within(sysbench_output.parse(text), settle_s, settle_s + measure_s)
+        return within(sysbench_output.parse(text), settle_s, settle_s + measure_s)
+
+    def data(self, parameters: BaseModel) -> DataSet:
+        """A folder, and for sysbench's own OLTP tests on the plan's server the size of their tables."""
+        p, data_set = _typed(parameters), super().data(parameters)
+        sizes = [str(p.options.get(name, default)) for name, default in (("tables", "1"), ("table-size", "10000"))]
+        is_known = p.test.startswith(_OLTP_TESTS) and all(size.isdecimal() for size in sizes)
+        if not (is_known and p.prepare and placeholders_of(parameters)):
+            return data_set
+        rows = int(sizes[0]) * int(sizes[1])
+        return dataclasses.replace(data_set, size_bytes=rows * _ROW_BYTES, rows=rows)
 
     def _call(self, parameters: BaseModel, request: RunRequest) -> Argv:
         p = _typed(parameters)
-        return ["sysbench", p.test, *options(p.options, ("on", "off")), f"--threads={request.threads}"]
+        values = {"directory": request.directory, **request.address}
+        own_options = [server_login.filled(option, values) for option in options(p.options, ("on", "off"))]
+        server = request.server
+        if server and server.driver == "mysql" and not server.is_open and "config-file" not in p.options:
+            own_options.append(f"--config-file={request.password_file}")
+        return ["sysbench", p.test, *own_options, f"--threads={request.threads}"]
 
 
 workload_kinds.register("sysbench", SysbenchKind())

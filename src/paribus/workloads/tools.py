@@ -8,14 +8,17 @@ import math
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Protocol, cast
+from pathlib import PurePosixPath
+from typing import Annotated, Any, ClassVar, Protocol, cast
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, model_validator
 
+from paribus.engine.protocol import DatabaseServer, ToolLogin
 from paribus.model import Measurement, Workload
 from paribus.parsers.report import ToolReport
-from paribus.registry import DataSet, WorkloadKind, WorkloadSeries, workload_kinds
+from paribus.registry import DataSet, Tool, WorkloadKind, WorkloadSeries, workload_kinds
 from paribus.units import LoadLevel
+from paribus.workloads import server_login
 from paribus.workloads.tool_paths import Read, WrittenPath
 
 Argument = Annotated[str, StringConstraints(max_length=100_000, pattern=r"^[^\x00]*$")]
@@ -25,7 +28,12 @@ Argv = list[str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """Parameters of a run: directory, threads, rate, arrivals and durations."""
+    """Parameters of a run: directory, threads, rate, arrivals and durations; `server`: where its load goes, if to one.
+
+    `server_kind` is the kind of that server in the plan.
+
+    Without a server, the placeholders of its address are kept, as in the preview of a plan.
+    """
 
     directory: str
     threads: int
@@ -33,6 +41,18 @@ class RunRequest:
     arrivals: str = ""
     settle_s: float = 0.0
     measure_s: float = 0.0
+    server: DatabaseServer | None = None
+    server_kind: str = ""
+
+    @property
+    def password_file(self) -> str:
+        """The path of the file with the server's password, for this user alone."""
+        return f"{PurePosixPath(self.directory).parent}/password"
+
+    @property
+    def address(self) -> dict[str, str]:
+        """The values of the server's placeholders; empty without a server."""
+        return server_login.address_values(self.server, self.password_file) if self.server else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +83,14 @@ class ToolKind(WorkloadKind, Protocol):
         """Paths to which the tool would write by its options. Raises PathRefused if they cannot be known."""
         ...
 
+    def command_line(self, argv: Argv) -> Argv:
+        """The tool's own command line for people, where an argument list does more than start it."""
+        ...
+
+    def login(self, server: DatabaseServer, password_file: str) -> ToolLogin:
+        """How the tool finds the password of a server."""
+        ...
+
     def read(self, parameters: BaseModel, request: RunRequest, text: str) -> ToolReport:
         """Figures of the measured part of the last run. Raises NotUnderstood."""
         ...
@@ -72,11 +100,19 @@ class ToolParameters(BaseModel):
     """Parameters of a tool; what Paribus cannot do for somebody else's program is refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    filled: ClassVar[tuple[str, ...]] = ()  # the keys in which the placeholders of a server are filled in
+    on_server: ClassVar[bool] = False  # whether all workloads of the kind are on the plan's server
+
+    @classmethod
+    def placeholders(cls, table: Mapping[str, Any]) -> list[str]:
+        """The placeholders of a server in a table of a plan."""
+        return server_login.placeholders([table.get(key) for key in cls.filled])
 
     @model_validator(mode="before")
     @classmethod
     def _is_possible(cls, table: Any) -> Any:
-        if isinstance(table, dict) and table.get("cache") == "cold":
+        on_files = isinstance(table, dict) and not cls.on_server and not cls.placeholders(table)
+        if on_files and table.get("cache") == "cold":
             raise ValueError('the files of a tool are unknown, so their cache cannot be cleared: remove cache = "cold"')
         if isinstance(table, dict) and table.get("precondition") is not None:
             raise ValueError("the files of a tool are unknown, so they cannot be preconditioned: remove precondition")
@@ -87,6 +123,7 @@ class ToolKindBase:
     """Defaults of the tools' workload kinds."""
 
     parameters: type[BaseModel]
+    tool: Tool | None
     axes: frozenset[str] = frozenset()
     sizes_an_operation: frozenset[str] = frozenset()
     size_response = "bytes_per_s"
@@ -103,7 +140,16 @@ class ToolKindBase:
     def data(self, parameters: BaseModel) -> DataSet:
         """A folder for each set of parameters; the size of its contents is unknown."""
         shape = f"{zlib.crc32(parameters.model_dump_json(include=set(self.parameters.model_fields)).encode()):08x}"
-        return DataSet(device="", shape=shape, size_bytes=0, made=True, written=False, cached=False)
+        on_server = self.on_database or bool(self.tool and self.tool.placeholders(parameters))
+        return DataSet(device="", shape=shape, size_bytes=0, made=True, written=on_server, cached=False)
+
+    def command_line(self, argv: Argv) -> Argv:
+        """The argument list itself."""
+        return argv
+
+    def login(self, server: DatabaseServer, password_file: str) -> ToolLogin:
+        """The usual password file of the server's own clients."""
+        return server_login.login(server, password_file)
 
 
 def tool_of(workload: Workload) -> ToolKind | None:
@@ -112,8 +158,20 @@ def tool_of(workload: Workload) -> ToolKind | None:
     return cast("ToolKind", kind) if kind.tool else None  # each that says so has both halves
 
 
+def placeholders_of(parameters: BaseModel) -> Sequence[str]:
+    """The placeholders of a server in the parameters of a tool."""
+    assert isinstance(parameters, ToolParameters)
+    return parameters.placeholders(parameters.model_dump(include=set(parameters.filled)))
+
+
 def request_of(
-    workload: Workload, directory: str, load: LoadLevel | None = None, settle_s: float = 0.0, measure_s: float = 0.0
+    workload: Workload,
+    directory: str,
+    load: LoadLevel | None = None,
+    settle_s: float = 0.0,
+    measure_s: float = 0.0,
+    server: DatabaseServer | None = None,
+    server_kind: str = "",
 ) -> RunRequest:
     """The parameters of a run at a load level; prepare and cleanup commands have none."""
     loop, n = workload.open_loop, load.n if load else 1
@@ -124,6 +182,8 @@ def request_of(
         arrivals=loop.arrivals if loop else "",
         settle_s=settle_s,
         measure_s=measure_s,
+        server=server,
+        server_kind=server_kind,
     )
 
 
@@ -155,6 +215,7 @@ def measurements(report: ToolReport, window_s: float) -> tuple[Measurement, ...]
         ("throughput_per_s", "1/s", report.operations_per_s),
         ("bytes_per_s", "B/s", report.bytes_per_s),
         ("queries_per_s", "1/s", report.queries_per_s),
+        ("transactions_per_s", "1/s", report.transactions_per_s),
         ("ignored_errors_per_s", "1/s", report.ignored_per_s),
         *((f"response_{name}_s", "s", value) for name, value in report.responses_s.items()),
     ]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from paribus.parsers import pattern
+from paribus.parsers import pattern, tool_reports
 from paribus.parsers.fio import fio_output
-from paribus.parsers.report import NotUnderstood
+from paribus.parsers.report import NotUnderstood, within
 from paribus.parsers.sysbench import sysbench_output
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "parsers"
@@ -81,12 +81,38 @@ def test_old_interval_lines_are_read() -> None:
 
 def test_only_the_seconds_after_settling_count() -> None:
     whole = sysbench_output.parse((GOLDEN / "sysbench" / "oltp.log").read_text())
-    report = sysbench_output.within(whole, 1, 3)
+    report = within(whole, 1, 3)
     assert [second.at_s for second in report.seconds] == [2, 3]
     assert report.operations_per_s == pytest.approx((1258.20 + 1304.98) / 2)
     assert report.responses_s == pytest.approx({"p95": (0.00349 + 0.00214) / 2})
     with pytest.raises(NotUnderstood, match=r"tells of 3 s of the 9 s"):
-        sysbench_output.within(whole, 1, 10)
+        within(whole, 1, 10)
+
+
+def test_only_the_seconds_of_pgbench_after_settling_count() -> None:
+    whole = tool_reports.of_pgbench((GOLDEN / "pgbench" / "tpcb-15.log").read_text())
+    assert (whole.operations_per_s, whole.ignored_per_s) == (pytest.approx(761.307725), 0)
+    report = within(whole, 1, 3)
+    assert report.operations_per_s == pytest.approx((746.1 + 678.0) / 2)
+    assert report.responses_s == pytest.approx({"mean": (0.005330 + 0.005921) / 2})
+    late = "progress: 1.9 s, 700.0 tps, lat 5.000 ms stddev 5.000, 0 failed"
+    text = (GOLDEN / "pgbench" / "tpcb-15.log").read_text().replace("progress: 2.0 s, 746.1 tps, lat 5.330", late[:38])
+    assert [second.at_s for second in tool_reports.of_pgbench(text).seconds] == [1, 2, 3, 4]
+    with pytest.raises(NotUnderstood, match="no summary of pgbench"):
+        tool_reports.of_pgbench("pgbench: error: connection to server failed")
+
+
+def test_hammerdb_reports_new_orders_and_their_response_times() -> None:
+    text = (GOLDEN / "hammerdb" / "mysql-4.log").read_text()
+    report = tool_reports.of_hammerdb(text)
+    assert (report.operations_per_s, report.transactions_per_s) == (87060 / 60, 202469 / 60)
+    new_orders = {"mean": 0.001612, "p50": 0.001499, "p95": 0.002622, "p99": 0.004110, "max": 0.051370}
+    assert report.responses_s == pytest.approx(new_orders)
+    assert report.ignored_per_s == 0
+    failed = tool_reports.of_hammerdb(text + "Vuser 2:New Order Procedure Error set RAISEERROR for Details\n" * 600)
+    assert failed.ignored_per_s == pytest.approx(600 / 300)
+    with pytest.raises(NotUnderstood, match="no test result"):
+        tool_reports.of_hammerdb("Error in Virtual User 1: no database")
 
 
 def test_errors_of_a_tool_are_counted() -> None:

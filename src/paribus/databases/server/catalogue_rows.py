@@ -22,12 +22,17 @@ _TAKES_EFFECT = {
 
 
 def offer(family: str, server: str, variable: ServerVariable) -> Offer:
-    """A variable as a knob `<family>.<name>`, with its value now; `server`: its name and version, for people."""
+    """A variable as a knob `<family>.<name>`, with its value now; `server`: its name and version, for people.
+
+    The name of the server itself, such as mariadb, stands for its family too.
+    """
+    kind = server.partition(" ")[0]
     takes_effect = variable.takes_effect
     knob = Knob(
         name=f"{family}.{variable.name}",
         kind=KIND,
         addresses=(variable.name,),
+        aliases=(f"{kind}.{variable.name}",) if kind != family else (),
         type=_type(variable),
         summary=f"A variable of {server}",
         documentation=f"Type in {server}: {variable.kind}. Takes effect: {takes_effect}."

@@ -35,6 +35,10 @@ class State(Protocol):
         """Do now, in the new database, what the server would do later by itself."""
         ...
 
+    def read_tables(self, ask: Ask) -> None:
+        """Read all rows of all tables of the database of the connection, and their smallest indexes."""
+        ...
+
     def warm(self, ask: Ask) -> None:
         """Load into the cache what reading all tables of a database has left out."""
         ...

@@ -47,6 +47,7 @@ from paribus.engine.protocol.job import (
     SqlJob,
     SqlMixJob,
     SuperviseJob,
+    ToolLogin,
     WorkloadJob,
 )
 from paribus.engine.protocol.message import VERSION, Message
@@ -142,6 +143,7 @@ __all__ = [
     "SuperviseJob",
     "TextDraw",
     "Times",
+    "ToolLogin",
     "WorkloadJob",
     "event_adapter",
 ]

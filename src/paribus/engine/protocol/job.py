@@ -114,6 +114,11 @@ class Server(Message):
         return self.credential is not None and "env" in self.credential
 
     @property
+    def is_open(self) -> bool:
+        """Whether it lets the user in without a password."""
+        return self.password is None and self.credential is None
+
+    @property
     def path(self) -> str:
         """What tells it from others."""
         return f"{self.socket or f'{self.host}:{self.port}'}/{self.database}"
@@ -269,6 +274,18 @@ class Counting(Message):
     statement: str
 
 
+class ToolLogin(Message):
+    """The server that a tool logs in to, and the file in which the tool finds the password.
+
+    The engine writes the file, and removes it when the tool ends. `variable` of the environment gets the password too.
+    """
+
+    database: DatabaseServer = Field(discriminator="driver")
+    path: str
+    form: Literal["option_file", "pass_file", "sysbench", "plain"]
+    variable: str | None = None
+
+
 class SuperviseJob(Message):
     """One line on the stdin of a server's keeper. `user` null: whoever runs it; `environment` is all it has."""
 
@@ -277,9 +294,15 @@ class SuperviseJob(Message):
     user: str | None = None
     directory: str
     environment: dict[str, str]
+    login: ToolLogin | None = None
     stop_signal: Literal["TERM", "INT", "QUIT"] = "TERM"
     patience_s: float = 60.0
     log: str
+
+    @property
+    def connects(self) -> bool:
+        """Whether the engine finds the password of a server in the environment."""
+        return self.login is not None and self.login.database.connects
 
 
 class SqlJob(Message):

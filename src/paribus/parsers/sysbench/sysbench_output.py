@@ -1,6 +1,5 @@
 """sysbench output, 0.4, 0.5, 1.0 and 1.1: command lines, intervals, histograms and consecutive runs."""
 
-import statistics
 from collections.abc import Mapping, Sequence
 
 from paribus.parsers.log import Log, LogRun, LogSeries
@@ -82,28 +81,3 @@ def _seconds(courses: Sequence[LogSeries]) -> list[Second]:
         for at_s, values in sorted(values_by_time.items())
         if "throughput_per_s" in values
     ]
-
-
-def within(report: ToolReport, start_s: float, end_s: float) -> ToolReport:
-    """Return the report of a part of the run, from its interval lines; response times are means over the lines.
-
-    Raises NotUnderstood if the lines do not cover that part.
-    """
-    seconds = [second for second in report.seconds if start_s < second.at_s <= end_s]
-    if not seconds or len(seconds) < round(end_s - start_s):
-        raise NotUnderstood(f"tells of {len(seconds)} s of the {end_s - start_s:g} s that were to be measured")
-    names = set(seconds[0].responses_s).intersection(*(second.responses_s for second in seconds))
-    return ToolReport(
-        operations_per_s=statistics.fmean(second.operations_per_s for second in seconds),
-        bytes_per_s=_mean([second.bytes_per_s for second in seconds]),
-        queries_per_s=_mean([second.queries_per_s for second in seconds]),
-        responses_s={name: statistics.fmean(second.responses_s[name] for second in seconds) for name in sorted(names)},
-        ignored_per_s=report.ignored_per_s,
-        errors=report.errors,
-        seconds=tuple(seconds),
-    )
-
-
-def _mean(values: list[float | None]) -> float | None:
-    known_values = [value for value in values if value is not None]
-    return statistics.fmean(known_values) if known_values else None

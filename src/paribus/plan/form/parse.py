@@ -192,6 +192,7 @@ _NEEDED = {
     "insert": "SELECT 1",
     "count": 1,
     "test": "unnamed",
+    "home": "/unnamed",
     "run": ["unnamed"],
     "throughput": "(?P<value>.)",
 }

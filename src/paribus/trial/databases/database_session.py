@@ -9,15 +9,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from paribus.databases import ServerVariable
-from paribus.engine.protocol import DatabaseServer, Job
+from paribus.engine.protocol import DatabaseServer
 from paribus.errors import ParibusError
 from paribus.i18n import StoredMessage, stored_message
 from paribus.model import Change, ChangeState, Measurement, NotTaken, Settings, Trial, Value, Workload
 from paribus.registry import data_of
+from paribus.trial.databases.workload_data import Progress, WorkloadData
 
 _LONGEST_NAME = 30  # with a prefix of 20 and the shape a name of at most 63 letters
 
-Work = Callable[[Job, Callable[[int, int], None]], None]  # carries out a job on data, reporting bytes done and in total
 Named = Mapping[str, str]
 
 
@@ -40,13 +40,13 @@ class DatabaseSession(ABC):
         self,
         trials: Iterable[Trial],
         workloads: Mapping[str, Workload],
-        work: Work,
-        progress: Callable[[int, int], None],
+        data: WorkloadData,
+        progress: Progress,
     ) -> None:
         """Make all data that these trials work on. Raises DatabaseError, EngineError and Interrupted."""
 
     @abstractmethod
-    def restore(self, workload: Workload, settings: Settings, work: Work) -> None:
+    def restore(self, workload: Workload, settings: Settings, data: WorkloadData) -> None:
         """Restore the workload's data where a load has changed it. Raises as `make_data`."""
 
     @property
@@ -60,7 +60,7 @@ class DatabaseSession(ABC):
         workload: Workload,
         trial: Trial,
         tested: Collection[str],
-        work: Work,
+        data: WorkloadData,
         stop_load: Callable[[], None],
         conditions: Sequence[str] = (),
     ) -> tuple[Change, ...]:

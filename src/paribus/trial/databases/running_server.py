@@ -15,9 +15,9 @@ from paribus.hosts.transport import Host
 from paribus.knobs.journal import Journal
 from paribus.model import Change, Database, LoadHost, PutStatements, Settings, Trial, Workload
 from paribus.registry import database_settings
-from paribus.trial.databases.database_session import DatabaseSession, Work, database_of, server_text, tested_variables
+from paribus.trial.databases.database_session import DatabaseSession, database_of, server_text, tested_variables
 from paribus.trial.databases.running_server_variables import JournalledVariables
-from paribus.workloads import jobs
+from paribus.trial.databases.workload_data import Progress, WorkloadData
 
 
 class RunningServerSession(DatabaseSession):
@@ -29,7 +29,6 @@ class RunningServerSession(DatabaseSession):
         engine: str,
         database: Database,
         experiment: str,
-        folder: str,
         journal: Journal,
         on_server_processes: Callable[[list[int]], None],
         on_counting: Callable[[Counting | None], None],
@@ -46,7 +45,6 @@ class RunningServerSession(DatabaseSession):
         self._database = database
         self._server_name = database.running.address
         self._experiment = experiment
-        self._folder = folder
         self._journal = journal
         self._on_server_processes = on_server_processes
         self._on_counting = on_counting
@@ -64,8 +62,8 @@ class RunningServerSession(DatabaseSession):
         self,
         trials: Iterable[Trial],
         workloads: Mapping[str, Workload],
-        work: Work,
-        progress: Callable[[int, int], None],
+        data: WorkloadData,
+        progress: Progress,
     ) -> None:
         """Make a database for each shape of data that these trials work on.
 
@@ -78,7 +76,7 @@ class RunningServerSession(DatabaseSession):
             name = self._name(workload, trial.settings)
             if workload.database and name not in self._databases:
                 self._make(name)
-                self._prepare(workload, trial.settings, work, progress)
+                data.make(workload, trial.settings, self.server(workload, trial.settings), progress)
 
     def _make(self, name: str) -> None:
         if name in self._live.databases():
@@ -98,19 +96,13 @@ class RunningServerSession(DatabaseSession):
         except HostError as error:
             raise DatabaseError(f"{self._server_name}: {error.message}", error.todo) from error
 
-    def _prepare(
-        self, workload: Workload, settings: Settings, work: Work, progress: Callable[[int, int], None]
-    ) -> None:
-        server = self.server(workload, settings)
-        work(jobs.job(workload, settings, self._folder, "prepare", server=server), progress)
-
-    def restore(self, workload: Workload, settings: Settings, work: Work) -> None:
+    def restore(self, workload: Workload, settings: Settings, data: WorkloadData) -> None:
         """Recreate its data where a load has changed it: files of a running server cannot be copied."""
         name = self._name(workload, settings)
         if name in self._used:
             for action in reversed(self._databases[name]):
                 self._carry_out(f"{self._database.family} database {name}", action)
-            self._prepare(workload, settings, work, lambda _done, _total: None)
+            data.make(workload, settings, self.server(workload, settings), lambda _done, _total: None)
             self._used.discard(name)
             self._warm.discard(name)
 
@@ -121,7 +113,7 @@ class RunningServerSession(DatabaseSession):
         workload: Workload,
         trial: Trial,
         tested: Collection[str],
-        work: Work,
+        data: WorkloadData,
         stop_load: Callable[[], None],  # noqa: ARG002  nothing here is restarted
         conditions: Sequence[str] = (),  # noqa: ARG002  nor started
     ) -> tuple[Change, ...]:
@@ -139,8 +131,7 @@ class RunningServerSession(DatabaseSession):
         changes += [change for name in requested for change in self._variables.hold_others(name, requested)]
         name = self._name(workload, trial.settings)
         if workload.cache == "warm" and name not in self._warm:
-            server = self.server(workload, trial.settings)
-            work(jobs.job(workload, trial.settings, self._folder, "warm", server=server), lambda _done, _total: None)
+            data.read(workload, trial.settings, self.server(workload, trial.settings))
             self._warm.add(name)
         self._used.add(name)
         return tuple(changes)

@@ -5,6 +5,7 @@ the bench and the runner.
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from paribus.databases import Instance, ServerVariable, TakesEffect
@@ -18,12 +19,11 @@ from paribus.trial import readiness
 from paribus.trial.databases.database_session import (
     DatabaseSession,
     Named,
-    Work,
     database_of,
     server_text,
     tested_variables,
 )
-from paribus.workloads import jobs
+from paribus.trial.databases.workload_data import Progress, WorkloadData
 
 _PROCESS = "process.server."
 _AT_A_START = (TakesEffect.RESTART, TakesEffect.REBUILD)
@@ -33,11 +33,13 @@ _AT_A_START = (TakesEffect.RESTART, TakesEffect.REBUILD)
 class _Server:
     """One instance, its variables, and whether a load has worked on its data since it was made or restored.
 
+    `databases`: by name, the workload and the settings whose data a database has.
     `rows_made`: the rows of each database; those of an `unchecked` database were not counted since it was restored.
     """
 
     instance: Instance
     variables: Mapping[str, ServerVariable]
+    databases: Mapping[str, tuple[Workload, Settings]]
     used: bool = False
     refused: str = ""
     rows_made: dict[str, row_counts.RowCounts] = dataclasses.field(default_factory=dict)
@@ -78,8 +80,8 @@ class PrivateServers(DatabaseSession):
         self,
         trials: Iterable[Trial],
         workloads: Mapping[str, Workload],
-        work: Work,
-        progress: Callable[[int, int], None],
+        data: WorkloadData,
+        progress: Progress,
     ) -> None:
         """Make all data that these trials use, in each server that they need, and copy it where it will change.
 
@@ -91,15 +93,15 @@ class PrivateServers(DatabaseSession):
             workload = workloads[trial.workload]
             if workload.database:
                 changes |= workload.data != "keep"
-                data = needed.setdefault(self._built_in(workload, trial.settings), {})
-                data.setdefault(database_of(workload, trial.settings), (workload, trial.settings))
-        for number, (built_in, data) in enumerate(needed.items(), start=1):
+                databases = needed.setdefault(self._built_in(workload, trial.settings), {})
+                databases.setdefault(database_of(workload, trial.settings), (workload, trial.settings))
+        for number, (built_in, databases) in enumerate(needed.items(), start=1):
             if built_in in self._servers:
                 continue
             self._stop()
             instance = self._instance(f"{self._folder}/server-{number}")
             instance.let_pass(self._folder)
-            server = self._servers[built_in] = _Server(instance, {})
+            server = self._servers[built_in] = _Server(instance, {}, databases)
             instance.remove()  # the rest of a killed run of this experiment
             try:
                 instance.create(dict(built_in))
@@ -109,26 +111,29 @@ class PrivateServers(DatabaseSession):
                 continue
             server.variables = instance.variables()
             self._on_server_processes([instance.pid])
-            for name, (workload, settings) in data.items():
+            for name, (workload, settings) in databases.items():
                 instance.query(f"CREATE DATABASE {name}")
-                address = self._address(instance, workload, settings)
                 try:
-                    work(jobs.job(workload, settings, self._folder, "prepare", server=address), progress)
+                    data.make(workload, settings, self._address(instance, workload, settings), progress)
                 except EngineError as error:
                     raise _with_server_log(error, instance) from error
                 with instance.inside(name) as ask:
                     instance.state.finish(ask)
                     server.rows_made[name] = row_counts.count(instance.state, ask)
+                if changes:
+                    data.keep_files(workload, settings)
             instance.stop()
             if changes:
                 instance.snapshot()
 
-    def restore(self, workload: Workload, settings: Settings, work: Work) -> None:  # noqa: ARG002
+    def restore(self, workload: Workload, settings: Settings, data: WorkloadData) -> None:
         """Restore its data where a load has changed it; the server runs again with the next `apply`."""
         server = self._servers[self._built_in(workload, settings)]
         if server.used:
             self._stop()
             server.instance.restore()
+            for of_workload, of_settings in server.databases.values():
+                data.restore_files(of_workload, of_settings)
             server.used = False
             server.unchecked = set(server.rows_made)
 
@@ -144,7 +149,7 @@ class PrivateServers(DatabaseSession):
         workload: Workload,
         trial: Trial,
         tested: Collection[str],
-        work: Work,
+        data: WorkloadData,
         stop_load: Callable[[], None],
         conditions: Sequence[str] = (),
     ) -> tuple[Change, ...]:
@@ -179,9 +184,10 @@ class PrivateServers(DatabaseSession):
         changes = [self._set(server, key, value, key in names) for key, value in requested.items()]
         if name not in self._ready:
             stop_load()
-            job = jobs.job(workload, trial.settings, self._folder, "warm", server=self.server(workload, trial.settings))
             if not cold:
-                self.readied = readiness.warm(server.instance, name, lambda: work(job, lambda _done, _total: None))
+                address = self.server(workload, trial.settings)
+                read = functools.partial(data.read, workload, trial.settings, address)
+                self.readied = readiness.warm(server.instance, name, read)
             measured, note = readiness.wait_until_idle(server.instance, trial.order, self._stopped)
             self.readied += measured
             self._remark(note)
@@ -300,7 +306,7 @@ class PrivateServers(DatabaseSession):
 
 def _with_server_log(error: EngineError, instance: Instance) -> EngineError:
     """The load's error, with the last lines of the log of a server that ended."""
-    log = instance.last_words() if error.failure == "connection-lost" else ""
+    log = instance.last_words() if error.failure in ("connection-lost", "load-error") else ""
     if not log:
         return error
     return EngineError(error.failure, f"{error.message}; it ended: {log}", "remove the cause that it names")
