@@ -46,6 +46,7 @@ from paribus.model.plan import (
     Plan,
     Precondition,
     Protocol,
+    Requirement,
     Target,
     Workload,
 )
@@ -114,6 +115,7 @@ __all__ = [
     "Purpose",
     "PutStatements",
     "Reading",
+    "Requirement",
     "Response",
     "RunningServer",
     "Settings",

@@ -204,11 +204,41 @@ class Database:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """A mechanism that a knob needs in order to act in one arm of a comparison.
+
+    Attributes:
+        factor: The factor of the comparison.
+        arm: The compared arm.
+        workload: The workload of the comparison.
+        knob: The knob that the arm changes.
+        mechanism: The name of the mechanism.
+        obstacle: The fact that excludes the mechanism in both arms, as a message; empty where nothing excludes it.
+        values: The values of that message.
+        threshold: The value of the mechanism's counter from which the knob acts; None where any value above 0 counts.
+        caveat: The least that a trial must write, or last, for the mechanism to occur, as a message; empty for none.
+        caveat_values: The values of that message.
+    """
+
+    factor: str
+    arm: str
+    workload: str
+    knob: str
+    mechanism: str
+    obstacle: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+    threshold: float | None = None
+    caveat: str = ""
+    caveat_values: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """The intent, checked against the catalogue and the host.
 
     `baseline` is every setting that some trial makes, as it is where nothing else is said: held, a factor's first
     level, or, of what only a combination names, the value as found. `knobs` are those that it sets, placed on the host.
+    `requirements` are the mechanisms that each compared arm needs in order to act.
     """
 
     name: str
@@ -226,3 +256,4 @@ class Plan:
     limits: Limits = Limits()
     knobs: tuple[Knob, ...] = ()
     database: Database | None = None
+    requirements: tuple[Requirement, ...] = ()

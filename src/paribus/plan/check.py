@@ -17,6 +17,7 @@ from paribus.plan.levels import (
     risk_of,
 )
 from paribus.plan.protocol import limits_of, protocol_of
+from paribus.plan.requirements import requirements_of
 from paribus.plan.schedule.comparisons import candidates, measured, screened
 from paribus.plan.settings import Settings
 from paribus.plan.workloads import data_in, has_parameter, kind_of, name_of, parameters_in, program_of, workloads_of
@@ -76,7 +77,9 @@ class _Check(Settings):
         self.data(plan)
         if self.problems:
             raise PlanError(self.parsed.name, self.problems)
-        return dataclasses.replace(plan, notes=(*plan.notes, *precondition.notes(plan)))
+        requirements, unmet = requirements_of(plan, self.catalogue, self.facts)
+        notes = (*plan.notes, *precondition.notes(plan), *unmet)
+        return dataclasses.replace(plan, notes=notes, requirements=requirements)
 
     def machine(self) -> None:
         """Checks that the path is writable and holds the data, and that every knob can be set."""

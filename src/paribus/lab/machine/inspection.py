@@ -140,6 +140,7 @@ def inspect(site: Site, needs: Needs) -> Facts:
         offers=offers | server_offers,
         database=database,
         missing_programs=missing,
+        swap_bytes=hosts_facts.swap_bytes(site.host),
         block_devices={name: block_device(site.host, site.engine, name) for name in needs.named_devices},
     )
 
