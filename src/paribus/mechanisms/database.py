@@ -107,7 +107,7 @@ def _redo_occurred(measured: Measured, threshold: float | None) -> Occurred:
 
 def _redo_least(case: Case) -> Least | None:
     threshold = _low_water(case)
-    return None if threshold is None else Least(case.knob.name, size_bytes=threshold)
+    return None if threshold is None else Least(case.knob.name, threshold)
 
 
 def _checkpoint_least(case: Case) -> Least | None:
@@ -115,9 +115,7 @@ def _checkpoint_least(case: Case) -> Least | None:
     size = _smallest(case) if case.knob.name.endswith(".max_wal_size") else _bytes_of(case.variable("max_wal_size"))
     if size is None:
         return None
-    return Least(
-        "postgres.max_wal_size", size_bytes=size / (1 + float(case.variable("checkpoint_completion_target") or 0.9))
-    )
+    return Least("postgres.max_wal_size", size / (1 + float(case.variable("checkpoint_completion_target") or 0.9)))
 
 
 def _mechanism(name: str, explanation: str, counters: Sequence[str]) -> Mechanism:
@@ -162,6 +160,7 @@ REDO_LOG = Mechanism(
     occurred=_redo_occurred,
     threshold=_low_water,
     least=_redo_least,
+    written=_LOGGED,
 )
 CHECKPOINTS = Mechanism(
     name=N_("checkpoints"),
@@ -170,4 +169,5 @@ CHECKPOINTS = Mechanism(
     obstacle=_hardly_written,
     occurred=above_zero(_CHECKPOINTED),
     least=_checkpoint_least,
+    written=_LOGGED,
 )

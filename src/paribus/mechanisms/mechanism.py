@@ -77,11 +77,10 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True)
 class Least:
-    """The least that a trial must write, or last, for the mechanism to occur; `of` names the constant behind it."""
+    """The fewest bytes that a trial must write for the mechanism to occur; `constant` is the setting behind them."""
 
-    of: str
-    size_bytes: float = 0.0
-    duration_s: float = 0.0
+    constant: str
+    size_bytes: float
 
 
 Measured = Mapping[str, Measurement]
@@ -102,7 +101,8 @@ class Mechanism:
         obstacle: The fact of a case that keeps it from occurring; None without one.
         occurred: Whether the measurements of a trial show it; the second argument is the threshold.
         threshold: The value of its counter from which a setting acts; None where any value above 0 counts.
-        least: What a trial must write, or how long it must last, for it to occur.
+        least: What a trial must write for it to occur.
+        written: The metric of those bytes per second; empty where `least` is not known.
     """
 
     name: str
@@ -112,6 +112,7 @@ class Mechanism:
     occurred: Callable[[Measured, float | None], Occurred]
     threshold: Callable[[Case], float | None] = _never
     least: Callable[[Case], Least | None] = _never
+    written: str = ""
 
 
 def above_zero(metrics: Sequence[str]) -> Callable[[Measured, float | None], Occurred]:

@@ -114,7 +114,7 @@ def _dirty_least(case: Case) -> Least | None:
     if (threshold := _dirty_threshold(case)) is None:
         return None
     in_bytes = threshold * case.facts.memory_bytes if threshold <= _LARGEST_SHARE else threshold
-    return Least(case.knob.name, size_bytes=in_bytes)
+    return Least(case.knob.name, in_bytes)
 
 
 def _never_concurrent(case: Case) -> Obstacle | None:
@@ -163,6 +163,7 @@ DIRTY_LIMIT = Mechanism(
     occurred=_dirty_occurred,
     threshold=_dirty_threshold,
     least=_dirty_least,
+    written=_WRITTEN,
 )
 DEVICE_REQUESTS = Mechanism(
     name=N_("device requests"),

@@ -216,8 +216,8 @@ class Requirement:
         obstacle: The fact that excludes the mechanism in both arms, as a message; empty where nothing excludes it.
         values: The values of that message.
         threshold: The value of the mechanism's counter from which the knob acts; None where any value above 0 counts.
-        caveat: The least that a trial must write, or last, for the mechanism to occur, as a message; empty for none.
-        caveat_values: The values of that message.
+        least_bytes: The fewest bytes that a trial must write for the mechanism to occur; 0 where that is unknown.
+        constant: The setting behind these bytes.
     """
 
     factor: str
@@ -228,8 +228,8 @@ class Requirement:
     obstacle: str = ""
     values: Mapping[str, str] = field(default_factory=dict)
     threshold: float | None = None
-    caveat: str = ""
-    caveat_values: Mapping[str, str] = field(default_factory=dict)
+    least_bytes: float = 0.0
+    constant: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,15 +5,14 @@ from collections.abc import Iterator, Sequence
 
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.catalog import Catalogue
-from paribus.mechanisms import MECHANISMS, Case, Mechanism, Obstacle
+from paribus.mechanisms import MECHANISMS, Case, Least, Mechanism, Obstacle
 from paribus.model import Facts, Knob, Plan, Requirement, Settings, Workload
 from paribus.plan.schedule.comparisons import Comparison, PlannedArm, candidates, screened
-from paribus.units import show_duration, show_size
+from paribus.units import show_size
 
 _EXCLUDED = N_("{knob} cannot act under {workload}: it needs {mechanism}, and {fact}; {remedy}, or remove {knob}")
 _UNLIKELY = N_("{knob} can hardly act under {workload}: it needs {mechanism}, and {fact}; {remedy}, or remove {knob}")
-_WRITES = N_("a trial must write at least {size} to show an effect of {constant}")
-_LASTS = N_("a trial must last at least {duration} to show an effect of {constant}")
+_WRITES = N_("under {workload} a trial must write at least {size} to show an effect of {constant}")
 
 
 def requirements_of(
@@ -29,7 +28,18 @@ def requirements_of(
             if obstacle is not None:
                 key = (knob.name, comparison.workload.name, mechanism.name)
                 notes.setdefault(key, _note(knob, comparison.workload, mechanism, obstacle))
+            elif requirement.least_bytes and not any(
+                need.obstacle for need in requirements if _is_alike(need, requirement)
+            ):
+                size, constant = show_size(requirement.least_bytes), requirement.constant
+                note = stored_message(_WRITES, workload=requirement.workload, size=size, constant=constant)
+                notes.setdefault((knob.name, comparison.workload.name, mechanism.name), note)
     return tuple(requirements), list(notes.values())
+
+
+def _is_alike(first: Requirement, second: Requirement) -> bool:
+    """Returns whether two requirements are of the same knob under the same workload."""
+    return (first.knob, first.workload) == (second.knob, second.workload)
 
 
 def _needs(comparison: Comparison, catalogue: Catalogue) -> Iterator[tuple[Knob, PlannedArm, Mechanism]]:
@@ -54,7 +64,7 @@ def _requirement(
     obstacles = [mechanism.obstacle(case) for case in cases]
     first = obstacles[0] if None not in obstacles else None
     is_certain = first is not None and all(obstacle is not None and obstacle.certain for obstacle in obstacles)
-    caveat = None if first is not None else _caveat(mechanism, cases)
+    least = None if first is not None else _least(mechanism, cases)
     requirement = Requirement(
         factor=comparison.factor,
         arm=arm.label,
@@ -64,8 +74,8 @@ def _requirement(
         obstacle=first.fact.message if first is not None and is_certain else "",
         values={name: str(value) for name, value in first.fact.values.items()} if first and is_certain else {},
         threshold=mechanism.threshold(cases[0]),
-        caveat=caveat.message if caveat else "",
-        caveat_values={name: str(value) for name, value in caveat.values.items()} if caveat else {},
+        least_bytes=least.size_bytes if least else 0.0,
+        constant=least.constant if least else "",
     )
     return requirement, first
 
@@ -81,15 +91,10 @@ def _settings(plan: Plan, comparison: Comparison, arm: PlannedArm) -> list[Setti
     return arms + [{**settings, **other} for settings, other in itertools.product(arms, chosen)]
 
 
-def _caveat(mechanism: Mechanism, cases: Sequence[Case]) -> StoredMessage | None:
-    """Returns the least that a trial must write, or last, in the arm where that is least."""
+def _least(mechanism: Mechanism, cases: Sequence[Case]) -> Least | None:
+    """Returns the fewest bytes that a trial must write, in the arm where they are fewest."""
     amounts = [amount for case in cases if (amount := mechanism.least(case)) is not None]
-    if not amounts:
-        return None
-    smallest = min(amounts, key=lambda amount: (amount.size_bytes, amount.duration_s))
-    if smallest.size_bytes:
-        return stored_message(_WRITES, size=show_size(smallest.size_bytes), constant=smallest.of)
-    return stored_message(_LASTS, duration=show_duration(smallest.duration_s), constant=smallest.of)
+    return min(amounts, key=lambda amount: amount.size_bytes, default=None)
 
 
 def _note(knob: Knob, workload: Workload, mechanism: Mechanism, obstacle: Obstacle) -> StoredMessage:

@@ -107,9 +107,20 @@ def test_evidence_of_an_effect_prevails(effect: float, verdict: Verdict) -> None
 
 
 def test_the_caveat_of_a_short_trial_is_a_reason() -> None:
-    fields = {"caveat": "a trial must write at least {size}", "caveat_values": {"size": "1 GiB"}}
-    _, reasons = _verdict(experiment(), [need(**fields)])
-    assert reasons[1] == "a trial must write at least 1 GiB"
+    limit = need("dirty memory near the limit", threshold=2**20, least_bytes=2**20, constant="vm.dirty")
+    trials, summaries = experiment()
+    values = {"memory_dirty_bytes": 0.0, "memory_available_bytes": 2.0**30, "device_written_bytes_per_s": 2.0**18}
+    for measured in summaries.values():
+        measured |= {name: samples.measured(value, name) for name, value in values.items()}
+    _, reasons = _verdict((trials, summaries), [limit])
+    assert reasons[1] == (
+        "a trial must write at least 1 MiB to show an effect of vm.dirty: at the measured speed it must last 4 s"
+    )
+
+
+def test_without_a_measured_speed_the_amount_alone_is_a_reason() -> None:
+    _, reasons = _verdict(experiment(), [need(least_bytes=2**20, constant="vm.dirty")])
+    assert reasons[1] == "a trial must write at least 1 MiB to show an effect of vm.dirty"
 
 
 def test_counters_are_read_with_what_scales_their_threshold() -> None:

@@ -140,7 +140,8 @@ def judge(
             last = looks_of[comparison_key(series), series.purpose]
             if last and last[-1].verdict is Verdict.NO_EFFECT_POSSIBLE:
                 needs = absent.get((series.factor, series.workload, series.arm), ())
-                effects.append(unreached_effect(_seen(series, last[-1]), question.margin, last[-1], needs, trials))
+                seen_pairs = _seen(series, last[-1])
+                effects.append(unreached_effect(seen_pairs, question.margin, last[-1], needs, trials, summaries))
                 continue
             finding, series_at_look = _look_again(series, question, last, finished=finished)
             checks = checks_of(finding, question, series_at_look, arrays(series_at_look), context)
@@ -269,7 +270,7 @@ def _unless_unreached(
     last = looks[(effect.factor, effect.arm, effect.workload, effect.response), Purpose.SCREEN]
     if not last or last[-1].verdict is not Verdict.NO_EFFECT_POSSIBLE:
         return effect
-    reasons = reasons_of(absent.get((effect.factor, effect.workload, effect.arm), ()))
+    reasons = reasons_of(absent.get((effect.factor, effect.workload, effect.arm), ()), ())
     return replace(effect, verdict=Verdict.NO_EFFECT_POSSIBLE, tags=(), reasons=(*reasons, *effect.reasons))
 
 

@@ -4,7 +4,7 @@ An arm that was not reached cannot have had an effect. Nothing is concluded wher
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from paribus.analysis.paired.effects import PairSeries, Summaries, whole_blocks
 from paribus.analysis.paired.questions import arrays, comparison_key
 from paribus.i18n import N_, gettext
 from paribus.mechanisms import MECHANISMS, Occurred
-from paribus.model import ArmKey, Effect, Look, Purpose, Requirement, Trial, TrialState, Verdict, arm_of
+from paribus.model import ArmKey, Effect, Look, Measurement, Purpose, Requirement, Trial, TrialState, Verdict, arm_of
 from paribus.stats.pairs import mean_interval
-from paribus.units import show_duration
+from paribus.units import show_duration, show_size
 
 CONFIDENCE = 0.95
 """Coverage of the descriptive interval that is shown with a failed reach test."""
@@ -22,6 +22,10 @@ CONFIDENCE = 0.95
 _ALONE = (Purpose.COMPARE, Purpose.CONFIRM)
 _EXCLUDED = N_("{knob} needs {mechanism}, and {fact}")
 _NOT_SEEN = N_("{knob} needs {mechanism}, which no trial of either arm shows ({counters})")
+_MUST_WRITE = N_("a trial must write at least {size} to show an effect of {constant}")
+_MUST_LAST = N_(
+    "a trial must write at least {size} to show an effect of {constant}: at the measured speed it must last {duration}"
+)
 _DESCRIPTIVE = N_("the interval holds {confidence} of the pairs so far; it decides nothing")
 _SAVED = N_("{n} planned trials were not run for that reason, which saved about {duration}")
 
@@ -123,9 +127,16 @@ def _reach_look(series: PairSeries, number: int) -> Look | None:
 
 
 def unreached_effect(
-    series: PairSeries, margin: float, look: Look, absent: Sequence[Requirement], trials: Sequence[Trial]
+    series: PairSeries,
+    margin: float,
+    look: Look,
+    absent: Sequence[Requirement],
+    trials: Sequence[Trial],
+    summaries: Summaries,
 ) -> Effect:
     """Return the effect of an arm that was not reached, as its last look shows it."""
+    orders = sorted(order for pair in series.pairs for order in pair.trials)
+    measured = [summaries.get(order, {}) for order in orders]
     return Effect(
         factor=series.factor,
         baseline=series.baseline,
@@ -143,13 +154,13 @@ def unreached_effect(
         look=look.number,
         verdict=Verdict.NO_EFFECT_POSSIBLE,
         tags=(),
-        reasons=(*reasons_of(absent), _descriptive(), *_saved(series, trials)),
-        trials=tuple(sorted(order for pair in series.pairs for order in pair.trials)),
+        reasons=(*reasons_of(absent, measured), _descriptive(), *_saved(series, trials)),
+        trials=tuple(orders),
     )
 
 
-def reasons_of(absent: Iterable[Requirement]) -> list[str]:
-    """Return the absent mechanism of each knob, as sentences."""
+def reasons_of(absent: Iterable[Requirement], summaries: Sequence[Mapping[str, Measurement]]) -> list[str]:
+    """Return the absent mechanism of each knob, as sentences; `summaries` are of the trials of the arm."""
     reasons = []
     for requirement in absent:
         mechanism = gettext(requirement.mechanism)
@@ -159,9 +170,20 @@ def reasons_of(absent: Iterable[Requirement]) -> list[str]:
         else:
             counters = ", ".join(MECHANISMS[requirement.mechanism].counters)
             reasons.append(gettext(_NOT_SEEN, knob=requirement.knob, mechanism=mechanism, counters=counters))
-        if requirement.caveat:
-            reasons.append(gettext(requirement.caveat, **requirement.caveat_values))
+        if requirement.least_bytes:
+            reasons.append(_too_short(requirement, summaries))
     return reasons
+
+
+def _too_short(requirement: Requirement, summaries: Sequence[Mapping[str, Measurement]]) -> str:
+    """What a trial must write, and how long that takes at the mean rate of the trials."""
+    metric = MECHANISMS[requirement.mechanism].written
+    rates = [measured[metric].mean for measured in summaries if metric in measured]
+    size, constant = show_size(requirement.least_bytes), requirement.constant
+    if not rates or sum(rates) <= 0:
+        return gettext(_MUST_WRITE, size=size, constant=constant)
+    duration = show_duration(requirement.least_bytes * len(rates) / sum(rates))
+    return gettext(_MUST_LAST, size=size, constant=constant, duration=duration)
 
 
 def _descriptive() -> str:
