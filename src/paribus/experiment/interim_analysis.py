@@ -35,7 +35,7 @@ def look(
     """
     completed = blocks_over(trials)
     compared = underway(plan, trials)
-    tested = [c for c in compared if not over and reach_is_due(c, plan, completed.get(c.key, 0))]
+    tested = [c for c in compared if reach_is_due(c, plan, completed.get(c.key, 0))]
     due = [
         comparison
         for comparison in compared
@@ -46,12 +46,16 @@ def look(
     if not due and not tested:
         return []
     earlier_looks = read.looks(store, experiment.id)
+    tested = [c for c in tested if not any((look.factor, look.workload) == c.key for look in earlier_looks)]
+    if not due and not tested:
+        return []
     keys = {comparison.key for comparison in (*due, *tested)}
     metrics = metrics_of_pairs(plan.workloads) | counters_of(plan.requirements)
     summaries = read.summaries(store, experiment.id, metrics=metrics, comparisons=sorted(keys))
     absent = unreached(trials, summaries, plan.requirements)
     new_looks = looks_at(due, plan, trials, summaries, earlier_looks, over=over, absent=absent)
-    keys_tested = {comparison.key for comparison in tested} - {comparison.key for comparison in due}
+    looked_at = {(look.factor, look.workload) for look in (*earlier_looks, *new_looks)}
+    keys_tested = {comparison.key for comparison in tested} - looked_at
     new_looks += _reach_looks(keys_tested, plan, trials, summaries, earlier_looks, absent)
     decided = decided_arms(plan, [*earlier_looks, *new_looks])
     spared = [trial.order for trial in trials if trial.state is TrialState.PLANNED and arm_of(trial) in decided]
@@ -94,16 +98,16 @@ def looks_at(
 
 
 def reach_is_due(comparison: Comparison, plan: Plan, completed: int) -> bool:
-    """Whether the reach test of a comparison is due: each load level was tried two to four times.
+    """Whether the reach test of a comparison is due: each load level was tried twice.
 
-    Later, looks test it. A screen is not tested, since its trials are those of other factors too.
+    From the first look on, looks test it. A screen is not tested, since its trials are those of other factors too.
     """
     keys = {(requirement.factor, requirement.workload) for requirement in plan.requirements}
     if comparison.screened or comparison.key not in keys:
         return False
     levels = len(comparison.workload.levels)
     fewest = _LEAST_APPLICATIONS if comparison.sub_trials > 1 else max(_LEAST_PAIRS, 2 * levels)
-    return fewest <= completed <= 2 * fewest
+    return completed >= fewest
 
 
 def _reach_looks(

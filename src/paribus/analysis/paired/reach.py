@@ -13,7 +13,7 @@ from paribus.analysis.paired.questions import arrays, comparison_key
 from paribus.i18n import N_, gettext
 from paribus.mechanisms import MECHANISMS, Occurred
 from paribus.model import ArmKey, Effect, Look, Measurement, Purpose, Requirement, Trial, TrialState, Verdict, arm_of
-from paribus.stats.pairs import mean_interval
+from paribus.stats.pairs import CannotJudge, mean_interval
 from paribus.units import show_duration, show_size
 
 CONFIDENCE = 0.95
@@ -100,7 +100,12 @@ def reach_looks(all_series: Sequence[PairSeries], looks: Sequence[Look]) -> list
 
 
 def _reach_look(series: PairSeries, number: int) -> Look | None:
-    pairs = arrays(series)
+    if series.units < 2:
+        return None
+    try:
+        pairs = arrays(series)
+    except CannotJudge:
+        return None
     if pairs.application is None:
         values = list(pairs.difference)
     else:
