@@ -135,7 +135,7 @@ COMMITS = Mechanism(
     occurred=unsampled,
 )
 BINARY_LOG = Mechanism(
-    name=N_("binary log"),
+    name=N_("binary log writes"),
     explanation="Transactions that are written to the binary log, which must be on (`log_bin`).",
     counters=(_BINLOG,),
     obstacle=_no_binary_log,

@@ -56,7 +56,7 @@ def _needs(comparison: Comparison, catalogue: Catalogue) -> Iterator[tuple[Knob,
 def _requirement(
     plan: Plan, comparison: Comparison, arm: PlannedArm, knob: Knob, mechanism: Mechanism, facts: Facts
 ) -> tuple[Requirement, Obstacle | None]:
-    levels = (comparison.arms[0].settings[knob.name], arm.settings[knob.name])
+    levels = tuple(chosen.settings[knob.name] for chosen in (comparison.arms[0], arm) if knob.name in chosen.settings)
     cases = [
         Case(knob=knob, levels=levels, workload=comparison.workload, settings=settings, facts=facts)
         for settings in _settings(plan, comparison, arm)

@@ -90,7 +90,7 @@ EXCLUDED = [
     ("swap space", case(facts=dataclasses.replace(FACTS, swap_bytes=0)), "no swap space"),
     ("several NUMA nodes", case(facts=dataclasses.replace(FACTS, fingerprint={"numa_nodes": "1"})), "one NUMA node"),
     ("commits", case("oltp_read_only", database="mysql"), "w only reads"),
-    ("binary log", case("oltp_insert", database="mysql", in_force={"log_bin": "OFF"}), "log_bin is OFF"),
+    ("binary log writes", case("oltp_insert", database="mysql", in_force={"log_bin": "OFF"}), "log_bin is OFF"),
 ]
 UNLIKELY = [
     ("buffered reads", case(cache="warm"), "memory can hold the data"),
@@ -120,8 +120,8 @@ POSSIBLE = [
     ("several NUMA nodes", case()),
     ("commits", case("oltp_read_write", database="mysql")),
     ("commits", case("command", run=["true"], throughput="(?P<value>1)", database="mysql")),
-    ("binary log", case("oltp_insert", database="mysql")),
-    ("binary log", case("oltp_insert", {"mysql.log_bin": "ON"}, database="mysql", in_force={"log_bin": "OFF"})),
+    ("binary log writes", case("oltp_insert", database="mysql")),
+    ("binary log writes", case("oltp_insert", {"mysql.log_bin": "ON"}, database="mysql", in_force={"log_bin": "OFF"})),
     ("log writes", case("oltp_insert", database="mysql")),
     ("page flushing", case("oltp_insert", database="mysql")),
     ("buffer misses", case("oltp_insert", database="mysql", table_size=2_000_000)),

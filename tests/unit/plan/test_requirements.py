@@ -60,7 +60,7 @@ def test_a_screened_factor_is_excluded_only_if_it_is_at_every_level_of_the_other
     for design, excluded in (("screen", False), ("one-at-a-time", True)):
         plan = simple(text, load, f'[protocol]\ndesign = "{design}"')
         needs = _requirements(plan, offers=variables, database=server)
-        (need,) = [need for need in needs if need.mechanism == "binary log"]
+        (need,) = [need for need in needs if need.mechanism == "binary log writes"]
         assert bool(need.obstacle) is excluded
 
 
