@@ -24,6 +24,7 @@ from paribus.store import read, write
 from paribus.trial.blocks import blocks_over
 
 _LEAST_PAIRS, _LEAST_APPLICATIONS = 4, 2  # of blocks before the reach test
+_MOST_TESTED_BLOCKS = 16  # after which it is left to looks: each test reads all trials of the comparison
 
 
 def look(
@@ -35,7 +36,7 @@ def look(
     """
     completed = blocks_over(trials)
     compared = underway(plan, trials)
-    tested = [c for c in compared if reach_is_due(c, plan, completed.get(c.key, 0))]
+    tested = [c for c in compared if reach_is_due(c, plan, completed.get(c.key, 0), over=over)]
     due = [
         comparison
         for comparison in compared
@@ -97,17 +98,18 @@ def looks_at(
     ]
 
 
-def reach_is_due(comparison: Comparison, plan: Plan, completed: int) -> bool:
+def reach_is_due(comparison: Comparison, plan: Plan, completed: int, *, over: bool) -> bool:
     """Whether the reach test of a comparison is due: each load level was tried twice.
 
-    From the first look on, looks test it. A screen is not tested, since its trials are those of other factors too.
+    From the first look on, looks test it. At the end, what no look has seen is tested. A screen is not tested, since its
+    trials are those of other factors too.
     """
     keys = {(requirement.factor, requirement.workload) for requirement in plan.requirements}
     if comparison.screened or comparison.key not in keys:
         return False
     levels = len(comparison.workload.levels)
     fewest = _LEAST_APPLICATIONS if comparison.sub_trials > 1 else max(_LEAST_PAIRS, 2 * levels)
-    return completed >= fewest
+    return over or fewest <= completed <= fewest + _MOST_TESTED_BLOCKS
 
 
 def _reach_looks(
