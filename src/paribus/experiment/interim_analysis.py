@@ -101,7 +101,7 @@ def looks_at(
 def reach_is_due(comparison: Comparison, plan: Plan, completed: int, *, over: bool) -> bool:
     """Whether the reach test of a comparison is due: each load level was tried twice.
 
-    From the first look on, looks test it. At the end, what no look has seen is tested. A screen is not tested, since its
+    From the first look on, looks test it. At the end, what no look has seen is tested. A screen is not, since its
     trials are those of other factors too.
     """
     keys = {(requirement.factor, requirement.workload) for requirement in plan.requirements}
