@@ -5,10 +5,12 @@ from collections.abc import Iterator
 
 from generator.markdown import code, literal, page, sentence
 from generator.texts import introduction
+from paribus.databases.server import variable_needs
 from paribus.knobs.catalog import load
 from paribus.knobs.discovery import kernels_of
 from paribus.knobs.recipe import DANGERS
 from paribus.lab.machine.knob_queries import VARIABLE_FAMILIES
+from paribus.mechanisms import MECHANISMS
 from paribus.model import Knob
 
 _SUBSYSTEMS = {
@@ -48,8 +50,23 @@ def render() -> str:
     knobs = sorted(load(), key=_subsystem)
     groups = [list(group) for _, group in itertools.groupby(knobs, _subsystem)]
     families = "\n".join(f"- `{name}`: {literal(members)}" for name, members in VARIABLE_FAMILIES.items())
-    parts = [introduction("knobs"), *map(_group, groups), introduction("knobs-database"), families]
+    parts = [introduction("knobs"), *map(_group, groups), introduction("knobs-database"), families, _variables()]
+    parts += [introduction("mechanisms"), _mechanisms()]
     return page("Knobs", *parts)
+
+
+def _variables() -> str:
+    rows = [(f"{family}.{name}", ", ".join(needs)) for family, name, needs in variable_needs.rows()]
+    lines = [f"| {code(name)} | {needs} |" for name, needs in rows]
+    return "\n".join(["Variables with a known mechanism:\n", "| variable | acts through |", "|---|---|", *lines])
+
+
+def _mechanisms() -> str:
+    lines = [
+        f"| {mechanism.name} | {literal(mechanism.explanation)} | {_codes(mechanism.counters)} |"
+        for mechanism in MECHANISMS.values()
+    ]
+    return "\n".join(["| mechanism | meaning | counters |", "|---|---|---|", *lines])
 
 
 def _subsystem(knob: Knob) -> str:
@@ -71,6 +88,7 @@ def _facts(knob: Knob) -> Iterator[tuple[str, str]]:
     yield "Values", _values(knob)
     yield "Takes effect", _TAKES_EFFECT[knob.takes_effect]
     yield "Resets", _codes(knob.resets)
+    yield "Acts through", ", ".join(f"[{name}](#mechanisms)" for name in knob.needs)
     yield "Exists only under a value of", _codes([knob.exists_under] if knob.exists_under else [])
     yield "Risk", literal(DANGERS.get(knob.danger, knob.danger))
     yield "Kernels", kernels_of(knob).removeprefix("kernels ")

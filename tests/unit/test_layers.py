@@ -3,7 +3,7 @@
 import grimp
 import pytest
 
-BOTTOM = {"worker_process", "model", "findings", "errors", "units", "registry", "i18n", "files"}
+BOTTOM = {"worker_process", "model", "findings", "mechanisms", "errors", "units", "registry", "i18n", "files"}
 BELOW_LAB = {
     "experiment",
     "plan",

@@ -99,7 +99,8 @@ def test_every_value_that_is_shown_has_a_translation(words: type[StrEnum], catal
 
 def test_verdicts_are_what_people_say() -> None:
     with speaking(Language.ZH):
-        assert [gettext(word) for word in RANKS] == ["更好", "更差", "取决于负载", "无法判定", "等价", "没有结论"]
+        decisions = ["更好", "更差", "取决于负载", "无法判定", "等价", "不可能有效应", "没有结论"]
+        assert [gettext(word) for word in RANKS] == decisions
         assert ngettext("{n:,} trial", "{n:,} trials", 1200) == "1,200 次试验"
     assert gettext("better") == "better"
 

@@ -34,6 +34,8 @@ pub struct Sample {
     /// Thermal throttling events of processors in this interval; null where the machine does not
     /// report them.
     pub throttled: Option<u64>,
+    /// Pages examined in this interval in order to free memory; null on older kernels.
+    pub scanned_pages: Option<u64>,
     pub devices: BTreeMap<String, DeviceUse>,
 }
 

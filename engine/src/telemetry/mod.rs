@@ -13,6 +13,7 @@ pub mod event;
 pub mod memory;
 mod pressure;
 mod processors;
+mod reclaim;
 mod sampler;
 mod source;
 

@@ -12,6 +12,7 @@ use super::event::Sample;
 use super::memory;
 use super::pressure::{self, Pressure, Stalled};
 use super::processors::Processors;
+use super::reclaim;
 use super::source::Source;
 use crate::clock::{self, Nanos, seconds};
 use crate::error::{Class, EngineError, Result};
@@ -19,6 +20,7 @@ use crate::error::{Class, EngineError, Result};
 pub struct Sampler {
     stat: Source,
     meminfo: Source,
+    vmstat: Source,
     /// `None` where the kernel has no such file.
     io_pressure: Option<Source>,
     cpu_pressure: Option<Source>,
@@ -40,6 +42,7 @@ struct Counters {
     devices: Vec<DeviceCounters>,
     throttled: Option<u64>,
     failed: Option<u64>,
+    scanned: Option<u64>,
 }
 
 impl Sampler {
@@ -56,6 +59,7 @@ impl Sampler {
         let mut sampler = Sampler {
             stat: Source::open("/proc/stat")?,
             meminfo: Source::open("/proc/meminfo")?,
+            vmstat: Source::open("/proc/vmstat")?,
             io_pressure: pressure("io"),
             cpu_pressure: pressure("cpu"),
             memory_pressure: pressure("memory"),
@@ -71,6 +75,7 @@ impl Sampler {
                 devices: Vec::new(),
                 throttled: None,
                 failed: None,
+                scanned: None,
             },
         };
         sampler.before = sampler.read_counters()?;
@@ -114,6 +119,7 @@ impl Sampler {
             clock_hz: self.processors.clock_hz(),
             device_errors: since(before.failed, after.failed),
             throttled: since(before.throttled, after.throttled),
+            scanned_pages: since(before.scanned, after.scanned),
             devices,
         })
     }
@@ -134,6 +140,7 @@ impl Sampler {
             devices,
             throttled: self.processors.throttled(),
             failed: devices::failed(&mut self.failures),
+            scanned: reclaim::scanned_pages(self.vmstat.read()?),
         })
     }
 }

@@ -41,8 +41,8 @@ app = typer.Typer(
     name="paribus",
     help="Change one thing, hold the rest, measure, conclude.\n\n"
     "A plan names settings, their levels and workloads. Paribus applies one setting at a time, measures it under load, "
-    "restores the machine, and reports a verdict with its interval: better, worse, equivalent, depends on load or "
-    "undecided.",
+    "restores the machine, and reports a verdict with its interval: better, worse, equivalent, depends on load, "
+    "no effect possible or undecided.",
     epilog="Start with: paribus check PLAN, then paribus run PLAN. Plans to start from are in examples/.",
     no_args_is_help=True,
     rich_markup_mode=None,

@@ -54,6 +54,7 @@ def analyse(
         baseline=plan.baseline,
         finished=finished,
         factors=plan.factors,
+        requirements=plan.requirements,
         drives=read.drive_counters(store, experiment.id),
         conditions=read.conditions(store, experiment.id),
         courses=response_series(store, experiment.id, plan, evidence.trials) if series is None else series,

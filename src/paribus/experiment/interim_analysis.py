@@ -4,12 +4,15 @@ Called by the walk after each block and at the end. A comparison is looked at af
 because of what they showed.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy.engine import Engine as Store
 
-from paribus.analysis.paired.effects import Summaries, metrics_of_pairs
+from paribus.analysis.paired.effects import PairSeries, Summaries, metrics_of_pairs
 from paribus.analysis.paired.judge import take_looks
+from paribus.analysis.paired.questions import questions
+from paribus.analysis.paired.reach import counters_of, reach_looks, unreached
 from paribus.analysis.screening.screen import survivors
 from paribus.experiment import noise
 from paribus.i18n import N_, StoredMessage, stored_message
@@ -20,6 +23,9 @@ from paribus.plan.schedule.design import confirmation, schedule_hash
 from paribus.store import read, write
 from paribus.trial.blocks import blocks_over
 
+_LEAST_PAIRS, _LEAST_APPLICATIONS = 4, 2  # of blocks before the reach test
+_MOST_TESTED_BLOCKS = 16  # after which it is left to looks: each test reads all trials of the comparison
+
 
 def look(
     plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial], *, over: bool = False
@@ -29,19 +35,29 @@ def look(
     `over`: no more trials will be run. Returns the looks that decided something. Raises StoreError.
     """
     completed = blocks_over(trials)
+    compared = underway(plan, trials)
+    tested = [c for c in compared if reach_is_due(c, plan, completed.get(c.key, 0), over=over)]
     due = [
         comparison
-        for comparison in underway(plan, trials)
+        for comparison in compared
         if over
         or is_due(comparison, plan, completed.get(comparison.key, 0))
         or (comparison.screened and is_over(comparison, trials))
     ]
-    if not due:
+    if not due and not tested:
         return []
     earlier_looks = read.looks(store, experiment.id)
-    keys = {comparison.key for comparison in due}
-    summaries = read.summaries(store, experiment.id, metrics=metrics_of_pairs(plan.workloads), comparisons=sorted(keys))
-    new_looks = looks_at(due, plan, trials, summaries, earlier_looks, over=over)
+    tested = [c for c in tested if not any((look.factor, look.workload) == c.key for look in earlier_looks)]
+    if not due and not tested:
+        return []
+    keys = {comparison.key for comparison in (*due, *tested)}
+    metrics = metrics_of_pairs(plan.workloads) | counters_of(plan.requirements)
+    summaries = read.summaries(store, experiment.id, metrics=metrics, comparisons=sorted(keys))
+    absent = unreached(trials, summaries, plan.requirements)
+    new_looks = looks_at(due, plan, trials, summaries, earlier_looks, over=over, absent=absent)
+    looked_at = {(look.factor, look.workload) for look in (*earlier_looks, *new_looks)}
+    keys_tested = {comparison.key for comparison in tested} - looked_at
+    new_looks += _reach_looks(keys_tested, plan, trials, summaries, earlier_looks, absent)
     decided = decided_arms(plan, [*earlier_looks, *new_looks])
     spared = [trial.order for trial in trials if trial.state is TrialState.PLANNED and arm_of(trial) in decided]
     write.add_looks(store, experiment.id, new_looks, spared)
@@ -56,8 +72,9 @@ def looks_at(
     earlier_looks: Sequence[Look],
     *,
     over: bool,
+    absent: Collection[ArmKey] = (),
 ) -> list[Look]:
-    """New looks at the `due` comparisons.
+    """New looks at the `due` comparisons; the `absent` arms cannot have acted.
 
     A look is the last one of a screen that has no more trials, and of any comparison when `over`.
     """
@@ -76,8 +93,41 @@ def looks_at(
             [key for key, is_last in is_last_look.items() if is_last is last],
             factors=plan.factors,
             over=last,
+            absent=absent,
         )
     ]
+
+
+def reach_is_due(comparison: Comparison, plan: Plan, completed: int, *, over: bool) -> bool:
+    """Whether the reach test of a comparison is due: each load level was tried twice.
+
+    From the first look on, looks test it. At the end, what no look has seen is tested. A screen is not, since its
+    trials are those of other factors too.
+    """
+    keys = {(requirement.factor, requirement.workload) for requirement in plan.requirements}
+    if comparison.screened or comparison.key not in keys:
+        return False
+    levels = len(comparison.workload.levels)
+    fewest = _LEAST_APPLICATIONS if comparison.sub_trials > 1 else max(_LEAST_PAIRS, 2 * levels)
+    return over or fewest <= completed <= fewest + _MOST_TESTED_BLOCKS
+
+
+def _reach_looks(
+    keys: Collection[tuple[str, str]],
+    plan: Plan,
+    trials: Sequence[Trial],
+    summaries: Summaries,
+    earlier_looks: Sequence[Look],
+    absent: Collection[ArmKey],
+) -> list[Look]:
+    """The looks that end comparisons of arms that cannot have acted."""
+    decided = {(look.factor, look.workload, look.arm) for look in earlier_looks if look.verdict is not None}
+    by_arm: dict[ArmKey, list[PairSeries]] = defaultdict(list)
+    for series, _ in questions(trials, summaries, plan.workloads, plan.protocol, plan.factors):
+        arm = (series.factor, series.workload, series.arm)
+        if series.purpose is not Purpose.SCREEN and arm in absent and arm not in decided and arm[:2] in keys:
+            by_arm[arm].append(series)
+    return [look for all_series in by_arm.values() for look in reach_looks(all_series, earlier_looks)]
 
 
 def confirm(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial]) -> StoredMessage | None:

@@ -86,7 +86,7 @@ def simulate(
             verdicts[key][result.verdict or Verdict.UNDECIDED] += 1
             pairs[key] += result.pairs
             covered[key] += result.low <= effect <= result.high
-        claims += any(result.verdict not in (Verdict.EQUIVALENT, Verdict.UNDECIDED) for result in pooled)
+        claims += any(result.verdict in (Verdict.BETTER, Verdict.WORSE, Verdict.DEPENDS_ON_LOAD) for result in pooled)
         spent += spent_s(plan, ended)
         planned_s += cost_s(plan, ended)
         progress(number + 1)

@@ -57,6 +57,12 @@ def _memory(meminfo: str) -> str:
     return show_size(int(total[1]) * 1024) if total else ""
 
 
+def swap_bytes(host: Host) -> int | None:
+    """The swap space of the machine; None where it cannot be read."""
+    total = re.search(r"^SwapTotal: +(\d+) kB$", _text(host, "/proc/meminfo"), re.MULTILINE)
+    return int(total[1]) * 1024 if total else None
+
+
 def device_fingerprint(host: Host, device: str) -> dict[str, str]:
     """The identity of a disk, as far as sysfs shows it."""
     folder = f"/sys/block/{device.removeprefix('/dev/')}"

@@ -48,6 +48,7 @@ from paribus.model.plan import (
     Plan,
     Precondition,
     Protocol,
+    Requirement,
     Target,
     Workload,
 )
@@ -118,6 +119,7 @@ __all__ = [
     "Purpose",
     "PutStatements",
     "Reading",
+    "Requirement",
     "Response",
     "RunningServer",
     "Settings",

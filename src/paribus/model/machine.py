@@ -41,6 +41,7 @@ class Knob:
         danger: What trying it may cost: nothing, `data_loss`, or `durability` for later use.
         pattern: Regular expression for levels in words.
         subject: The process that a condition is for, `load` or `server`; empty for all other knobs.
+        needs: The mechanisms that it acts through, all of them, by name; without one of them it cannot act.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Knob:
     danger: str = ""
     pattern: str = ""
     subject: str = ""
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,8 +217,9 @@ class DatabaseFacts:
     """Facts of a database server: its `name` and version, every variable as a row, and why it is unavailable.
 
     `built_in` are the variables that its data is created with. `explained` gives the present meaning of renamed or
-    removed variables that a plan names. `empty_bytes` is the size of a new data directory. `copy_bytes_per_s` is the
-    speed of a copy in the data folder. `reflink` is true if that file system shares the blocks of a copy.
+    removed variables that a plan names. `in_force` is the value of every variable.
+    `empty_bytes` is the size of a new data directory. `copy_bytes_per_s` is the speed of a copy in the data folder.
+    `reflink` is true if that file system shares the blocks of a copy.
     Of a `running` server, `wrong` lists what forbids work on it, each with a correction; `notes` are for the report.
     `is_remote`: it is reached by an address that is not the target's.
     """
@@ -225,6 +228,7 @@ class DatabaseFacts:
     rows: tuple[Knob, ...] = ()
     built_in: tuple[str, ...] = ()
     explained: Mapping[str, str] = field(default_factory=dict)
+    in_force: Mapping[str, Value] = field(default_factory=dict)
     refused: str = ""
     empty_bytes: int = 0
     copy_bytes_per_s: float = 0.0
@@ -252,7 +256,7 @@ class Facts:
     """What a plan is checked against: the machine as found. Empty `*_refused` means: possible.
 
     `missing_programs` are those of a plan's tools that are not there. `load_host` is None where the target makes the
-    load itself.
+    load itself. `swap_bytes` is None where it is unknown.
     """
 
     hostname: str
@@ -277,6 +281,7 @@ class Facts:
     database: "DatabaseFacts | None" = None
     missing_programs: frozenset[str] = frozenset()
     load_host: LoadHostFacts | None = None
+    swap_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

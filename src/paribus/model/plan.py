@@ -221,12 +221,42 @@ class Database:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """A mechanism that a knob needs in order to act in one arm of a comparison.
+
+    Attributes:
+        factor: The factor of the comparison.
+        arm: The compared arm.
+        workload: The workload of the comparison.
+        knob: The knob that the arm changes.
+        mechanism: The name of the mechanism.
+        obstacle: The fact that excludes the mechanism in both arms, as a message; empty where nothing excludes it.
+        values: The values of that message.
+        threshold: The value of the mechanism's counter from which the knob acts; None where any value above 0 counts.
+        least_bytes: The fewest bytes that a trial must write for the mechanism to occur; 0 where that is unknown.
+        constant: The setting behind these bytes.
+    """
+
+    factor: str
+    arm: str
+    workload: str
+    knob: str
+    mechanism: str
+    obstacle: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+    threshold: float | None = None
+    least_bytes: float = 0.0
+    constant: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """The intent, checked against the catalogue and the host.
 
     `baseline` is every setting that some trial makes, as it is where nothing else is said: held, a factor's first
     level, or, of what only a combination names, the value as found. `knobs` are those that it sets, placed on the host.
-    `load_host` is None where the target makes the load itself.
+    `load_host` is None where the target makes the load itself. `requirements` are the mechanisms that each compared arm
+    needs in order to act.
     """
 
     name: str
@@ -245,3 +275,4 @@ class Plan:
     knobs: tuple[Knob, ...] = ()
     database: Database | None = None
     load_host: LoadHost | None = None
+    requirements: tuple[Requirement, ...] = ()

@@ -16,6 +16,7 @@ class Verdict(StrEnum):
     BETTER = "better"
     WORSE = "worse"
     EQUIVALENT = "equivalent"
+    NO_EFFECT_POSSIBLE = "no_effect_possible"
     DEPENDS_ON_LOAD = "depends_on_load"
     UNDECIDED = "undecided"
 

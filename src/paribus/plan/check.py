@@ -17,6 +17,7 @@ from paribus.plan.levels import (
     risk_of,
 )
 from paribus.plan.protocol import limits_of, protocol_of
+from paribus.plan.requirements import requirements_of
 from paribus.plan.schedule.comparisons import candidates, measured, screened
 from paribus.plan.tool_checks import ToolChecks
 from paribus.plan.workloads import (
@@ -87,7 +88,9 @@ class _Check(ToolChecks):
         self.data(plan)
         if self.problems:
             raise PlanError(self.parsed.name, self.problems)
-        return dataclasses.replace(plan, notes=(*plan.notes, *precondition.notes(plan)))
+        requirements, unmet = requirements_of(plan, self.catalogue, self.facts)
+        notes = (*plan.notes, *precondition.notes(plan), *unmet)
+        return dataclasses.replace(plan, notes=notes, requirements=requirements)
 
     def machine(self) -> None:
         """Checks that the path is writable and holds the data, and that every knob can be set."""

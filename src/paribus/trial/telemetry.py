@@ -20,6 +20,7 @@ _OF_THE_MACHINE: tuple[tuple[str, str, Callable[[Sample], float | None]], ...] =
     ("cpu_throttled", "", lambda s: s.throttled),
     ("device_errors", "", lambda s: s.device_errors),
     ("io_pressure_share", "", lambda s: s.pressure.io_some),
+    ("reclaim_scanned_pages", "", lambda s: s.scanned_pages),
 )
 
 _OF_A_DEVICE: tuple[tuple[str, str, Callable[[DeviceLoad], float | None]], ...] = (

@@ -10,7 +10,7 @@ from plan_samples import FILEIO, checked, simple
 from scripted import MACHINE, Bench, make_trials
 from sqlalchemy.engine import Engine as Store
 
-from paribus.experiment import walk
+from paribus.experiment import interim_analysis, walk
 from paribus.experiment.evidence import analyse, evidence
 from paribus.model import Effect, Experiment, Look, Purpose, Trial, TrialState, Verdict
 from paribus.store import read
@@ -141,3 +141,41 @@ def test_an_experiment_that_is_cut_off_anywhere_goes_on_to_the_same_end(store: S
     verdicts = {(look.factor, look.purpose): look.verdict for look in _looks(store, begun) if look.verdict}
     assert verdicts["vm.dirty", Purpose.CONFIRM] is Verdict.BETTER
     assert len(verdicts) == 5
+
+
+def test_an_arm_that_cannot_act_costs_no_more_trials_after_its_reach_test(store: Store) -> None:
+    """Direct I/O has no buffered reads: four passes over both load levels show it, and the other factor continues."""
+    workload = '[[workload]]\nkind = "fileio"\ntotal_size = "1MiB"\nthreads = [1, 4]\ndirect = true\n'
+    factors = '"block.read_ahead_kb" = [128, 0]\n"block.rq_affinity" = [1, 2]'
+    plan = checked(simple(factors, workload, '[protocol]\nrounds = 8\nbudget = "9h"\ndesign = "one-at-a-time"'))
+    begun = walk.begin(plan, {}, MACHINE, {}, store)
+    trials = make_trials(store, begun, Bench(store, lambda _trial: 0.0, noise=0.02))
+    decided = {look.factor: look for look in _looks(store, begun) if look.verdict}
+    assert decided["block.read_ahead_kb"].verdict is Verdict.NO_EFFECT_POSSIBLE
+    assert decided["block.read_ahead_kb"].pairs < 16
+    made = Counter(trial.factor for trial in trials if trial.state is TrialState.DONE)
+    assert made["block.read_ahead_kb"] == 2 * decided["block.read_ahead_kb"].pairs
+    assert made["block.rq_affinity"] >= 32
+    assert Counter(t.factor for t in trials if t.state is TrialState.SPARED)["block.read_ahead_kb"] > 32
+
+
+def test_an_effect_in_spite_of_the_reach_test_is_reported_as_one(store: Store) -> None:
+    workload = '[[workload]]\nkind = "fileio"\ntotal_size = "1MiB"\nthreads = [1, 4]\ndirect = true\n'
+    plan = checked(simple('"block.read_ahead_kb" = [128, 0]', workload, "[protocol]\nrounds = 4"))
+    begun = walk.begin(plan, {}, MACHINE, {}, store)
+    make_trials(store, begun, Bench(store, lambda trial: 0.2 if trial.arm == "0" else 0.0))
+    (look,) = [look for look in _looks(store, begun) if look.verdict]
+    assert look.verdict is Verdict.BETTER
+
+
+def test_an_experiment_that_ends_with_few_valid_pairs_still_has_its_reach_test(store: Store) -> None:
+    """Most blocks are spoilt twice, so that no look is due; four pairs show that the setting cannot act."""
+    workload = '[[workload]]\nkind = "fileio"\ntotal_size = "1MiB"\nthreads = [1]\ndirect = true\n'
+    plan = checked(simple('"block.read_ahead_kb" = [128, 0]', workload, "[protocol]\nrounds = 2"))
+    begun = walk.begin(plan, {}, MACHINE, {}, store)
+    bench = Bench(store, lambda _trial: 0.0, lambda trial: trial.block % 3 != 0 and trial.purpose is Purpose.COMPARE)
+    trials = make_trials(store, begun, bench)
+    interim_analysis.look(plan, begun, store, trials, over=True)
+    (look,) = [look for look in _looks(store, begun) if look.verdict]
+    assert look.verdict is Verdict.NO_EFFECT_POSSIBLE
+    assert look.pairs < 16

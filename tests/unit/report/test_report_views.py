@@ -1,15 +1,17 @@
 """What is shown, and in which words."""
 
+import io
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from report_samples import RECIPES, Bench, many, typical
+from rich.console import Console
 
 from paribus.model import Effect, ExperimentState, Purpose, Tag, TrialState, Verdict
 from paribus.report.experiment_view import ReportView
-from paribus.report.render import charts, markdown
+from paribus.report.render import charts, html, markdown, text
 from paribus.units import LoadUnit
 
 FORBIDDEN = ("no difference", "same", "keep default", "equal", "no effect")
@@ -160,6 +162,21 @@ def test_nothing_at_all_can_be_shown() -> None:
     assert "No effect could be judged" in markdown.render(view)
 
 
+def test_a_setting_that_cannot_act_is_a_verdict_of_its_own_in_every_form() -> None:
+    bench = Bench().compare("vm.x", "0", {"1": (0.01, 0.03, Verdict.NO_EFFECT_POSSIBLE)})
+    reason = "vm.x needs swap space, and the machine has no swap space"
+    bench.effects = [replace(effect, reasons=(reason,)) if effect.verdict else effect for effect in bench.effects]
+    view = bench.view()
+    assert view.headline == "1 no effect possible"
+    assert view.answers[0].sentence.startswith(f"vm.x: 1 instead of 0: no effect possible here: {reason}; +1")
+    assert view.advice[0].text == "keep 0: 1 is without a possible effect"
+    assert view.answers[0].decided == ""
+    buffer = io.StringIO()
+    text.render(view, Console(file=buffer, width=100))
+    for rendered in (html.render(view), markdown.render(view), buffer.getvalue()):
+        assert "no effect possible here" in " ".join(rendered.split())
+
+
 def second_workload(bench: Bench, verdict: Verdict) -> Bench:
     return bench.compare("vm.x", "0", {"1": (0.0, 0.03, verdict)}, workload="oltp")
 
@@ -176,6 +193,8 @@ def second_workload(bench: Bench, verdict: Verdict) -> Bench:
         (Verdict.WORSE, Verdict.UNDECIDED, "wait"),
         (Verdict.WORSE, Verdict.EQUIVALENT, "keep"),
         (Verdict.EQUIVALENT, Verdict.EQUIVALENT, "keep"),
+        (Verdict.BETTER, Verdict.NO_EFFECT_POSSIBLE, "set"),
+        (Verdict.NO_EFFECT_POSSIBLE, Verdict.EQUIVALENT, "keep"),
     ],
 )
 def test_advice_follows_all_workloads(under_mixed: Verdict, under_oltp: Verdict, kind: str) -> None:

@@ -22,19 +22,30 @@ from paribus.analysis.paired.decision import look, next_look, refuse
 from paribus.analysis.paired.effect_records import effects_of
 from paribus.analysis.paired.effects import PairSeries, Summaries, cells
 from paribus.analysis.paired.finding import Finding, Question
-from paribus.analysis.paired.questions import arrays, comparison_key, looks_by_comparison, questions, spending_looks
+from paribus.analysis.paired.questions import (
+    ComparisonKey,
+    arrays,
+    comparison_key,
+    looks_by_comparison,
+    questions,
+    spending_looks,
+)
+from paribus.analysis.paired.reach import prevails, reasons_of, unreached, unreached_effect
 from paribus.analysis.screening import screen
 from paribus.findings import Bounded, Breach, Constancy, Contrast, Drift, Matrix, Scaling
 from paribus.i18n import N_, gettext
 from paribus.model import (
+    ArmKey,
     Cell,
     Effect,
     Factor,
     Look,
     Protocol,
     Purpose,
+    Requirement,
     Settings,
     Trial,
+    Verdict,
     Workload,
 )
 from paribus.stats.pairs import CannotJudge
@@ -73,6 +84,7 @@ def judge(
     courses: Mapping[str, Courses] = {},
     drives: Mapping[str, Sequence[int]] = {},
     conditions: Mapping[int, Mapping[str, str]] = {},
+    requirements: Sequence[Requirement] = (),
 ) -> Judgement:
     """Judge every compared arm by its last look, and describe the machine.
 
@@ -90,6 +102,7 @@ def judge(
         courses: Time series within each trial, by response.
         drives: Error counters of the drives at each reading, by name.
         conditions: Machine conditions that each trial recorded.
+        requirements: Mechanisms that the compared arms need in order to act.
     """
     means = cells(trials, summaries, protocol.confidence, factors)
     overloaded = overloads(means)
@@ -105,6 +118,7 @@ def judge(
         {workload.name: baseline_difference(trials, summaries, workload, purpose) for workload in workloads}
         for purpose in (Purpose.NOISE_FLOOR, Purpose.PLACEBO)
     )
+    absent = unreached(trials, summaries, requirements)
     timeline, plausibility = Timeline.of(trials), PlausibilityResults.of(trials, summaries)
     for series, question in questions(trials, summaries, workloads, protocol, factors):
         screen_pairs = screen.of(series, trials, factors) if series.purpose is Purpose.SCREEN else None
@@ -120,9 +134,15 @@ def judge(
         )
         try:
             if screen_pairs:
-                screen_effects += screen.effects(screen_pairs, question, looks, context, finished=finished)
+                screened = screen.effects(screen_pairs, question, looks, context, finished=finished)
+                screen_effects += [_unless_unreached(effect, absent, looks_of) for effect in screened]
                 continue
             last = looks_of[comparison_key(series), series.purpose]
+            if last and last[-1].verdict is Verdict.NO_EFFECT_POSSIBLE:
+                needs = absent.get((series.factor, series.workload, series.arm), ())
+                seen_pairs = _seen(series, last[-1])
+                effects.append(unreached_effect(seen_pairs, question.margin, last[-1], needs, trials, summaries))
+                continue
             finding, series_at_look = _look_again(series, question, last, finished=finished)
             checks = checks_of(finding, question, series_at_look, arrays(series_at_look), context)
             effect, *levels = effects_of(
@@ -181,6 +201,7 @@ def take_looks(
     *,
     factors: Sequence[Factor] = (),
     over: bool = False,
+    absent: Collection[ArmKey] = (),
 ) -> list[Look]:
     """Look at the comparisons in `due` that are undecided and have new pairs.
 
@@ -195,6 +216,7 @@ def take_looks(
         due: (factor, workload) of the comparisons to look at.
         factors: Factors of the plan.
         over: Whether no trials will follow.
+        absent: The arms that cannot have acted.
 
     Returns:
         The new looks.
@@ -207,30 +229,56 @@ def take_looks(
         previous = looks_of[comparison_key(series), series.purpose]
         try:
             if series.purpose is Purpose.SCREEN:
-                new_looks += screen.take_looks(screen.of(series, trials, factors), question, looks, over=over)
+                screen_looks = screen.take_looks(screen.of(series, trials, factors), question, looks, over=over)
+                new_looks += [replace(look, verdict=_verdict(look, absent)) for look in screen_looks]
                 continue
             if previous and (previous[-1].verdict is not None or previous[-1].pairs >= series.units):
                 continue
             finding = next_look(arrays(series), question, spending_looks(previous, question), over=over)
         except CannotJudge:
             continue
-        new_looks.append(
-            Look(
-                factor=series.factor,
-                arm=series.arm,
-                workload=series.workload,
-                response=series.response,
-                number=len(previous) + 1,
-                pairs=series.units,
-                alpha_spent=finding.looks[-1].spent,
-                low=finding.interval.low,
-                high=finding.interval.high,
-                estimate=finding.estimate,
-                verdict=finding.verdict,
-                purpose=series.purpose,
-            )
+        new_look = Look(
+            factor=series.factor,
+            arm=series.arm,
+            workload=series.workload,
+            response=series.response,
+            number=len(previous) + 1,
+            pairs=series.units,
+            alpha_spent=finding.looks[-1].spent,
+            low=finding.interval.low,
+            high=finding.interval.high,
+            estimate=finding.estimate,
+            verdict=finding.verdict,
+            purpose=series.purpose,
         )
+        new_looks.append(replace(new_look, verdict=_verdict(new_look, absent)))
     return new_looks
+
+
+def _verdict(look: Look, absent: Collection[ArmKey]) -> Verdict | None:
+    """The verdict of a look; evidence of an effect prevails over a failed reach test."""
+    is_absent = (look.factor, look.workload, look.arm) in absent
+    return Verdict.NO_EFFECT_POSSIBLE if is_absent and not prevails(look.verdict) else look.verdict
+
+
+def _unless_unreached(
+    effect: Effect,
+    absent: Mapping[ArmKey, Sequence[Requirement]],
+    looks: Mapping[tuple[ComparisonKey, Purpose], list[Look]],
+) -> Effect:
+    """The effect of a screened factor; with another verdict where its last look found that it cannot have acted."""
+    last = looks[(effect.factor, effect.arm, effect.workload, effect.response), Purpose.SCREEN]
+    if not last or last[-1].verdict is not Verdict.NO_EFFECT_POSSIBLE:
+        return effect
+    reasons = reasons_of(absent.get((effect.factor, effect.workload, effect.arm), ()), ())
+    return replace(effect, verdict=Verdict.NO_EFFECT_POSSIBLE, tags=(), reasons=(*reasons, *effect.reasons))
+
+
+def _seen(series: PairSeries, look: Look) -> PairSeries:
+    """The pairs that a look saw."""
+    if series.units < look.pairs:
+        raise CannotJudge(N_("pairs of an earlier look are no longer valid"))
+    return series.first(look.pairs)
 
 
 def _look_again(
@@ -240,8 +288,6 @@ def _look_again(
     if not looks:
         refuse(arrays(series), question)
         raise CannotJudge(N_("no look was taken"))
-    if series.units < looks[-1].pairs:
-        raise CannotJudge(N_("pairs of an earlier look are no longer valid"))
-    series_at_look = series.first(looks[-1].pairs)
+    series_at_look = _seen(series, looks[-1])
     over = finished or looks[-1].verdict is not None
     return look(arrays(series_at_look), question, spending_looks(looks, question), over=over), series_at_look

@@ -83,6 +83,7 @@ def show(
         "danger": DANGERS.get(knob.danger, knob.danger),
         "kernels": kernels_of(knob).removeprefix("kernels "),
         "also moves": ", ".join(knob.resets),
+        "acts through": ", ".join(knob.needs),
         "other names": ", ".join(knob.aliases),
         "old values": ", ".join(f"{old} is now {new}" for old, new in knob.renamed.items()),
     }

@@ -1,5 +1,6 @@
 """A server's variables as rows of the catalogue, so that a plan is checked against the server's own description."""
 
+from paribus.databases.server import variable_needs
 from paribus.databases.server.variable import ServerVariable, TakesEffect, number_of
 from paribus.model import Knob, Offer, Value
 
@@ -43,6 +44,7 @@ def offer(family: str, server: str, variable: ServerVariable) -> Offer:
         maximum=_bound(variable, variable.maximum),
         takes_effect=_TAKES_EFFECT.get(takes_effect, "restart"),
         danger="durability" if variable.name in _DURABILITY else "",
+        needs=variable_needs.of(family, variable.name),
     )
     never = takes_effect is TakesEffect.NEVER
     return Offer(

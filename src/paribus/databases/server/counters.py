@@ -51,6 +51,8 @@ _METRICS = {
         _Metric("server_log_writes_per_s", ("Innodb_log_writes",)),
         _Metric("server_log_written_bytes_per_s", ("Innodb_os_log_written",), "B/s"),
         _Metric("server_log_waits_per_s", ("Innodb_log_waits",)),
+        _Metric("server_binlog_transactions_per_s", ("Binlog_commits",)),
+        _Metric("server_binlog_transactions_per_s", ("Binlog_cache_use", "Binlog_stmt_cache_use")),
         _Metric("server_row_lock_waits_per_s", ("Innodb_row_lock_waits",)),
         _Metric("server_row_lock_waited_s_per_s", ("Innodb_row_lock_time",), "s/s", scale=1e-3),
         _Metric("server_buffer_misses_per_s", ("Innodb_buffer_pool_reads",)),

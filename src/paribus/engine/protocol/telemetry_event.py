@@ -63,6 +63,7 @@ class Sample(Message):
     pressure: Pressure
     clock_hz: float | None
     throttled: int | None
+    scanned_pages: int | None = None
     device_errors: int | None
     devices: dict[str, DeviceLoad]
 

@@ -163,6 +163,7 @@ def inspect(site: Site, needs: Needs) -> Facts:
         database=database,
         missing_programs=missing,
         load_host=load_host,
+        swap_bytes=hosts_facts.swap_bytes(site.host),
         block_devices={name: block_device(site.host, site.engine, name) for name in needs.named_devices},
     )
 

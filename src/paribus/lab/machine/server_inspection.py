@@ -83,6 +83,7 @@ def _described(kind: str, version: str, variables: Mapping[str, ServerVariable],
     facts = DatabaseFacts(
         name=name,
         rows=tuple(each.knob for each in offers.values()),
+        in_force={name.partition(".")[2]: each.current for name, each in offers.items() if each.current is not None},
         built_in=tuple(
             variable.name for variable in variables.values() if variable.takes_effect is TakesEffect.REBUILD
         ),

@@ -7,8 +7,10 @@ Nothing is recommended that a workload of the same experiment speaks against.
 from collections.abc import Mapping, Sequence
 
 from paribus.i18n import N_, gettext
-from paribus.report.sections.verdicts import NONE
+from paribus.report.sections.verdicts import NONE, NOT_POSSIBLE
 from paribus.report.view.view_models import Advice, Answer, Judged, Recipe
+
+_ADJECTIVES = {NOT_POSSIBLE: N_("without a possible effect")}
 
 
 def _under(rows: Sequence[Judged], word: str) -> str:
@@ -78,7 +80,8 @@ def _factor(factor: str, rows: Sequence[Judged], missing: Sequence[Answer], reci
         return Advice(factor=factor, kind="wait", text=gettext("; ").join(parts), recipe=None)
     baseline = rows[0].answer.baseline
     verdict_texts = {
-        arm: gettext(" and ").join(map(gettext, sorted(arm_verdicts))) for arm, arm_verdicts in verdicts.items()
+        arm: gettext(" and ").join(gettext(_ADJECTIVES.get(word, word)) for word in sorted(arm_verdicts))
+        for arm, arm_verdicts in verdicts.items()
     }
     summary = gettext(", ").join(
         gettext("{arm} is {verdicts}", arm=arm, verdicts=text) for arm, text in verdict_texts.items()

@@ -18,7 +18,9 @@ WORDS = {
     Verdict.DEPENDS_ON_LOAD: N_("depends on load"),
     Verdict.UNDECIDED: N_("undecided"),
     Verdict.EQUIVALENT: N_("equivalent"),
+    Verdict.NO_EFFECT_POSSIBLE: N_("no effect possible"),
 }
+NOT_POSSIBLE = WORDS[Verdict.NO_EFFECT_POSSIBLE]
 RANKS = (*WORDS.values(), NONE)
 """Verdict words, not translated, in the order in which they are read: what calls for action first."""
 OPEN = (WORDS[Verdict.UNDECIDED], NONE)
@@ -84,6 +86,9 @@ def _conclusion(effect: Effect, effects: Sequence[Effect]) -> str:
             what=subject,
         )
         return sentence + tags
+    if effect.verdict is Verdict.NO_EFFECT_POSSIBLE:
+        reason = effect.reasons[0] if effect.reasons else ""
+        return gettext("no effect possible here: {why}; {effect} {what}", why=reason, effect=text, what=subject)
     if effect.verdict is Verdict.UNDECIDED and not effect.look:
         reason = effect.reasons[0] if effect.reasons else ""
         return gettext("undecided: {effect} {what}; {why}", effect=text, what=subject, why=reason) + tags

@@ -1,0 +1,6 @@
+"""Mechanisms that settings act through: what they need of a plan and a machine, and the counters that show them."""
+
+from paribus.mechanisms.mechanism import Case, Least, Mechanism, Obstacle, Occurred
+from paribus.mechanisms.vocabulary import MECHANISMS
+
+__all__ = ["MECHANISMS", "Case", "Least", "Mechanism", "Obstacle", "Occurred"]

@@ -1,0 +1,39 @@
+"""Mechanisms of memory management and of the machine's topology."""
+
+from paribus.i18n import N_, stored_message
+from paribus.mechanisms.mechanism import Case, Mechanism, Obstacle, above_zero, obstacle, unsampled
+
+_SCANNED = "reclaim_scanned_pages"
+
+
+def _no_swap(case: Case) -> Obstacle | None:
+    if case.facts.swap_bytes != 0:
+        return None
+    return obstacle(stored_message("the machine has no swap space"), stored_message("add swap space (swapon)"))
+
+
+def _one_node(case: Case) -> Obstacle | None:
+    if case.facts.fingerprint.get("numa_nodes") != "1":
+        return None
+    fact = stored_message("the machine has one NUMA node")
+    return obstacle(fact, stored_message("use a machine with several NUMA nodes"))
+
+
+MEMORY_RECLAIM = Mechanism(
+    name=N_("memory reclaim"),
+    explanation="The kernel examines pages in order to free memory (`pgscan_anon` and `pgscan_file` in /proc/vmstat).",
+    counters=(_SCANNED,),
+    occurred=above_zero([_SCANNED]),
+)
+SWAP_SPACE = Mechanism(
+    name=N_("swap space"),
+    explanation="A swap device or file that is in use (SwapTotal in /proc/meminfo).",
+    obstacle=_no_swap,
+    occurred=unsampled,
+)
+NUMA_NODES = Mechanism(
+    name=N_("several NUMA nodes"),
+    explanation="More than one NUMA node in the machine.",
+    obstacle=_one_node,
+    occurred=unsampled,
+)

@@ -1,0 +1,108 @@
+"""Mechanisms that a plan's arms need in order to act, and notes on those that its plan or machine excludes."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from paribus.i18n import N_, StoredMessage, stored_message
+from paribus.knobs.catalog import Catalogue
+from paribus.mechanisms import MECHANISMS, Case, Least, Mechanism, Obstacle
+from paribus.model import Facts, Knob, Plan, Requirement, Settings, Workload
+from paribus.plan.schedule.comparisons import Comparison, PlannedArm, candidates, screened
+from paribus.units import show_size
+
+_EXCLUDED = N_("{knob} cannot act under {workload}: it needs {mechanism}, and {fact}; {remedy}, or remove {knob}")
+_UNLIKELY = N_("{knob} can hardly act under {workload}: it needs {mechanism}, and {fact}; {remedy}, or remove {knob}")
+_WRITES = N_("under {workload} a trial must write at least {size} to show an effect of {constant}")
+
+
+def requirements_of(
+    plan: Plan, catalogue: Catalogue, facts: Facts
+) -> tuple[tuple[Requirement, ...], list[StoredMessage]]:
+    """Returns what every compared arm needs in order to act, and a note on each need that is not met."""
+    requirements: list[Requirement] = []
+    notes: dict[tuple[str, str, str], StoredMessage] = {}
+    for comparison in candidates(plan):
+        for knob, arm, mechanism in _needs(comparison, catalogue):
+            requirement, obstacle = _requirement(plan, comparison, arm, knob, mechanism, facts)
+            requirements.append(requirement)
+            if obstacle is not None:
+                key = (knob.name, comparison.workload.name, mechanism.name)
+                notes.setdefault(key, _note(knob, comparison.workload, mechanism, obstacle))
+            elif requirement.least_bytes and not any(
+                need.obstacle for need in requirements if _is_alike(need, requirement)
+            ):
+                size, constant = show_size(requirement.least_bytes), requirement.constant
+                note = stored_message(_WRITES, workload=requirement.workload, size=size, constant=constant)
+                notes.setdefault((knob.name, comparison.workload.name, mechanism.name), note)
+    return tuple(requirements), list(notes.values())
+
+
+def _is_alike(first: Requirement, second: Requirement) -> bool:
+    """Returns whether two requirements are of the same knob under the same workload."""
+    return (first.knob, first.workload) == (second.knob, second.workload)
+
+
+def _needs(comparison: Comparison, catalogue: Catalogue) -> Iterator[tuple[Knob, PlannedArm, Mechanism]]:
+    """Yields each mechanism of each knob that an arm changes; nothing for an arm with a change of unknown needs."""
+    baseline, *arms = comparison.arms
+    for arm in arms:
+        changed = [key for key in comparison.tested if arm.settings.get(key) != baseline.settings.get(key)]
+        knobs = [catalogue.find(key) for key in changed]
+        if knobs and all(knob is not None and knob.needs for knob in knobs):
+            for knob in filter(None, knobs):
+                yield from ((knob, arm, MECHANISMS[name]) for name in knob.needs)
+
+
+def _requirement(
+    plan: Plan, comparison: Comparison, arm: PlannedArm, knob: Knob, mechanism: Mechanism, facts: Facts
+) -> tuple[Requirement, Obstacle | None]:
+    levels = tuple(chosen.settings[knob.name] for chosen in (comparison.arms[0], arm) if knob.name in chosen.settings)
+    cases = [
+        Case(knob=knob, levels=levels, workload=comparison.workload, settings=settings, facts=facts)
+        for settings in _settings(plan, comparison, arm)
+    ]
+    obstacles = [mechanism.obstacle(case) for case in cases]
+    first = obstacles[0] if None not in obstacles else None
+    is_certain = first is not None and all(obstacle is not None and obstacle.certain for obstacle in obstacles)
+    least = None if first is not None else _least(mechanism, cases)
+    requirement = Requirement(
+        factor=comparison.factor,
+        arm=arm.label,
+        workload=comparison.workload.name,
+        knob=knob.name,
+        mechanism=mechanism.name,
+        obstacle=first.fact.message if first is not None and is_certain else "",
+        values={name: str(value) for name, value in first.fact.values.items()} if first and is_certain else {},
+        threshold=mechanism.threshold(cases[0]),
+        least_bytes=least.size_bytes if least else 0.0,
+        constant=least.constant if least else "",
+    )
+    return requirement, first
+
+
+def _settings(plan: Plan, comparison: Comparison, arm: PlannedArm) -> list[Settings]:
+    """Returns the settings of both arms; of a screened factor, also with the other levels of the other factors."""
+    arms = [comparison.arms[0].settings, arm.settings]
+    together = screened(plan, comparison.workload)
+    if comparison.factor not in {factor.key for factor in together}:
+        return arms
+    others = [factor for factor in together if factor.key != comparison.factor]
+    chosen = [{factor.key: level} for factor in others for level in factor.levels[1:]]
+    return arms + [{**settings, **other} for settings, other in itertools.product(arms, chosen)]
+
+
+def _least(mechanism: Mechanism, cases: Sequence[Case]) -> Least | None:
+    """Returns the fewest bytes that a trial must write, in the arm where they are fewest."""
+    amounts = [amount for case in cases if (amount := mechanism.least(case)) is not None]
+    return min(amounts, key=lambda amount: amount.size_bytes, default=None)
+
+
+def _note(knob: Knob, workload: Workload, mechanism: Mechanism, obstacle: Obstacle) -> StoredMessage:
+    return stored_message(
+        _EXCLUDED if obstacle.certain else _UNLIKELY,
+        knob=knob.name,
+        workload=workload.name,
+        mechanism=stored_message(mechanism.name),
+        fact=obstacle.fact,
+        remedy=obstacle.remedy,
+    )
