@@ -155,7 +155,7 @@ class OtherLoad:
 
     Usual is what two thirds of the last windows do not exceed. An even background, and bursts that hit every second
     trial, are therefore usual; they widen the interval. A trial is invalid only if other load hits it far more than
-    most others, whatever its arm, and only as long as few trials are lost.
+    most others, whatever its arm. That holds as long as few trials are lost.
     """
 
     def __init__(self, own_pids: set[int]) -> None:
