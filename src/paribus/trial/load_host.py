@@ -29,10 +29,10 @@ class LoadHostSession:
     def __init__(self, site: Site, interval_s: float) -> None:
         """Start sampling. Raises HostError."""
         self.site = site
-        self._sampler = Sampler(site.host, site.engine, [], interval_s)
         self._other_load = validity.OtherLoad(own_pids={os.getpid()} if site.host.name == _LOCAL else set())
         facts = {"load engine": site.engine_version()}
         self._conditions = Conditions.of(site.host, site.catalogue, Location(), (), facts)
+        self._sampler = Sampler(site.host, site.engine, [], interval_s)  # last: where it runs, it has to be closed
 
     def revive(self) -> None:
         """Start the sampler again where it has ended. Raises HostError."""
