@@ -118,7 +118,7 @@ def carry_out(
                 break
             except Unreachable as error:
                 lost_connections += 1
-                if stopped() or lost_connections == _MOST_LOST_CONNECTIONS:
+                if lost_connections == _MOST_LOST_CONNECTIONS or (stopped() and site.load_host is None):
                     raise
                 listener.on_connection_lost(error.message)
                 restore(site, experiment.id, stopped)

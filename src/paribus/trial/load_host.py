@@ -5,6 +5,7 @@ where the cause is there. Called by the bench and the runner.
 """
 
 import dataclasses
+import math
 import os
 from collections.abc import Sequence
 
@@ -29,10 +30,10 @@ class LoadHostSession:
     def __init__(self, site: Site, interval_s: float) -> None:
         """Start sampling. Raises HostError."""
         self.site = site
-        self._sampler = Sampler(site.host, site.engine, [], interval_s)
         self._other_load = validity.OtherLoad(own_pids={os.getpid()} if site.host.name == _LOCAL else set())
         facts = {"load engine": site.engine_version()}
         self._conditions = Conditions.of(site.host, site.catalogue, Location(), (), facts)
+        self._sampler = Sampler(site.host, site.engine, [], interval_s)  # last: where it runs, it has to be closed
 
     def revive(self) -> None:
         """Start the sampler again where it has ended. Raises HostError."""
@@ -90,9 +91,10 @@ class TwoHostMonitor:
         On the target the window begins when its census was taken, since the clocks of two machines differ.
         """
         on_target = self._target.conclude(validity.remote_work(result))
-        on_load_host = self._load_host.conclude_load(result, problems)
+        work = dataclasses.replace(validity.engine_work(result), bytes_per_s=math.inf)  # its disks make no load
+        on_load_host = self._load_host.conclude(work, result.start_s)
         busy = [] if problems else validity.saturation(result, on_load_host.busy_share, on_load_host.cores)
-        reasons = [_located(reason, self._load_host_name) for reason in (*on_load_host.reasons, *busy)]
+        reasons = [_located(reason, self._load_host_name) for reason in (*problems, *on_load_host.reasons, *busy)]
         measurements = (*on_target.measurements, *_renamed(on_load_host.measurements))
         return dataclasses.replace(on_target, measurements=measurements, reasons=[*on_target.reasons, *reasons])
 

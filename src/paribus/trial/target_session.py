@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable
 
-from paribus.errors import HostError, JournalOpen, Unreachable
+from paribus.errors import HostError, Interrupted, JournalOpen, Unreachable
 from paribus.hosts.transport import Host
 from paribus.knobs import journals
 from paribus.knobs.catalog import Catalogue
@@ -54,12 +54,18 @@ def data_folder(path: str, experiment: str) -> str:
 
 
 def reach_load_host(site: Site, experiment: str, stopped: Callable[[], bool]) -> None:
-    """Reach the load host again where it was lost; nothing of it has to be restored. Raises Unreachable."""
+    """Reach the load host again where it was lost; the target is restored, and nothing of the load host has to be.
+
+    Raises Unreachable, and Interrupted where the user asks to stop.
+    """
     if site.load_host is None:
         return
     try:
         site.load_host.host.reconnect(stopped)
     except Unreachable as error:
+        if stopped():
+            message = f"stopped while the load host was lost: {error.message}"
+            raise Interrupted(message, f"continue with: paribus resume {experiment}") from error
         todo = f"no setting was changed there; when it is reached again, continue with: paribus resume {experiment}"
         raise Unreachable(error.message, todo) from error
 

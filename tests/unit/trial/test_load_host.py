@@ -42,8 +42,8 @@ class _Sampler:
         return self._events.pop(0) if self._events else None
 
 
-def _process(pid: int, cpu_s: float) -> ProcessUse:
-    return ProcessUse(pid=pid, command="job", cpu_s=cpu_s, read_bytes=0, written_bytes=0)
+def _process(pid: int, cpu_s: float, written_bytes: int = 0) -> ProcessUse:
+    return ProcessUse(pid=pid, command="job", cpu_s=cpu_s, read_bytes=0, written_bytes=written_bytes)
 
 
 def _monitor(sampler: _Sampler) -> LoadMonitor:
@@ -103,3 +103,14 @@ def test_the_other_load_of_the_target_does_not_include_the_engine_that_is_elsewh
     values = _values(monitor.conclude_load(_result(), []))
     assert values["other_cpu_share"] == pytest.approx(0.5)
     assert values["load_host_other_cpu_share"] == pytest.approx(0.1, abs=0.01)
+
+
+def test_others_that_use_the_disks_of_the_load_host_do_not_disturb_the_load() -> None:
+    other_load = OtherLoad(set())
+    for written_bytes in (0, 0, 0, 2**34):
+        sampler = cast("Sampler", _Sampler(0.1, 100.0, [_process(8, 0.0, written_bytes)]))
+        load_host = LoadMonitor(sampler, other_load, "1", device=None)
+        monitor = TwoHostMonitor(_monitor(_Sampler(0.1, 3700.0, [])), load_host, "ssh://gen")
+        monitor.open()
+        monitor.close()
+        assert monitor.conclude_load(_result(), []).reasons == []
