@@ -80,7 +80,7 @@ def arrays(series: PairSeries) -> Pairs:
     """
     loads = {load: number for number, load in enumerate(sorted({pair.load for pair in series.pairs}))}
     counts = [pair.count for pair in series.pairs]
-    usual_count = float(np.median(counts)) if all(counts) else 0.0  # a starved trial alone makes no response coarse
+    usual_count = float(np.median(counts)) if counts and all(counts) else 0.0  # one starved trial makes nothing coarse
     by_count = series.response in _COUNTED
     other_load = np.array([pair.other_load for pair in series.pairs])
     return Pairs(
