@@ -105,7 +105,7 @@ enum Command {
     },
     /// Restore the settings of interrupted experiments when the machine starts.
     AtBoot {
-        action: at_boot::Action,
+        action: at_boot::BootAction,
         /// Directory of the journals, as for `journal`.
         #[arg(long)]
         directory: Option<PathBuf>,

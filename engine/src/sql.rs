@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::db::Rows;
 use crate::db::database::Database;
-use crate::db::error::{DbError, Kind};
+use crate::db::error::{DbError, DbErrorKind};
 use crate::db::session::Session;
 use crate::error::{EngineError, Result};
 use crate::event::{Events, Hello};
@@ -55,7 +55,7 @@ pub fn sql(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
             .map_err(|cause| EngineError::bad_command(format!("this is not a query: {cause}")))?;
         match session.query(&query.query) {
             Ok(rows) => events.emit(&SqlEvent::Rows(rows)),
-            Err(error) if matches!(error.kind, Kind::Lost | Kind::Protocol) => {
+            Err(error) if matches!(error.kind, DbErrorKind::Lost | DbErrorKind::Protocol) => {
                 return Err(error.at(&address));
             }
             Err(error) => events.emit(&SqlEvent::Refused(error)),

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use harness::{Engine, disk_directory, job, named, only_error, prepare};
-use paribus_engine::io::fileset::{Access, FileSet};
+use paribus_engine::io::fileset::{FileAccess, FileSet};
 use serde_json::{Value, json};
 
 const MODES: [&str; 6] = ["seqrd", "rndrd", "rndwr", "rndrw", "seqrewr", "seqwr"];
@@ -257,9 +257,9 @@ fn a_cold_start_drops_the_files_from_the_cache() {
         1 << 20,
         "a buffered prepare leaves it warm"
     );
-    let access = Access {
+    let access = FileAccess {
         write: true,
-        ..Access::default()
+        ..FileAccess::default()
     };
     let files = FileSet::open(vec![path.clone()], access).unwrap();
     files.drop_cache().unwrap();

@@ -9,19 +9,19 @@ use std::sync::{Mutex, PoisonError};
 
 use mariadb::{DATABASE, PASSWORD, shared};
 use paribus_engine::db::Connection as _;
-use paribus_engine::db::mysql::Connection;
+use paribus_engine::db::mysql::MySqlConnection;
 use serde_json::json;
 
 /// Whether client files are accepted is a setting of the whole server.
 static SERVER: Mutex<()> = Mutex::new(());
 
-fn administrator() -> Connection {
+fn administrator() -> MySqlConnection {
     let mut administrator = shared().administrator();
     administrator.query(&format!("USE {DATABASE}")).unwrap();
     administrator
 }
 
-fn rows(connection: &mut Connection, sql: &str) -> Vec<Vec<Option<String>>> {
+fn rows(connection: &mut MySqlConnection, sql: &str) -> Vec<Vec<Option<String>>> {
     connection.query(sql).unwrap().rows
 }
 

@@ -8,25 +8,25 @@ use std::time::{Duration, Instant};
 
 use mariadb::{Mariadb, open, shared};
 use paribus_engine::db::argument::{ArgumentList, Arguments};
-use paribus_engine::db::error::{DbError, Kind, Result};
+use paribus_engine::db::error::{DbError, DbErrorKind, DbResult};
 use paribus_engine::db::server::{Secret, Server, Tls};
 use paribus_engine::db::statement::{self, Statement};
-use paribus_engine::db::{Connection as _, Execution, mysql::Connection};
+use paribus_engine::db::{Connection as _, Execution, mysql::MySqlConnection};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 const BOTH: [Execution; 2] = [Execution::Prepared, Execution::Text];
 
 fn statements(texts: &[&str]) -> Vec<Statement> {
-    let kind = statement::Kind::Other;
+    let kind = statement::StatementKind::Other;
     texts.iter().map(|sql| Statement::new(kind, sql)).collect()
 }
 
-fn connect(texts: &[&str], execution: Execution) -> Connection {
-    Connection::open(&shared().local("native"), &statements(texts), execution).unwrap()
+fn connect(texts: &[&str], execution: Execution) -> MySqlConnection {
+    MySqlConnection::open(&shared().local("native"), &statements(texts), execution).unwrap()
 }
 
 /// As a load does it: waits for the socket only, never in the connection.
-fn answer(connection: &mut Connection) -> Result<u64> {
+fn answer(connection: &mut MySqlConnection) -> DbResult<u64> {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
         if let Some(answer) = connection.receive()? {
@@ -42,7 +42,11 @@ fn answer(connection: &mut Connection) -> Result<u64> {
     }
 }
 
-fn run(connection: &mut Connection, statement: usize, arguments: Arguments<'_>) -> Result<u64> {
+fn run(
+    connection: &mut MySqlConnection,
+    statement: usize,
+    arguments: Arguments<'_>,
+) -> DbResult<u64> {
     connection.send(statement, arguments)?;
     answer(connection)
 }
@@ -53,7 +57,7 @@ fn ints(values: &[i64]) -> ArgumentList {
     list
 }
 
-fn run_ints(connection: &mut Connection, statement: usize, values: &[i64]) -> Result<u64> {
+fn run_ints(connection: &mut MySqlConnection, statement: usize, values: &[i64]) -> DbResult<u64> {
     run(connection, statement, ints(values).range(0..values.len()))
 }
 
@@ -210,7 +214,7 @@ fn a_statement_that_it_was_not_opened_with_is_an_error() {
     for execution in BOTH {
         let mut connection = connect(&["SELECT 1"], execution);
         let error = run_ints(&mut connection, 9, &[]).unwrap_err();
-        assert_eq!(error.kind, Kind::Protocol);
+        assert_eq!(error.kind, DbErrorKind::Protocol);
         assert_eq!(run_ints(&mut connection, 0, &[]), Ok(1));
     }
 }
@@ -230,7 +234,7 @@ fn after_an_error_the_connection_goes_on() {
             let error = run_ints(&mut connection, 0, &[1]).unwrap_err();
             assert_eq!(
                 (error.kind, &error.code[..]),
-                (Kind::Conflict, "1062"),
+                (DbErrorKind::Conflict, "1062"),
                 "{error}"
             );
             assert_eq!(run_ints(&mut connection, 1, &[1]), Ok(1));
@@ -238,18 +242,21 @@ fn after_an_error_the_connection_goes_on() {
     }
     let mut connection = open(&shared().local("native")).unwrap();
     let missing = connection.query("SELECT * FROM nothing").unwrap_err();
-    assert_eq!((missing.kind, &missing.code[..]), (Kind::Missing, "1146"));
+    assert_eq!(
+        (missing.kind, &missing.code[..]),
+        (DbErrorKind::Missing, "1146")
+    );
     let file = connection.query("LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE errors");
-    assert_eq!(file.unwrap_err().kind, Kind::Refused);
+    assert_eq!(file.unwrap_err().kind, DbErrorKind::Refused);
     let result = connection.query("SELECT 1 AS one, NULL AS n").unwrap();
     assert_eq!(result.columns, ["one", "n"]);
     assert_eq!(result.rows, [[Some("1".into()), None]]);
-    let unknown = Connection::open(
+    let unknown = MySqlConnection::open(
         &shared().local("native"),
         &statements(&["SELECT * FROM nothing"]),
         Execution::Prepared,
     );
-    assert_eq!(unknown.err().unwrap().kind, Kind::Missing);
+    assert_eq!(unknown.err().unwrap().kind, DbErrorKind::Missing);
 }
 
 #[test]
@@ -278,7 +285,7 @@ fn of_two_that_wait_for_each_other_one_is_told() {
         assert!(refused.len() == 1 && refused[0].can_retry(), "{outcomes:?}");
         assert_eq!(
             (refused[0].kind, &refused[0].code[..]),
-            (Kind::Conflict, "1213")
+            (DbErrorKind::Conflict, "1213")
         );
         for connection in &mut pair {
             run(connection, 2, Arguments::NONE).unwrap();
@@ -289,7 +296,7 @@ fn of_two_that_wait_for_each_other_one_is_told() {
     run(&mut pair[0], 0, Arguments::NONE).unwrap();
     run_ints(&mut pair[0], 1, &[1]).unwrap();
     let waited = run_ints(&mut pair[1], 1, &[1]).unwrap_err();
-    assert_eq!(waited.kind, Kind::LockTimeout, "{waited}");
+    assert_eq!(waited.kind, DbErrorKind::LockTimeout, "{waited}");
 }
 
 #[test]
@@ -319,7 +326,7 @@ fn users_get_in_by_their_methods() {
                 .unwrap();
                 assert_eq!(
                     (error.kind, &error.code[..]),
-                    (Kind::Denied, "1045"),
+                    (DbErrorKind::Denied, "1045"),
                     "{error}"
                 );
             }
@@ -341,7 +348,7 @@ fn users_get_in_by_their_methods() {
     };
     let error = open(&unknown).err().unwrap();
     assert!(
-        matches!(error.kind, Kind::Missing | Kind::Denied),
+        matches!(error.kind, DbErrorKind::Missing | DbErrorKind::Denied),
         "{error}"
     );
     // The user of the process at the other end of the socket needs no password; over TCP it is
@@ -359,14 +366,14 @@ fn users_get_in_by_their_methods() {
         password: None,
         ..server.remote(who)
     });
-    assert_eq!(error.err().unwrap().kind, Kind::Denied);
+    assert_eq!(error.err().unwrap().kind, DbErrorKind::Denied);
 }
 
 #[test]
 fn encrypted_connections_are_encrypted() {
     let server = shared();
     let open_by = |tls| open(&server.encrypted("tls", tls));
-    assert_eq!(open_by(Tls::Off).err().unwrap().kind, Kind::Denied);
+    assert_eq!(open_by(Tls::Off).err().unwrap().kind, DbErrorKind::Denied);
     for tls in [Tls::Required, Tls::Verified] {
         let mut connection = open_by(tls).unwrap();
         let cipher = connection.query("SHOW STATUS LIKE 'Ssl_cipher'").unwrap();
@@ -376,7 +383,7 @@ fn encrypted_connections_are_encrypted() {
     }
     let texts = ["SELECT seq FROM seq_1_to_100000 WHERE seq <= ?"];
     let encrypted = server.encrypted("tls", Tls::Verified);
-    let mut connection = Connection::open(&encrypted, &statements(&texts), BOTH[0]).unwrap();
+    let mut connection = MySqlConnection::open(&encrypted, &statements(&texts), BOTH[0]).unwrap();
     for rows in [1, 100, 100_000] {
         assert_eq!(run_ints(&mut connection, 0, &[rows]), Ok(rows as u64));
     }
@@ -436,8 +443,8 @@ fn who_is_thrown_out_is_lost() {
     let error = answer(&mut waiting)
         .and_then(|_| run(&mut waiting, 1, Arguments::NONE))
         .unwrap_err();
-    assert_eq!(error.kind, Kind::Lost, "{error}");
-    assert_eq!(answer(&mut idle).unwrap_err().kind, Kind::Lost);
+    assert_eq!(error.kind, DbErrorKind::Lost, "{error}");
+    assert_eq!(answer(&mut idle).unwrap_err().kind, DbErrorKind::Lost);
 }
 
 #[test]
@@ -445,12 +452,12 @@ fn a_server_that_dies_is_lost() {
     let server = Mariadb::start();
     let place = server.local("native");
     let mut waiting =
-        Connection::open(&place, &statements(&["SELECT SLEEP(60)"]), BOTH[0]).unwrap();
+        MySqlConnection::open(&place, &statements(&["SELECT SLEEP(60)"]), BOTH[0]).unwrap();
     let mut idle = open(&place).unwrap();
     waiting.send(0, Arguments::NONE).unwrap();
     server.kill();
-    assert_eq!(answer(&mut waiting).unwrap_err().kind, Kind::Lost);
-    assert_eq!(idle.query("SELECT 1").unwrap_err().kind, Kind::Lost);
+    assert_eq!(answer(&mut waiting).unwrap_err().kind, DbErrorKind::Lost);
+    assert_eq!(idle.query("SELECT 1").unwrap_err().kind, DbErrorKind::Lost);
     let gone = open(&place).err().unwrap();
-    assert_eq!(gone.kind, Kind::Lost, "{gone}");
+    assert_eq!(gone.kind, DbErrorKind::Lost, "{gone}");
 }

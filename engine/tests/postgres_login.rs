@@ -10,8 +10,8 @@ use std::net::TcpListener;
 use std::sync::OnceLock;
 
 use paribus_engine::db::argument::Arguments;
-use paribus_engine::db::error::{DbError, Kind};
-use paribus_engine::db::postgres::Connection;
+use paribus_engine::db::error::{DbError, DbErrorKind};
+use paribus_engine::db::postgres::PostgresConnection;
 use paribus_engine::db::server::{Secret, Server, Tls};
 use paribus_engine::db::{Connection as _, Execution};
 use postgres::{PASSWORD, Postgres, execute, prepared};
@@ -32,7 +32,8 @@ fn under_tls(user: &str, tls: Tls) -> Server {
 #[track_caller]
 fn gets_in(server: &Server) {
     let statements = prepared(&["SELECT current_user"]);
-    let mut connection = Connection::open(server, &statements, Execution::Prepared).unwrap();
+    let mut connection =
+        PostgresConnection::open(server, &statements, Execution::Prepared).unwrap();
     assert_eq!(
         execute(&mut connection, 0, Arguments::NONE).unwrap().rows,
         1
@@ -48,7 +49,7 @@ fn gets_in(server: &Server) {
 
 #[track_caller]
 fn is_refused(server: &Server) -> DbError {
-    let error = Connection::open(server, &[], Execution::Text)
+    let error = PostgresConnection::open(server, &[], Execution::Text)
         .err()
         .unwrap();
     assert!(!format!("{error} {error:?} {server:?}").contains(PASSWORD));
@@ -70,7 +71,7 @@ fn every_way_to_ask_for_a_password_is_answered() {
 fn a_password_in_clear_does_not_cross_a_network() {
     let error = is_refused(&postgres().by_tcp("clear"));
     assert!(
-        error.kind == Kind::Denied && error.message.contains("TLS"),
+        error.kind == DbErrorKind::Denied && error.message.contains("TLS"),
         "{error}"
     );
 }
@@ -81,13 +82,16 @@ fn a_wrong_password_and_none_are_denied() {
         let mut server = postgres().by_socket(user);
         server.password = Some(Secret::new("wrong"));
         let error = is_refused(&server);
-        assert_eq!((error.kind, error.code.as_str()), (Kind::Denied, "28P01"));
+        assert_eq!(
+            (error.kind, error.code.as_str()),
+            (DbErrorKind::Denied, "28P01")
+        );
         server.password = None;
-        assert_eq!(is_refused(&server).kind, Kind::Denied);
+        assert_eq!(is_refused(&server).kind, DbErrorKind::Denied);
     }
     assert_eq!(
         is_refused(&postgres().by_socket("stranger")).kind,
-        Kind::Denied
+        DbErrorKind::Denied
     );
 }
 
@@ -96,11 +100,14 @@ fn certificates_are_looked_at_where_asked() {
     gets_in(&under_tls("sealed", Tls::Verified));
     let mut other_name = under_tls("sealed", Tls::Verified);
     other_name.host = Some("127.0.0.1".into());
-    assert_eq!(is_refused(&other_name).kind, Kind::Protocol);
+    assert_eq!(is_refused(&other_name).kind, DbErrorKind::Protocol);
     other_name.tls = Tls::Required;
     gets_in(&other_name);
     let error = is_refused(&under_tls("sealed", Tls::Off));
-    assert_eq!((error.kind, error.code.as_str()), (Kind::Denied, "28000"));
+    assert_eq!(
+        (error.kind, error.code.as_str()),
+        (DbErrorKind::Denied, "28000")
+    );
 }
 
 #[test]
@@ -116,17 +123,23 @@ fn a_database_that_is_not_there_is_missing() {
     let mut server = postgres().by_socket("scram");
     server.database = "nowhere".into();
     let error = is_refused(&server);
-    assert_eq!((error.kind, error.code.as_str()), (Kind::Missing, "3D000"));
+    assert_eq!(
+        (error.kind, error.code.as_str()),
+        (DbErrorKind::Missing, "3D000")
+    );
     server.database = "a\0b".into();
-    assert_eq!(is_refused(&server).kind, Kind::Refused);
+    assert_eq!(is_refused(&server).kind, DbErrorKind::Refused);
 }
 
 #[test]
 fn one_too_many_is_told_so() {
     let server = postgres().by_socket("alone");
-    let first = Connection::open(&server, &[], Execution::Text).unwrap();
+    let first = PostgresConnection::open(&server, &[], Execution::Text).unwrap();
     let error = is_refused(&server);
-    assert_eq!((error.kind, error.code.as_str()), (Kind::TooMany, "53300"));
+    assert_eq!(
+        (error.kind, error.code.as_str()),
+        (DbErrorKind::TooMany, "53300")
+    );
     drop(first);
 }
 
@@ -149,11 +162,14 @@ fn stranger(answer: &'static [u8]) -> Server {
 #[test]
 fn strangers_are_not_believed() {
     for (answer, kind) in [
-        (b"HTTP/1.1 400 Bad Request".as_slice(), Kind::Protocol),
-        (b"J\0\0\0\x0a5.5.5-10.11", Kind::Protocol),
-        (b"R\0\0\0\x08\0\0\0\x02", Kind::Denied),
-        (b"R\0\0\0\x08\0\0\0\0", Kind::Lost),
-        (b"", Kind::Lost),
+        (
+            b"HTTP/1.1 400 Bad Request".as_slice(),
+            DbErrorKind::Protocol,
+        ),
+        (b"J\0\0\0\x0a5.5.5-10.11", DbErrorKind::Protocol),
+        (b"R\0\0\0\x08\0\0\0\x02", DbErrorKind::Denied),
+        (b"R\0\0\0\x08\0\0\0\0", DbErrorKind::Lost),
+        (b"", DbErrorKind::Lost),
     ] {
         assert_eq!(
             is_refused(&stranger(answer)).kind,
@@ -165,5 +181,5 @@ fn strangers_are_not_believed() {
     // Bytes in clear after the consent to TLS may come from anybody.
     let mut server = stranger(b"SR\0\0\0\x08\0\0\0\0");
     server.tls = Tls::Required;
-    assert_eq!(is_refused(&server).kind, Kind::Protocol);
+    assert_eq!(is_refused(&server).kind, DbErrorKind::Protocol);
 }

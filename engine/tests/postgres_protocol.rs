@@ -8,7 +8,7 @@ mod postgres;
 use std::sync::OnceLock;
 
 use paribus_engine::db::argument::{ArgumentList, Arguments};
-use paribus_engine::db::error::Kind;
+use paribus_engine::db::error::DbErrorKind;
 use paribus_engine::db::{Connection as _, Execution};
 use postgres::{Postgres, cell, execute, ints};
 
@@ -156,11 +156,11 @@ fn rows_are_copied_in() {
         calls < 100_000_000
     };
     let error = connection.copy_in(copy, &mut endless).unwrap_err();
-    assert_eq!(error.kind, Kind::Conflict);
+    assert_eq!(error.kind, DbErrorKind::Conflict);
     let error = connection.copy_in("SELECT 1", &mut |_| false).unwrap_err();
-    assert_eq!(error.kind, Kind::Refused);
+    assert_eq!(error.kind, DbErrorKind::Refused);
     let error = connection.copy_in("COPY nowhere FROM STDIN", &mut |_| false);
-    assert_eq!(error.unwrap_err().kind, Kind::Missing);
+    assert_eq!(error.unwrap_err().kind, DbErrorKind::Missing);
     assert_eq!(cell(&mut connection, "SELECT 1").as_deref(), Some("1"));
 }
 
@@ -176,13 +176,13 @@ fn copies_that_nobody_asked_for_are_refused() {
         // Not preparable: executed as text.
         for sql in &statements[..2] {
             let error = connection.query(sql).unwrap_err();
-            assert!(matches!(error.kind, Kind::Refused), "{error}");
+            assert!(matches!(error.kind, DbErrorKind::Refused), "{error}");
             assert_eq!(cell(&mut connection, "SELECT 1").as_deref(), Some("1"));
         }
         let mut connection = postgres().connect(&statements, execution);
         for statement in 0..2 {
             let error = execute(&mut connection, statement, Arguments::NONE).unwrap_err();
-            assert_eq!(error.kind, Kind::Refused, "{error}");
+            assert_eq!(error.kind, DbErrorKind::Refused, "{error}");
             assert_eq!(
                 execute(&mut connection, 2, Arguments::NONE).unwrap().rows,
                 1

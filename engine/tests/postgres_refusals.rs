@@ -8,8 +8,8 @@ mod postgres;
 use std::sync::OnceLock;
 
 use paribus_engine::db::argument::Arguments;
-use paribus_engine::db::error::Kind;
-use paribus_engine::db::postgres::Connection;
+use paribus_engine::db::error::DbErrorKind;
+use paribus_engine::db::postgres::PostgresConnection;
 use paribus_engine::db::{Connection as _, Execution};
 use postgres::{Postgres, answer, cell, execute, ints, prepared};
 
@@ -28,14 +28,20 @@ fn a_connection_goes_on_after_an_error() {
         let mut connection = postgres().with_table("goes_on", &statements, execution);
         for _ in 0..3 {
             let error = execute(&mut connection, 0, ints(&[0]).range(0..1)).unwrap_err();
-            assert_eq!((error.kind, error.code.as_str()), (Kind::Refused, "22012"));
+            assert_eq!(
+                (error.kind, error.code.as_str()),
+                (DbErrorKind::Refused, "22012")
+            );
             assert!(execute(&mut connection, 1, ints(&[7]).range(0..1)).is_ok());
             let error = connection.query("SELECT 1; SELECT nonsense").unwrap_err();
             assert_eq!(error.code, "42703");
         }
         if execution == Execution::Prepared {
             let error = execute(&mut connection, 1, Arguments::NONE).unwrap_err();
-            assert_eq!((error.kind, error.code.as_str()), (Kind::Protocol, "08P01"));
+            assert_eq!(
+                (error.kind, error.code.as_str()),
+                (DbErrorKind::Protocol, "08P01")
+            );
             assert!(execute(&mut connection, 1, ints(&[7]).range(0..1)).is_ok());
         }
     }
@@ -47,7 +53,10 @@ fn a_duplicate_key_is_a_conflict() {
         let mut connection =
             postgres().with_table("twice", &["INSERT INTO twice (id) VALUES (?)"], execution);
         let error = execute(&mut connection, 0, ints(&[5]).range(0..1)).unwrap_err();
-        assert_eq!((error.kind, error.code.as_str()), (Kind::Conflict, "23505"));
+        assert_eq!(
+            (error.kind, error.code.as_str()),
+            (DbErrorKind::Conflict, "23505")
+        );
         assert!(error.can_retry());
     }
 }
@@ -83,7 +92,7 @@ fn of_two_in_a_deadlock_one_is_in_conflict() {
         assert_eq!(errors.len(), 1, "{both:?}");
         assert_eq!(
             (errors[0].kind, errors[0].code.as_str()),
-            (Kind::Conflict, "40P01")
+            (DbErrorKind::Conflict, "40P01")
         );
     }
 }
@@ -98,7 +107,7 @@ fn who_waits_too_long_for_a_lock_may_try_again() {
         .unwrap_err();
     assert_eq!(
         (error.kind, error.code.as_str()),
-        (Kind::LockTimeout, "55P03")
+        (DbErrorKind::LockTimeout, "55P03")
     );
 }
 
@@ -106,14 +115,17 @@ fn who_waits_too_long_for_a_lock_may_try_again() {
 fn a_table_that_is_not_there_is_missing() {
     let server = postgres().by_socket("trusted");
     let statements = prepared(&["SELECT 1", "SELECT c FROM nowhere"]);
-    let error = Connection::open(&server, &statements, Execution::Prepared)
+    let error = PostgresConnection::open(&server, &statements, Execution::Prepared)
         .err()
         .unwrap();
-    assert_eq!((error.kind, error.code.as_str()), (Kind::Missing, "42P01"));
+    assert_eq!(
+        (error.kind, error.code.as_str()),
+        (DbErrorKind::Missing, "42P01")
+    );
     assert!(error.message.contains("nowhere"));
-    let mut connection = Connection::open(&server, &statements, Execution::Text).unwrap();
+    let mut connection = PostgresConnection::open(&server, &statements, Execution::Text).unwrap();
     let error = execute(&mut connection, 1, Arguments::NONE).unwrap_err();
-    assert_eq!(error.kind, Kind::Missing);
+    assert_eq!(error.kind, DbErrorKind::Missing);
 }
 
 #[test]
@@ -126,7 +138,10 @@ fn who_is_sent_away_hears_why() {
         let end = format!("SELECT pg_terminate_backend({number}, 5000)");
         assert_eq!(cell(&mut other, &end).as_deref(), Some("t"));
         let error = answer(&mut connection).unwrap_err();
-        assert_eq!((error.kind, error.code.as_str()), (Kind::Lost, "57P01"));
+        assert_eq!(
+            (error.kind, error.code.as_str()),
+            (DbErrorKind::Lost, "57P01")
+        );
         assert!(connection.send(1, Arguments::NONE).is_err() || connection.receive().is_err());
     }
 }
@@ -141,7 +156,10 @@ fn who_is_sent_away_while_idle_hears_why() {
         &format!("SELECT pg_terminate_backend({number}, 5000)"),
     );
     let error = execute(&mut connection, 0, Arguments::NONE).unwrap_err();
-    assert_eq!((error.kind, error.code.as_str()), (Kind::Lost, "57P01"));
+    assert_eq!(
+        (error.kind, error.code.as_str()),
+        (DbErrorKind::Lost, "57P01")
+    );
 }
 
 #[test]
@@ -151,8 +169,11 @@ fn a_server_that_is_killed_is_lost() {
     connection.send(0, Arguments::NONE).unwrap();
     assert_eq!(connection.receive().unwrap(), None);
     doomed.kill();
-    assert_eq!(answer(&mut connection).unwrap_err().kind, Kind::Lost);
-    assert_eq!(connection.query("SELECT 1").unwrap_err().kind, Kind::Lost);
-    let again = Connection::open(&doomed.by_tcp("trusted"), &[], Execution::Text);
-    assert_eq!(again.err().unwrap().kind, Kind::Lost);
+    assert_eq!(answer(&mut connection).unwrap_err().kind, DbErrorKind::Lost);
+    assert_eq!(
+        connection.query("SELECT 1").unwrap_err().kind,
+        DbErrorKind::Lost
+    );
+    let again = PostgresConnection::open(&doomed.by_tcp("trusted"), &[], Execution::Text);
+    assert_eq!(again.err().unwrap().kind, DbErrorKind::Lost);
 }

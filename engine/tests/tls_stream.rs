@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use paribus_engine::db::error::{Kind, Result};
+use paribus_engine::db::error::{DbErrorKind, DbResult};
 use paribus_engine::db::server::{Server, Tls};
 use paribus_engine::db::stream::{Incoming, Stream};
 
@@ -41,7 +41,7 @@ impl Mirror {
         Mirror { child, port }
     }
 
-    fn connect(&self, host: &str, tls: Tls, authority: &Path) -> Result<Stream> {
+    fn connect(&self, host: &str, tls: Tls, authority: &Path) -> DbResult<Stream> {
         let server = Server {
             socket: None,
             host: Some(host.into()),
@@ -109,7 +109,7 @@ fn whom_the_authority_does_not_know_is_not_trusted() {
             .connect(host, Tls::Verified, authority)
             .err()
             .unwrap();
-        assert_eq!(error.kind, Kind::Protocol, "{error}");
+        assert_eq!(error.kind, DbErrorKind::Protocol, "{error}");
         error.message
     };
     let wrong = refusal_of("localhost", &other.path().join("ca.pem"));

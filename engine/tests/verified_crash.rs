@@ -23,12 +23,12 @@ use paribus_engine::io::Operation;
 use paribus_engine::io::buffer::Buffer;
 use paribus_engine::io::fileset::FileSet;
 use paribus_engine::io::{Io, Request};
-use paribus_engine::job::{Files, Job, Workload as Work};
+use paribus_engine::job::{Files, Job, WorkloadJob as Work};
 use paribus_engine::load::stop::OnRequest;
 use paribus_engine::load::workload::Workload;
 use paribus_engine::operation::{Completion, Outcome, Slot, Submitted};
 use paribus_engine::random::generator;
-use paribus_engine::workload::fileio::FileIo;
+use paribus_engine::workload::fileio::FileLoad;
 use paribus_engine::workload::fileio::pattern::streams;
 use paribus_engine::workload::fileio::prepare::prepare;
 use paribus_engine::workload::fileio::requests::Requests;
@@ -175,7 +175,7 @@ fn run_until_crash(
             let files = Arc::new(FileSet::default());
             let free: Vec<Slot> = (0..slots).collect();
             (
-                FileIo::new(io, requests, files, Some(Box::new(verifier))),
+                FileLoad::new(io, requests, files, Some(Box::new(verifier))),
                 free,
             )
         })

@@ -154,7 +154,7 @@ def test_what_someone_else_changes_meanwhile_makes_the_trial_invalid(plan, loop:
 
 
 def test_two_experiments_cannot_change_one_thing(plan, loop: str) -> None:
-    path = plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"', trial="200ms")
+    path = plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"', trial="1500ms")
     running = Running("run", path)
     running.wait_for("trial 1")
     second = run_paribus("run", path)

@@ -3,10 +3,10 @@
 //! In: bytes. Out: nothing, or a panic where a decoder panics, keeps too much, or contradicts
 //! itself. Called by the fuzz targets, and by the test that replays their corpus.
 
-use paribus_engine::db::error::{DbError, Result};
-use paribus_engine::db::mysql::answer::Answer;
+use paribus_engine::db::error::{DbError, DbResult};
+use paribus_engine::db::mysql::answer::MySqlAnswer;
 use paribus_engine::db::mysql::ending::Status;
-use paribus_engine::db::mysql::login::{Login, Step};
+use paribus_engine::db::mysql::login::{LoginStep, MySqlLogin};
 use paribus_engine::db::mysql::results::Progress;
 use paribus_engine::db::mysql::rows::{self, Packets};
 use paribus_engine::db::server::{Secret, Server, Tls};
@@ -25,8 +25,8 @@ pub fn answer(data: &[u8]) {
     assert_eq!(whole, cut);
 }
 
-fn fed(short_ends: bool, bytes: &[u8], piece: usize) -> Vec<Result<Progress>> {
-    let mut answer = Answer::new(short_ends, Status(0));
+fn fed(short_ends: bool, bytes: &[u8], piece: usize) -> Vec<DbResult<Progress>> {
+    let mut answer = MySqlAnswer::new(short_ends, Status(0));
     let mut held = Vec::new();
     let mut told = Vec::new();
     for piece in bytes.chunks(piece) {
@@ -82,17 +82,17 @@ pub fn login(data: &[u8]) {
         tls_ca: None,
         timeout_s: 1.0,
     };
-    let mut login = Login::new(&server);
+    let mut login = MySqlLogin::new(&server);
     let mut packets = Given(bytes);
     while let Ok(packet) = packets.next() {
         let sent = match login.take(&packet, private) {
-            Ok(Step::Listen) => continue,
-            Ok(Step::Send(sent)) => sent,
-            Ok(Step::Encrypt(sent)) => {
+            Ok(LoginStep::Listen) => continue,
+            Ok(LoginStep::Send(sent)) => sent,
+            Ok(LoginStep::Encrypt(sent)) => {
                 let _ = login.introduce(true);
                 sent
             }
-            Ok(Step::In(_)) | Err(_) => return,
+            Ok(LoginStep::In(_)) | Err(_) => return,
         };
         assert!(private || !sent.windows(6).any(|part| part == b"hidden"));
     }
@@ -101,7 +101,7 @@ pub fn login(data: &[u8]) {
 struct Given<'a>(&'a [u8]);
 
 impl Packets for Given<'_> {
-    fn next(&mut self) -> Result<Vec<u8>> {
+    fn next(&mut self) -> DbResult<Vec<u8>> {
         let cut = || DbError::lost("no more");
         let (&[low, high], rest) = self.0.split_first_chunk().ok_or_else(cut)?;
         let (packet, rest) = rest
@@ -111,7 +111,7 @@ impl Packets for Given<'_> {
         Ok(packet.to_vec())
     }
 
-    fn reply(&mut self, _: &[u8]) -> Result<()> {
+    fn reply(&mut self, _: &[u8]) -> DbResult<()> {
         Ok(())
     }
 }

@@ -3,9 +3,9 @@
 //! In: bytes. Out: nothing, or a panic where a decoder panics, makes no progress, or contradicts
 //! itself. Called by the fuzz targets, and by the test that replays their corpus.
 
-use paribus_engine::db::error::Result;
-use paribus_engine::db::postgres::login::Login;
-use paribus_engine::db::postgres::reply::{Reply, Step};
+use paribus_engine::db::error::DbResult;
+use paribus_engine::db::postgres::login::PostgresLogin;
+use paribus_engine::db::postgres::reply::{Reply, ReplyStep};
 use paribus_engine::db::server::{Secret, Server, Tls};
 use paribus_engine::db::{Answer, Rows};
 
@@ -21,7 +21,7 @@ pub fn reply(bytes: &[u8]) {
     );
 }
 
-type Outcome = (Result<Answer>, Option<Rows>);
+type Outcome = (DbResult<Answer>, Option<Rows>);
 
 fn answers(bytes: &[u8], piece: usize, wanted: bool) -> Vec<Outcome> {
     let rows = || wanted.then(Rows::default);
@@ -36,9 +36,9 @@ fn answers(bytes: &[u8], piece: usize, wanted: bool) -> Vec<Outcome> {
                 Ok((taken, step)) => {
                     start += taken;
                     match step {
-                        Step::More => break,
-                        Step::CopyIn => assert!(taken > 0),
-                        Step::Done => {
+                        ReplyStep::More => break,
+                        ReplyStep::CopyIn => assert!(taken > 0),
+                        ReplyStep::Done => {
                             assert!(taken > 0);
                             answers.push((reply.finish(), reply.rows.take()));
                             reply.rows = rows();
@@ -69,7 +69,7 @@ pub fn login(bytes: &[u8]) {
         tls_ca: None,
         timeout_s: 1.0,
     };
-    let mut login = Login::new(&server, false);
+    let mut login = PostgresLogin::new(&server, false);
     let (mut start, mut out) = (0, Vec::new());
     while let Ok((taken, false)) = login.take(&bytes[start..], &mut out) {
         if taken == 0 {

@@ -11,7 +11,7 @@ use crate::error::{Class, EngineError};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum DbErrorKind {
     /// A conflict with another transaction: deadlock, serialisation failure, a duplicate key from a
     /// race, a busy database. It can be repeated.
     Conflict,
@@ -38,16 +38,16 @@ pub enum Kind {
 /// A failure in the words of the server, with its code where it has one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DbError {
-    pub kind: Kind,
+    pub kind: DbErrorKind,
     /// A number of MySQL or SQLite, an SQLSTATE of PostgreSQL; empty where there is none.
     pub code: String,
     pub message: String,
 }
 
-pub type Result<T> = std::result::Result<T, DbError>;
+pub type DbResult<T> = std::result::Result<T, DbError>;
 
 impl DbError {
-    pub fn new(kind: Kind, code: impl Into<String>, message: impl Into<String>) -> DbError {
+    pub fn new(kind: DbErrorKind, code: impl Into<String>, message: impl Into<String>) -> DbError {
         DbError {
             kind,
             code: code.into(),
@@ -57,11 +57,11 @@ impl DbError {
 
     /// The connection is lost; `cause` names the symptom.
     pub fn lost(cause: impl fmt::Display) -> DbError {
-        DbError::new(Kind::Lost, "", cause.to_string())
+        DbError::new(DbErrorKind::Lost, "", cause.to_string())
     }
 
     pub fn protocol(message: impl Into<String>) -> DbError {
-        DbError::new(Kind::Protocol, "", message)
+        DbError::new(DbErrorKind::Protocol, "", message)
     }
 
     /// The connection has no statement of this number.
@@ -72,45 +72,45 @@ impl DbError {
 
     /// Whether a repetition of the same transaction may succeed.
     pub fn can_retry(&self) -> bool {
-        matches!(self.kind, Kind::Conflict | Kind::LockTimeout)
+        matches!(self.kind, DbErrorKind::Conflict | DbErrorKind::LockTimeout)
     }
 
     /// As an error of the engine; `where_` names the server or the file.
     pub fn at(&self, where_: &str) -> EngineError {
         let (class, hint) = match self.kind {
-            Kind::Conflict | Kind::LockTimeout => (
+            DbErrorKind::Conflict | DbErrorKind::LockTimeout => (
                 Class::SqlConflict,
                 "use fewer connections or more rows to make conflicts rarer; a duplicate key in every execution is an error in the statements",
             ),
-            Kind::Lost => (
+            DbErrorKind::Lost => (
                 Class::ConnectionLost,
                 "check whether the server still runs; its log shows why it stopped",
             ),
-            Kind::Denied => (
+            DbErrorKind::Denied => (
                 Class::AccessDenied,
                 "name the user, give the password in an environment variable or a file, and check that this user may connect from this host",
             ),
-            Kind::Missing => (
+            DbErrorKind::Missing => (
                 Class::NotPrepared,
                 "run the prepare phase with the same tables",
             ),
-            Kind::Full => (
+            DbErrorKind::Full => (
                 Class::DiskFull,
                 "free space on the file system of the server's data, or use fewer rows",
             ),
-            Kind::TooMany => (
+            DbErrorKind::TooMany => (
                 Class::TooManyConnections,
                 "raise max_connections of the server, or use fewer threads",
             ),
-            Kind::Protocol => (
+            DbErrorKind::Protocol => (
                 Class::SqlError,
                 "check that this is a server of that kind and of a supported version",
             ),
-            Kind::Unsupported => (
+            DbErrorKind::Unsupported => (
                 Class::ConditionRefused,
                 "use a value that this version supports",
             ),
-            Kind::Refused => (
+            DbErrorKind::Refused => (
                 Class::SqlError,
                 "look up the code in the server's documentation",
             ),

@@ -22,7 +22,7 @@ use std::os::fd::BorrowedFd;
 use serde::Serialize;
 
 use argument::Arguments;
-use error::Result;
+use error::DbResult;
 use server::Server;
 use statement::Statement;
 
@@ -53,20 +53,20 @@ pub enum Execution {
 pub trait Connection: Sized + Send {
     /// Connects, authenticates and, on request, prepares every statement. Waits for each step at
     /// most as long as the server's timeout.
-    fn open(server: &Server, statements: &[Statement], execution: Execution) -> Result<Self>;
+    fn open(server: &Server, statements: &[Statement], execution: Execution) -> DbResult<Self>;
 
     /// The descriptor to wait on for an answer.
     fn fd(&self) -> BorrowedFd<'_>;
 
     /// Starts one of the statements that the connection was opened with. Any other number is an
     /// error, of the server or of the engine.
-    fn send(&mut self, statement: usize, arguments: Arguments<'_>) -> Result<()>;
+    fn send(&mut self, statement: usize, arguments: Arguments<'_>) -> DbResult<()>;
 
     /// Processes the received bytes without waiting; `None` while the answer is incomplete. After
     /// an error the connection stays usable unless the error kind is a lost connection.
-    fn receive(&mut self) -> Result<Option<Answer>>;
+    fn receive(&mut self) -> DbResult<Option<Answer>>;
 
     /// Executes one statement given as text, and waits for it. For preparing and administering;
     /// never used for measured operations.
-    fn query(&mut self, sql: &str) -> Result<Rows>;
+    fn query(&mut self, sql: &str) -> DbResult<Rows>;
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::credential::Credential;
-use super::error::{DbError, Kind, Result};
+use super::error::{DbError, DbErrorKind, DbResult};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -87,7 +87,7 @@ impl Server {
     }
 
     /// The same server with the user and the password to log in with.
-    pub fn with_login(&self) -> Result<Server> {
+    pub fn with_login(&self) -> DbResult<Server> {
         let mut server = self.clone();
         let environment_user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
         if let Some(credential) = &self.credential {
@@ -104,7 +104,7 @@ impl Server {
         if server.user.is_empty() {
             server.user = environment_user.map_err(|_| {
                 let message = "no user is named, and none is in the environment";
-                DbError::new(Kind::Denied, "", message)
+                DbError::new(DbErrorKind::Denied, "", message)
             })?;
         }
         Ok(server)

@@ -13,7 +13,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{ErrorCode, OpenFlags, Statement as Prepared, ToSql};
 
 use super::argument::{Argument, Arguments};
-use super::error::{DbError, Kind, Result};
+use super::error::{DbError, DbErrorKind, DbResult};
 use super::statement::Statement;
 use super::{Answer, Execution, Rows};
 use crate::db::database::SqliteFile;
@@ -31,14 +31,14 @@ const DUPLICATES: [i32; 3] = [
 /// Set first: others depend on them, or they have no effect later.
 const FIRST: [&str; 3] = ["page_size", "auto_vacuum", "journal_mode"];
 
-pub struct Connection {
+pub struct SqliteConnection {
     connection: rusqlite::Connection,
     statements: Vec<(Statement, String)>,
     execution: Execution,
     text: String,
 }
 
-impl Connection {
+impl SqliteConnection {
     /// Opens the file, or creates it where `create` is set, and sets every pragma. Refuses a value
     /// that reads back different.
     pub fn open(
@@ -46,7 +46,7 @@ impl Connection {
         statements: &[Statement],
         execution: Execution,
         create: bool,
-    ) -> Result<Connection> {
+    ) -> DbResult<SqliteConnection> {
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         if create {
             flags |= OpenFlags::SQLITE_OPEN_CREATE;
@@ -55,7 +55,7 @@ impl Connection {
             rusqlite::Connection::open_with_flags(&file.path, flags).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
         connection.set_prepared_statement_cache_capacity(statements.len().max(16));
-        let mut opened = Connection {
+        let mut opened = SqliteConnection {
             connection,
             statements: statements
                 .iter()
@@ -77,7 +77,7 @@ impl Connection {
         Ok(opened)
     }
 
-    fn set(&mut self, name: &str, value: &str) -> Result<()> {
+    fn set(&mut self, name: &str, value: &str) -> DbResult<()> {
         self.query(&format!("PRAGMA {name} = {value}"))?;
         let read_back = self.query(&format!("PRAGMA {name}"))?;
         let read_back = read_back
@@ -86,17 +86,17 @@ impl Connection {
             .and_then(|row| row.first().cloned().flatten());
         let Some(read_back) = read_back else {
             let message = format!("this SQLite has no pragma {name} that can be read back");
-            return Err(DbError::new(Kind::Unsupported, "", message));
+            return Err(DbError::new(DbErrorKind::Unsupported, "", message));
         };
         if is_same(value, &read_back) {
             return Ok(());
         }
         let message = format!("pragma {name} is {read_back} after it was set to {value}");
-        Err(DbError::new(Kind::Unsupported, "", message))
+        Err(DbError::new(DbErrorKind::Unsupported, "", message))
     }
 
     /// Executes one of the statements that the connection was opened with.
-    pub fn execute(&mut self, statement: usize, arguments: Arguments<'_>) -> Result<Answer> {
+    pub fn execute(&mut self, statement: usize, arguments: Arguments<'_>) -> DbResult<Answer> {
         let Some((template, sql)) = self.statements.get(statement) else {
             return Err(DbError::no_statement(statement));
         };
@@ -115,13 +115,13 @@ impl Connection {
     }
 
     /// Checks that a statement can be executed.
-    pub fn check(&self, statement: &Statement) -> Result<()> {
+    pub fn check(&self, statement: &Statement) -> DbResult<()> {
         let sql = statement.with_question_marks();
         self.connection.prepare(&sql).map(drop).map_err(failed)
     }
 
     /// Executes one statement given as text.
-    pub fn query(&mut self, sql: &str) -> Result<Rows> {
+    pub fn query(&mut self, sql: &str) -> DbResult<Rows> {
         let mut prepared = self.connection.prepare(sql).map_err(failed)?;
         let columns: Vec<String> = prepared
             .column_names()
@@ -132,14 +132,14 @@ impl Connection {
         let mut rows = Vec::new();
         while let Some(row) = result.next().map_err(failed)? {
             let text = |column| row.get_ref(column).map(as_text).map_err(failed);
-            rows.push((0..columns.len()).map(text).collect::<Result<_>>()?);
+            rows.push((0..columns.len()).map(text).collect::<DbResult<_>>()?);
         }
         drop(result);
         Ok(Rows { columns, rows })
     }
 }
 
-fn run(prepared: &mut Prepared<'_>, arguments: Arguments<'_>) -> Result<Answer> {
+fn run(prepared: &mut Prepared<'_>, arguments: Arguments<'_>) -> DbResult<Answer> {
     for (index, argument) in arguments.iter().enumerate() {
         prepared
             .raw_bind_parameter(index + 1, Bound(argument))
@@ -198,18 +198,18 @@ fn is_same(set: &str, read_back: &str) -> bool {
 
 fn failed(error: rusqlite::Error) -> DbError {
     let rusqlite::Error::SqliteFailure(cause, message) = &error else {
-        return DbError::new(Kind::Refused, "", error.to_string());
+        return DbError::new(DbErrorKind::Refused, "", error.to_string());
     };
     let message = message.clone().unwrap_or_else(|| cause.to_string());
     let kind = match cause.code {
-        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Kind::Conflict,
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => DbErrorKind::Conflict,
         // A duplicate key, as where another connection has inserted the row meanwhile.
-        _ if DUPLICATES.contains(&cause.extended_code) => Kind::Conflict,
-        ErrorCode::DiskFull => Kind::Full,
-        ErrorCode::CannotOpen | ErrorCode::NotFound => Kind::Missing,
-        ErrorCode::PermissionDenied | ErrorCode::ReadOnly => Kind::Denied,
-        _ if message.starts_with("no such table") => Kind::Missing,
-        _ => Kind::Refused,
+        _ if DUPLICATES.contains(&cause.extended_code) => DbErrorKind::Conflict,
+        ErrorCode::DiskFull => DbErrorKind::Full,
+        ErrorCode::CannotOpen | ErrorCode::NotFound => DbErrorKind::Missing,
+        ErrorCode::PermissionDenied | ErrorCode::ReadOnly => DbErrorKind::Denied,
+        _ if message.starts_with("no such table") => DbErrorKind::Missing,
+        _ => DbErrorKind::Refused,
     };
     DbError::new(kind, cause.extended_code.to_string(), message)
 }
@@ -245,7 +245,7 @@ mod tests {
             path: ":memory:".into(),
             pragmas: std::collections::BTreeMap::new(),
         };
-        let mut connection = Connection::open(&file, &[], Execution::Text, true).unwrap();
+        let mut connection = SqliteConnection::open(&file, &[], Execution::Text, true).unwrap();
         for sql in [
             "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE, part TEXT NOT NULL)",
             "INSERT INTO t VALUES (1, 'a', 'b')",
@@ -253,9 +253,9 @@ mod tests {
             connection.query(sql).unwrap();
         }
         for (values, kind) in [
-            ("(1, 'b', 'b')", Kind::Conflict),
-            ("(2, 'a', 'b')", Kind::Conflict),
-            ("(2, 'b', NULL)", Kind::Refused),
+            ("(1, 'b', 'b')", DbErrorKind::Conflict),
+            ("(2, 'a', 'b')", DbErrorKind::Conflict),
+            ("(2, 'b', NULL)", DbErrorKind::Refused),
         ] {
             let refused = connection.query(&format!("INSERT INTO t VALUES {values}"));
             assert_eq!(refused.unwrap_err().kind, kind, "{values}");

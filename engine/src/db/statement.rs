@@ -10,16 +10,16 @@ use super::argument::{Argument, Arguments};
 
 /// The kinds of sysbench's query counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum StatementKind {
     Read,
     Write,
     /// BEGIN, COMMIT and the like.
     Other,
 }
 
-impl Kind {
+impl StatementKind {
     /// Determined by the first word of a statement, after comments and parentheses.
-    pub fn of(sql: &str) -> Kind {
+    pub fn of(sql: &str) -> StatementKind {
         let mut remainder = sql;
         loop {
             remainder = remainder
@@ -35,24 +35,24 @@ impl Kind {
             .to_ascii_uppercase()
             .as_str()
         {
-            "SELECT" | "SHOW" | "VALUES" | "WITH" => Kind::Read,
+            "SELECT" | "SHOW" | "VALUES" | "WITH" => StatementKind::Read,
             "BEGIN" | "START" | "COMMIT" | "END" | "ROLLBACK" | "SAVEPOINT" | "RELEASE" | "SET" => {
-                Kind::Other
+                StatementKind::Other
             }
-            _ => Kind::Write,
+            _ => StatementKind::Write,
         }
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
-    pub kind: Kind,
+    pub kind: StatementKind,
     /// The text around the parameters: one piece more than there are parameters.
     pieces: Vec<String>,
 }
 
 impl Statement {
-    pub fn new(kind: Kind, sql: &str) -> Statement {
+    pub fn new(kind: StatementKind, sql: &str) -> Statement {
         Statement {
             kind,
             pieces: split(sql),
@@ -157,25 +157,25 @@ mod tests {
     #[test]
     fn parameters_are_question_marks_outside_quotes_and_comments() {
         let sql = "SELECT '?', \"?\" /* ? */ FROM `t?` WHERE a = ? AND b = '''?' -- ?\nAND c = ?";
-        let statement = Statement::new(Kind::Read, sql);
+        let statement = Statement::new(StatementKind::Read, sql);
         assert_eq!(statement.parameters(), 2);
         assert_eq!(statement.with_question_marks(), sql);
         assert!(statement.with_numbers().ends_with("AND c = $2"));
-        assert_eq!(Statement::new(Kind::Read, "a 'b").parameters(), 0);
+        assert_eq!(Statement::new(StatementKind::Read, "a 'b").parameters(), 0);
     }
 
     #[test]
     fn the_first_word_says_what_it_is() {
         for (sql, kind) in [
-            (" select 1", Kind::Read),
-            ("-- why\n/* x */ (SELECT 1)", Kind::Read),
-            ("WITH a AS (SELECT 1) SELECT 2", Kind::Read),
-            ("VALUES(1)", Kind::Read),
-            ("savepoint a", Kind::Other),
-            ("DELETE FROM t", Kind::Write),
-            ("", Kind::Write),
+            (" select 1", StatementKind::Read),
+            ("-- why\n/* x */ (SELECT 1)", StatementKind::Read),
+            ("WITH a AS (SELECT 1) SELECT 2", StatementKind::Read),
+            ("VALUES(1)", StatementKind::Read),
+            ("savepoint a", StatementKind::Other),
+            ("DELETE FROM t", StatementKind::Write),
+            ("", StatementKind::Write),
         ] {
-            assert_eq!(Kind::of(sql), kind, "{sql}");
+            assert_eq!(StatementKind::of(sql), kind, "{sql}");
         }
     }
 
@@ -186,7 +186,7 @@ mod tests {
         list.int(-3);
         list.null();
         list.float(2.0);
-        let statement = Statement::new(Kind::Write, "a ?, ?, ?, ? b");
+        let statement = Statement::new(StatementKind::Write, "a ?, ?, ?, ? b");
         let mut sql = String::new();
         statement.write(list.range(0..4), true, &mut sql);
         assert_eq!(sql, "a 'it''s \\\\ 1', -3, NULL, 2.0 b");

@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustls::ClientConnection;
 
-use super::error::{DbError, Kind, Result};
+use super::error::{DbError, DbErrorKind, DbResult};
 use super::server::Server;
 use super::tls;
 
@@ -96,10 +96,11 @@ pub struct Stream {
 
 impl Stream {
     /// Connects, at most as long as the server's timeout.
-    pub fn connect(server: &Server, usual_port: u16) -> Result<Stream> {
+    pub fn connect(server: &Server, usual_port: u16) -> DbResult<Stream> {
         let patience = server.timeout();
-        let socket = connect(server, usual_port, patience)
-            .map_err(|cause| DbError::new(Kind::Lost, "", format!("cannot connect: {cause}")))?;
+        let socket = connect(server, usual_port, patience).map_err(|cause| {
+            DbError::new(DbErrorKind::Lost, "", format!("cannot connect: {cause}"))
+        })?;
         Ok(Stream {
             socket,
             tls: None,
@@ -109,7 +110,7 @@ impl Stream {
 
     /// Encrypts everything from here on; waits for the handshake. All bytes read before must have
     /// been parsed: no byte received in clear may count as encrypted.
-    pub fn start_tls(&mut self, server: &Server) -> Result<()> {
+    pub fn start_tls(&mut self, server: &Server) -> DbResult<()> {
         let mut session = Box::new(tls::session(server)?);
         while session.is_handshaking() || session.wants_write() {
             self.flush(&mut session)?;
@@ -147,7 +148,7 @@ impl Stream {
 
     /// Adds received bytes without waiting; false where there are none.
     #[inline]
-    pub fn read(&mut self, incoming: &mut Incoming) -> Result<bool> {
+    pub fn read(&mut self, incoming: &mut Incoming) -> DbResult<bool> {
         let read = match &mut self.tls {
             None => self
                 .socket
@@ -164,7 +165,7 @@ impl Stream {
     }
 
     /// The same, but waits until bytes arrive.
-    pub fn read_waiting(&mut self, incoming: &mut Incoming) -> Result<()> {
+    pub fn read_waiting(&mut self, incoming: &mut Incoming) -> DbResult<()> {
         while !self.read(incoming)? {
             self.wait(PollFlags::IN)?;
         }
@@ -173,7 +174,7 @@ impl Stream {
 
     /// Writes all bytes; waits where the other side does not read.
     #[inline]
-    pub fn write(&mut self, mut bytes: &[u8]) -> Result<()> {
+    pub fn write(&mut self, mut bytes: &[u8]) -> DbResult<()> {
         if let Some(mut session) = self.tls.take() {
             let written = self.encrypt(&mut session, bytes);
             self.tls = Some(session);
@@ -189,7 +190,7 @@ impl Stream {
         Ok(())
     }
 
-    fn encrypt(&mut self, session: &mut ClientConnection, mut bytes: &[u8]) -> Result<()> {
+    fn encrypt(&mut self, session: &mut ClientConnection, mut bytes: &[u8]) -> DbResult<()> {
         while !bytes.is_empty() {
             let written = session.writer().write(bytes).map_err(DbError::lost)?;
             bytes = &bytes[written..];
@@ -198,7 +199,7 @@ impl Stream {
         Ok(())
     }
 
-    fn flush(&mut self, session: &mut ClientConnection) -> Result<()> {
+    fn flush(&mut self, session: &mut ClientConnection) -> DbResult<()> {
         while session.wants_write() {
             match session.write_tls(&mut self.socket) {
                 Ok(_) => {}
@@ -210,7 +211,7 @@ impl Stream {
     }
 
     #[cold]
-    fn wait(&self, events: PollFlags) -> Result<()> {
+    fn wait(&self, events: PollFlags) -> DbResult<()> {
         let deadline = Instant::now() + self.patience;
         let mut sockets = [PollFd::from_borrowed_fd(self.fd(), events)];
         loop {

@@ -13,10 +13,10 @@ use rustls::{
     ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
 };
 
-use super::error::{DbError, Result};
+use super::error::{DbError, DbResult};
 use super::server::{Server, Tls};
 
-pub fn session(server: &Server) -> Result<ClientConnection> {
+pub fn session(server: &Server) -> DbResult<ClientConnection> {
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(failed)?;
@@ -39,7 +39,7 @@ pub fn failed(cause: impl std::fmt::Display) -> DbError {
     DbError::protocol(format!("TLS: {cause}"))
 }
 
-fn roots(file: Option<&Path>) -> Result<RootCertStore> {
+fn roots(file: Option<&Path>) -> DbResult<RootCertStore> {
     let mut roots = RootCertStore::empty();
     let Some(file) = file else {
         // Some system certificates cannot be read by rustls; the others suffice.

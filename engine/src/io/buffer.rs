@@ -7,7 +7,7 @@ use rand_core::RngCore;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::error::Result;
-use crate::io::memory::{Memory, Piece};
+use crate::io::memory::{MemoryIo, Piece};
 
 /// Deduplicating storage compares blocks in units of at least this size.
 const STAMP_EVERY: usize = 4096;
@@ -20,7 +20,7 @@ pub struct Buffer {
 impl Buffer {
     /// `size` bytes of random content, in separately allocated memory.
     pub fn random(size: usize, rng: &mut Xoshiro256PlusPlus) -> Result<Buffer> {
-        let mut buffer = Buffer::empty(Memory::of([size], false)?.take(size), rng);
+        let mut buffer = Buffer::empty(MemoryIo::of([size], false)?.take(size), rng);
         rng.fill_bytes(buffer.bytes_mut());
         Ok(buffer)
     }

@@ -26,14 +26,14 @@ pub struct FileSet {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Access {
+pub struct FileAccess {
     pub write: bool,
     pub direct: bool,
     pub sync_writes: SyncWrites,
     pub fsync_call: FsyncCall,
 }
 
-impl Access {
+impl FileAccess {
     fn flags(self) -> i32 {
         let direct = if self.direct { libc::O_DIRECT } else { 0 };
         let sync = match self.sync_writes {
@@ -46,7 +46,7 @@ impl Access {
 }
 
 impl FileSet {
-    pub fn open(paths: Vec<PathBuf>, access: Access) -> Result<FileSet> {
+    pub fn open(paths: Vec<PathBuf>, access: FileAccess) -> Result<FileSet> {
         let Some(first) = paths.first() else {
             return Ok(FileSet::default());
         };
@@ -72,7 +72,7 @@ impl FileSet {
     /// A set of one device. For writing, it is opened exclusively.
     pub fn open_device(
         path: PathBuf,
-        access: Access,
+        access: FileAccess,
         expected: Option<&DeviceIdentity>,
     ) -> Result<FileSet> {
         let file = device::open(&path, access.write, access.flags(), expected)?;
@@ -226,7 +226,7 @@ fn is_device(file: &File) -> bool {
         .is_ok_and(|metadata| metadata.file_type().is_block_device())
 }
 
-fn open_file(folder: &TrustedFolder, path: &Path, access: Access) -> Result<File> {
+fn open_file(folder: &TrustedFolder, path: &Path, access: FileAccess) -> Result<File> {
     if access.direct {
         direct::refuse_memory(path)?;
     }

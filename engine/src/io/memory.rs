@@ -16,7 +16,7 @@ const ALIGNMENT: usize = 4096;
 const HUGE_PAGE: usize = 2 << 20;
 
 /// Memory that is handed out piece by piece; unmapped after the last piece is dropped.
-pub struct Memory {
+pub struct MemoryIo {
     mapping: Arc<Mapping>,
     left: NonNull<u8>,
     left_bytes: usize,
@@ -42,9 +42,9 @@ pub struct Piece {
 // SAFETY: the memory is owned by this value alone, like a Box<[u8]>.
 unsafe impl Send for Piece {}
 
-impl Memory {
+impl MemoryIo {
     /// Memory for pieces of these sizes. The kernel decides whether it has huge pages for it.
-    pub fn of(sizes: impl IntoIterator<Item = usize>, huge_pages: bool) -> Result<Memory> {
+    pub fn of(sizes: impl IntoIterator<Item = usize>, huge_pages: bool) -> Result<MemoryIo> {
         let total_bytes = sizes
             .into_iter()
             .try_fold(0usize, |sum, size| sum.checked_add(aligned(size)?));
@@ -89,7 +89,7 @@ impl Memory {
             // SAFETY: the range lies in the mapping; the advice does not change its content.
             unsafe { libc::madvise(left.as_ptr().cast(), length - HUGE_PAGE, advice) };
         }
-        Ok(Memory {
+        Ok(MemoryIo {
             mapping,
             left,
             left_bytes: bytes,
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn pieces_are_aligned_zeroed_apart_and_outlive_what_they_were_taken_from() {
         let sizes = [512, 16_384, 20_000, 1];
-        let mut memory = Memory::of(sizes, true).unwrap();
+        let mut memory = MemoryIo::of(sizes, true).unwrap();
         let mut pieces: Vec<Piece> = sizes.into_iter().map(|size| memory.take(size)).collect();
         drop(memory);
         for (number, piece) in pieces.iter_mut().enumerate() {
@@ -198,7 +198,7 @@ mod tests {
             return;
         }
         for (huge_pages, flag) in [(true, " hg"), (false, " nh")] {
-            let piece = Memory::of([16_384], huge_pages).unwrap().take(16_384);
+            let piece = MemoryIo::of([16_384], huge_pages).unwrap().take(16_384);
             let flags = flags_at(piece.pointer() as usize);
             assert!(flags.contains(flag), "{flags}");
         }
@@ -208,13 +208,15 @@ mod tests {
     #[cfg(not(miri))] // which ends instead of refusing
     fn more_than_there_is_is_refused() {
         assert_eq!(
-            Memory::of([usize::MAX / 2, usize::MAX / 2], false)
+            MemoryIo::of([usize::MAX / 2, usize::MAX / 2], false)
                 .err()
                 .map(|error| error.class),
             Some(Class::OutOfMemory)
         );
         assert_eq!(
-            Memory::of([1 << 60], false).err().map(|error| error.class),
+            MemoryIo::of([1 << 60], false)
+                .err()
+                .map(|error| error.class),
             Some(Class::OutOfMemory)
         );
     }
@@ -222,7 +224,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "more memory taken")]
     fn nobody_takes_more_than_was_asked_for() {
-        let mut memory = Memory::of([4096], false).unwrap();
+        let mut memory = MemoryIo::of([4096], false).unwrap();
         memory.take(4096);
         memory.take(1);
     }

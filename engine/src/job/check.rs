@@ -4,7 +4,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::files::{Access, Data, Engine, FileIo, Files, IoMatrix, Method, Mode};
+use super::files::{Access, Data, Engine, FileIo, Files, IoMatrix, IoMethod, Mode};
 use super::{Job, JobPhase, Load};
 use crate::error::{EngineError, Result};
 
@@ -96,7 +96,7 @@ impl Load {
 }
 
 impl Data {
-    fn check(&self, io: &Method) -> Result<()> {
+    fn check(&self, io: &IoMethod) -> Result<()> {
         let location = match (&self.directory, &self.device) {
             (Some(_), Some(_)) | (None, None) => {
                 return refuse(
@@ -138,7 +138,7 @@ impl Data {
         Ok(())
     }
 
-    fn check_block(&self, name: &str, block: u64, io: &Method, phase: JobPhase) -> Result<()> {
+    fn check_block(&self, name: &str, block: u64, io: &IoMethod, phase: JobPhase) -> Result<()> {
         if !(1..=MAX_BLOCK_BYTES).contains(&block) {
             return refuse(format!(
                 "workload.{name} is {block}; it must be from 1 to {MAX_BLOCK_BYTES}"

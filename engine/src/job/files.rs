@@ -22,7 +22,7 @@ pub enum Files {
 pub struct FileIo {
     pub data: Data,
     #[serde(default)]
-    pub io: Method,
+    pub io: IoMethod,
     #[serde(default)]
     pub access: Access,
 }
@@ -34,7 +34,7 @@ pub struct FileIo {
 pub struct IoMatrix {
     pub data: Data,
     #[serde(default)]
-    pub io: Method,
+    pub io: IoMethod,
     #[serde(default = "eight_kib")]
     pub small_block_size_bytes: u64,
     #[serde(default = "one_mib")]
@@ -86,7 +86,7 @@ impl Data {
 /// The I/O engine and its options.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Method {
+pub struct IoMethod {
     #[serde(default)]
     pub engine: Engine,
     #[serde(default)]
@@ -209,7 +209,7 @@ impl Files {
         }
     }
 
-    pub fn io(&self) -> &Method {
+    pub fn io(&self) -> &IoMethod {
         match self {
             Files::FileIo(fileio) => &fileio.io,
             Files::IoMatrix(matrix) => &matrix.io,

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::error::{Class, EngineError, Result};
 use crate::event::PROTOCOL;
-pub use files::{Access, Data, Engine, FileIo, Files, IoMatrix, Method, Mode};
+pub use files::{Access, Data, Engine, FileIo, Files, IoMatrix, IoMethod, Mode};
 pub use sql::Sql;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub use sql::Sql;
 pub struct Job {
     pub protocol: u32,
     pub phase: JobPhase,
-    pub workload: Workload,
+    pub workload: WorkloadJob,
     #[serde(default)]
     pub load: Load,
     #[serde(default)]
@@ -45,28 +45,28 @@ pub struct Job {
 /// The workload of the load, by its `kind`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged, try_from = "Value")]
-pub enum Workload {
+pub enum WorkloadJob {
     Files(Files),
     Sql(Sql),
 }
 
-impl TryFrom<Value> for Workload {
+impl TryFrom<Value> for WorkloadJob {
     type Error = serde_json::Error;
 
     /// Reads the kind first, so that an error names the fields of that kind.
     fn try_from(value: Value) -> std::result::Result<Self, Self::Error> {
         match value.get("kind").and_then(Value::as_str) {
-            Some("oltp" | "sqlmix") => serde_json::from_value(value).map(Workload::Sql),
-            _ => serde_json::from_value(value).map(Workload::Files),
+            Some("oltp" | "sqlmix") => serde_json::from_value(value).map(WorkloadJob::Sql),
+            _ => serde_json::from_value(value).map(WorkloadJob::Files),
         }
     }
 }
 
-impl Workload {
+impl WorkloadJob {
     fn check(&self, job: &Job) -> Result<()> {
         match self {
-            Workload::Files(files) => files.check(job),
-            Workload::Sql(sql) => sql.check(job),
+            WorkloadJob::Files(files) => files.check(job),
+            WorkloadJob::Sql(sql) => sql.check(job),
         }
     }
 }

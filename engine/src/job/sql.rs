@@ -26,7 +26,7 @@ pub enum Sql {
 #[serde(deny_unknown_fields)]
 pub struct Oltp {
     pub database: Database,
-    pub mix: Mix,
+    pub mix: OltpMix,
     #[serde(default = "default_count")]
     pub tables: u32,
     /// Rows of each table.
@@ -70,7 +70,7 @@ pub struct Oltp {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mix {
+pub enum OltpMix {
     PointSelect,
     ReadOnly,
     WriteOnly,
@@ -81,14 +81,17 @@ pub enum Mix {
     Delete,
 }
 
-impl Mix {
+impl OltpMix {
     pub fn writes(self) -> bool {
-        !matches!(self, Mix::PointSelect | Mix::ReadOnly)
+        !matches!(self, OltpMix::PointSelect | OltpMix::ReadOnly)
     }
 
     /// Whether it is a transaction of several statements.
     pub fn has_transaction(self) -> bool {
-        matches!(self, Mix::ReadOnly | Mix::WriteOnly | Mix::ReadWrite)
+        matches!(
+            self,
+            OltpMix::ReadOnly | OltpMix::WriteOnly | OltpMix::ReadWrite
+        )
     }
 }
 

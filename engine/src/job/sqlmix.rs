@@ -9,7 +9,7 @@ use super::check::{refuse, within};
 use super::generator::Generator;
 use super::sql::yes;
 use crate::db::database::Database;
-use crate::db::statement::{Kind, Statement};
+use crate::db::statement::{Statement, StatementKind};
 use crate::error::Result;
 
 const MAX_ROWS: u64 = 1 << 31;
@@ -110,7 +110,8 @@ impl Filling {
 
 impl MixTransaction {
     pub fn writes(&self) -> bool {
-        let is_write = |statement: &MixStatement| Kind::of(&statement.sql) == Kind::Write;
+        let is_write =
+            |statement: &MixStatement| StatementKind::of(&statement.sql) == StatementKind::Write;
         self.statements.iter().any(is_write)
     }
 
@@ -147,7 +148,7 @@ fn check_arguments(
     arguments: &[Generator],
     earlier: usize,
 ) -> Result<()> {
-    let parameters = Statement::new(Kind::of(sql), sql).parameters();
+    let parameters = Statement::new(StatementKind::of(sql), sql).parameters();
     if parameters != arguments.len() {
         return refuse(format!(
             "{position} has {parameters} parameters and {} arguments",

@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::error::{Class, EngineError, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Action {
+pub enum BootAction {
     Install,
     Remove,
     Show,
@@ -33,16 +33,16 @@ const CRON: &str = "etc/cron.d/paribus-undo";
 const ENGINE: &str = "paribus-engine-at-boot";
 
 /// `root` is `/`, except for an image under construction.
-pub fn at_boot(action: Action, journals: &Path, root: &Path) -> Result<AtBoot> {
+pub fn at_boot(action: BootAction, journals: &Path, root: &Path) -> Result<AtBoot> {
     let engine = journals.with_file_name(ENGINE);
     match action {
-        Action::Install => install(journals, &engine, root)?,
-        Action::Remove => {
+        BootAction::Install => install(journals, &engine, root)?,
+        BootAction::Remove => {
             for path in files(&engine, root) {
                 fs::remove_file(&path).map_err(|cause| refused("remove", &path, &cause))?;
             }
         }
-        Action::Show => {}
+        BootAction::Show => {}
     }
     Ok(AtBoot {
         files: files(&engine, root),
@@ -151,15 +151,18 @@ mod tests {
             let journals = root.join("state/journal");
             fs::create_dir_all(root.join(folder)).unwrap();
             assert_eq!(
-                at_boot(Action::Show, &journals, root).unwrap().files.len(),
+                at_boot(BootAction::Show, &journals, root)
+                    .unwrap()
+                    .files
+                    .len(),
                 0
             );
             for _ in 0..2 {
-                let files = at_boot(Action::Install, &journals, root).unwrap().files;
+                let files = at_boot(BootAction::Install, &journals, root).unwrap().files;
                 assert!(files.contains(&root.join("state").join(ENGINE)));
                 assert!(files.len() >= 2, "{files:?}");
             }
-            let gone = at_boot(Action::Remove, &journals, root).unwrap();
+            let gone = at_boot(BootAction::Remove, &journals, root).unwrap();
             assert_eq!(gone.files, Vec::<PathBuf>::new());
         }
     }
@@ -168,10 +171,10 @@ mod tests {
     fn a_machine_without_a_starter_or_a_path_that_would_be_two_words_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let journals = directory.path().join("journal");
-        assert!(at_boot(Action::Install, &journals, directory.path()).is_err());
+        assert!(at_boot(BootAction::Install, &journals, directory.path()).is_err());
         fs::create_dir_all(directory.path().join("etc/cron.d")).unwrap();
         let journals = directory.path().join("a b; id/journal");
-        assert!(at_boot(Action::Install, &journals, directory.path()).is_err());
+        assert!(at_boot(BootAction::Install, &journals, directory.path()).is_err());
         assert!(!directory.path().join(CRON).exists());
     }
 }

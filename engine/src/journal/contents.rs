@@ -3,7 +3,7 @@
 //! In: the readings of both files. Out: the usable lines by number, and the unusable ones. Called
 //! by `journal::directory`, `journal::file` and `journal::undo`.
 
-use super::line::{Damage, Line, Reading, Record, is_header};
+use super::line::{Line, LineDamage, Reading, Record, is_header};
 
 const SHOWN_CHARACTERS: usize = 200;
 
@@ -13,7 +13,7 @@ pub struct Contents {
     /// Sorted by number.
     pub lines: Vec<Line>,
     /// The lines that neither file holds: each may have been a change.
-    pub damaged: Vec<Damage>,
+    pub damaged: Vec<LineDamage>,
 }
 
 impl Contents {
@@ -33,7 +33,7 @@ impl Contents {
             && acknowledged.is_none_or(|acknowledged| acknowledged > journal.last())
         {
             let start: String = torn.chars().take(SHOWN_CHARACTERS).collect();
-            damaged.push(Damage {
+            damaged.push(LineDamage {
                 line: journal.last() + 1,
                 reason: format!("it is incomplete: {}", start.escape_debug()),
             });
@@ -49,20 +49,20 @@ impl Contents {
         for number in 1..=last {
             let is_known = lines.iter().any(|line| line.line == number);
             if !is_known && damaged.iter().all(|damage| damage.line != number) {
-                damaged.push(Damage {
+                damaged.push(LineDamage {
                     line: number,
                     reason: "it is missing".into(),
                 });
             }
         }
         if !lines.iter().any(is_header) && damaged.iter().all(|damage| damage.line != 1) {
-            damaged.push(Damage {
+            damaged.push(LineDamage {
                 line: 1,
                 reason: "the header is missing".into(),
             });
         }
         if acknowledged.is_none() && damaged.is_empty() {
-            damaged.push(Damage {
+            damaged.push(LineDamage {
                 line: last + 1,
                 reason: "the number of lines cannot be read, so this one may be missing".into(),
             });

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::contents::Contents;
-use super::line::{self, Change, Damage, Line, Record, VERSION};
+use super::line::{self, Change, Line, LineDamage, Record, VERSION};
 use super::replica::{Replica, write_error};
 use crate::clock;
 use crate::error::Result;
@@ -30,7 +30,7 @@ pub struct Journal {
     experiment: String,
     next_line: u64,
     pub changes: Vec<OpenChange>,
-    pub damaged: Vec<Damage>,
+    pub damaged: Vec<LineDamage>,
 }
 
 impl Journal {

@@ -69,7 +69,7 @@ pub struct Change {
 pub struct Reading {
     pub lines: Vec<Line>,
     /// The unusable lines.
-    pub damaged: Vec<Damage>,
+    pub damaged: Vec<LineDamage>,
     /// The length up to the last complete line.
     pub complete_bytes: u64,
     /// The incomplete last line.
@@ -84,7 +84,7 @@ pub struct Reading {
 
 /// A line that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Damage {
+pub struct LineDamage {
     pub line: u64,
     pub reason: String,
 }
@@ -165,7 +165,7 @@ pub fn decode(bytes: &[u8]) -> Reading {
                 reading.torn = Some(String::from_utf8_lossy(chunk).into_owned());
                 break;
             }
-            Err(reason) => reading.damaged.push(Damage {
+            Err(reason) => reading.damaged.push(LineDamage {
                 line: index as u64 + 1,
                 reason,
             }),

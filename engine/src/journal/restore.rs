@@ -12,8 +12,8 @@ use super::device;
 use super::directory::Directory;
 use super::event::JournalEvent;
 use super::file::{Journal, OpenChange};
-use super::line::{Change, Damage};
-use super::undo_values::{Outcome, Stuck, undo_all};
+use super::line::{Change, LineDamage};
+use super::undo_values::{Stuck, UndoOutcome, undo_all};
 use crate::error::{Class, EngineError, Result};
 use crate::event::Events;
 use crate::machine;
@@ -93,7 +93,7 @@ fn restore(journal: &mut Journal, events: &Events) -> Leftover {
     leftover
 }
 
-type Judged = Vec<(OpenChange, Outcome)>;
+type Judged = Vec<(OpenChange, UndoOutcome)>;
 
 /// Separates the changes of unchanged devices from those of replaced devices, which must not be
 /// written.
@@ -124,7 +124,7 @@ fn expected(change: &Change) -> String {
 }
 
 /// The error for a line that cannot be used.
-pub(super) fn damaged(path: &Path, damage: &Damage) -> EngineError {
+pub(super) fn damaged(path: &Path, damage: &LineDamage) -> EngineError {
     EngineError::new(
         Class::JournalLine,
         format!(

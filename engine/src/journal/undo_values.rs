@@ -21,20 +21,20 @@ pub struct Stuck {
 }
 
 /// The value in force, or the failure.
-pub type Outcome = std::result::Result<String, Stuck>;
+pub type UndoOutcome = std::result::Result<String, Stuck>;
 
 /// Undoes all changes, the last one first; returns for each change the value in force or the
 /// failure.
 pub fn undo_all(
     changes: &[OpenChange],
     execute: impl Fn(&Action) -> io::Result<()>,
-) -> Vec<Outcome> {
+) -> Vec<UndoOutcome> {
     let originals = originals(changes);
     let mut refused = write_all(changes, &execute);
     if originals.iter().any(|action| check(action).is_err()) {
         refused = write_all(changes, &execute);
     }
-    let judged: Vec<(String, Outcome)> = originals
+    let judged: Vec<(String, UndoOutcome)> = originals
         .into_iter()
         .map(|action| (action.subject(), judge(action, &refused)))
         .collect();
@@ -80,7 +80,7 @@ fn write_all(
 
 /// The value in force, or the failure. A refused write explains a wrong value better than its
 /// readback.
-fn judge(action: &Action, refused: &[(&Action, io::Error)]) -> Outcome {
+fn judge(action: &Action, refused: &[(&Action, io::Error)]) -> UndoOutcome {
     check(action).map_err(
         |stuck| match refused.iter().find(|(other, _)| *other == action) {
             None => stuck,
@@ -92,7 +92,7 @@ fn judge(action: &Action, refused: &[(&Action, io::Error)]) -> Outcome {
     )
 }
 
-fn check(action: &Action) -> Outcome {
+fn check(action: &Action) -> UndoOutcome {
     let expected = action.expected();
     let subject = action.subject();
     match action.read_back() {

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::db::statement::Kind;
+use crate::db::statement::StatementKind;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Statements {
@@ -27,11 +27,11 @@ pub struct Statements {
 
 impl Statements {
     #[inline]
-    pub fn count(&mut self, kind: Kind) {
+    pub fn count(&mut self, kind: StatementKind) {
         match kind {
-            Kind::Read => self.read_queries += 1,
-            Kind::Write => self.write_queries += 1,
-            Kind::Other => self.other_queries += 1,
+            StatementKind::Read => self.read_queries += 1,
+            StatementKind::Write => self.write_queries += 1,
+            StatementKind::Other => self.other_queries += 1,
         }
     }
 

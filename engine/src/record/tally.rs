@@ -35,7 +35,7 @@ pub struct Tally {
 
 /// Operations of one interval. Errors are counted by class and are not operations.
 #[derive(Debug, Serialize)]
-pub struct Counts {
+pub struct TallyCounts {
     pub operations: u64,
     pub reads: u64,
     pub writes: u64,
@@ -152,8 +152,8 @@ impl Tally {
         self.read_bytes + self.written_bytes
     }
 
-    pub fn counts(&self) -> Counts {
-        Counts {
+    pub fn counts(&self) -> TallyCounts {
+        TallyCounts {
             operations: self.reads + self.writes + self.fsyncs + self.transactions,
             reads: self.reads,
             writes: self.writes,

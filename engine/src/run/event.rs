@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::record::histogram::ResponseSummary;
-use crate::record::tally::Counts;
+use crate::record::tally::TallyCounts;
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename = "interval")]
@@ -14,7 +14,7 @@ pub struct Interval {
     pub start_s: f64,
     pub duration_s: f64,
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: TallyCounts,
     pub mean_s: Option<f64>,
     pub p50_s: Option<f64>,
     pub p95_s: Option<f64>,
@@ -44,7 +44,7 @@ pub struct Pacing {
 #[derive(Debug, Serialize)]
 pub struct PartResult {
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: TallyCounts,
     pub throughput_per_s: f64,
     pub bytes_per_s: f64,
     pub response: ResponseSummary,
@@ -58,7 +58,7 @@ pub struct WindowResult {
     pub start_unix_s: f64,
     pub duration_s: f64,
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: TallyCounts,
     /// Reads and writes, or transactions, per second. Fsyncs count as work but not as throughput.
     pub throughput_per_s: f64,
     pub bytes_per_s: f64,

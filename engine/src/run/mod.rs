@@ -22,7 +22,7 @@ use crate::load::inbox::Message;
 use crate::load::stop::OnRequest;
 use crate::machine;
 use crate::workload::event::DataEvent;
-use crate::workload::fileio::prepare::Step;
+use crate::workload::fileio::prepare::PrepareStep;
 use crate::workload::shared;
 
 /// Time limit for a prepare to stop by itself after stdin is closed.
@@ -61,14 +61,14 @@ fn prepare_data(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result<
     let stop = OnRequest::default();
     stop_at_end_of_input(inbox, stop.clone())?;
     let report = |step| match step {
-        Step::Written {
+        PrepareStep::Written {
             done_bytes,
             total_bytes,
         } => events.emit(&DataEvent::Progress {
             done_bytes,
             total_bytes,
         }),
-        Step::Finishing => events.emit(&Phase::now(PhaseName::Finishing)),
+        PrepareStep::Finishing => events.emit(&Phase::now(PhaseName::Finishing)),
     };
     shared::prepare_data(job, &stop, report)?;
     events.emit(&Phase::now(PhaseName::Finished));

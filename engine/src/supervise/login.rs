@@ -18,7 +18,7 @@ use crate::error::{EngineError, Result};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Login {
+pub struct ToolLogin {
     database: Database,
     /// The file to write; it lives as long as the program.
     path: PathBuf,
@@ -50,7 +50,7 @@ impl Drop for PasswordFile {
     }
 }
 
-impl Login {
+impl ToolLogin {
     /// Writes the file, and returns it with the variables for the program's environment.
     pub fn provide(&self) -> Result<(PasswordFile, BTreeMap<String, String>)> {
         let server = match &self.database {
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    fn login(form: &str, path: &str, password: &str) -> Login {
+    fn login(form: &str, path: &str, password: &str) -> ToolLogin {
         let database = serde_json::json!({"driver": "mysql", "user": "u", "database": "d", "password": password});
         let job = serde_json::json!({"database": database, "path": path, "form": form, "variable": "MYSQL_PWD"});
         serde_json::from_value(job).unwrap()

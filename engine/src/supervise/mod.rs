@@ -22,7 +22,7 @@ use crate::event::{Events, Hello};
 use crate::input::{self, Input};
 use crate::job;
 use crate::machine;
-use login::Login;
+use login::ToolLogin;
 use process::Process;
 
 const LAST_LINES: usize = 20;
@@ -43,7 +43,7 @@ struct SuperviseJob {
     environment: BTreeMap<String, String>,
     /// The server that a tool logs in to, and where the tool finds the password.
     #[serde(default)]
-    login: Option<Login>,
+    login: Option<ToolLogin>,
     #[serde(default)]
     stop_signal: StopSignal,
     /// The time between the stop signal and the kill.

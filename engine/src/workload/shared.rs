@@ -9,25 +9,27 @@ use std::sync::mpsc::Sender;
 use super::event::Verified;
 use super::fileio::cleanup;
 use super::fileio::pattern::streams;
-use super::fileio::prepare::{self, Step};
+use super::fileio::prepare::{self, PrepareStep};
 use super::fileio::verified::{Verification, verify};
 use super::{fileio, sql};
 use crate::error::{EngineError, Result};
-use crate::job::{Job, Workload};
+use crate::job::{Job, WorkloadJob};
 use crate::load::inbox::Message;
 use crate::load::stop::OnRequest;
 use crate::load::workers::Workers;
 
 pub enum Shared {
-    Files(fileio::shared::Shared),
-    Sql(sql::shared::Shared),
+    Files(fileio::shared::FileShared),
+    Sql(sql::shared::SqlShared),
 }
 
 impl Shared {
     pub fn open(job: &Job) -> Result<Shared> {
         Ok(match &job.workload {
-            Workload::Files(files) => Shared::Files(fileio::shared::Shared::open(job, files)?),
-            Workload::Sql(sql) => Shared::Sql(sql::shared::Shared::open(sql, job.cache)?),
+            WorkloadJob::Files(files) => {
+                Shared::Files(fileio::shared::FileShared::open(job, files)?)
+            }
+            WorkloadJob::Sql(sql) => Shared::Sql(sql::shared::SqlShared::open(sql, job.cache)?),
         })
     }
 
@@ -35,14 +37,14 @@ impl Shared {
     pub fn spawn(&self, job: &Job, sender: &Sender<Message>) -> Result<Workers> {
         let mut workers = Workers::of(job);
         match (&job.workload, self) {
-            (Workload::Files(files), Shared::Files(shared)) => {
+            (WorkloadJob::Files(files), Shared::Files(shared)) => {
                 fileio::spawn::spawn(&mut workers, job, files, shared, sender)?;
             }
-            (Workload::Sql(sql), Shared::Sql(shared)) => {
+            (WorkloadJob::Sql(sql), Shared::Sql(shared)) => {
                 sql::spawn::spawn(&mut workers, job, sql, shared, sender)?;
             }
             // Opened for another job. Each kind is named, so that the compiler asks for a new one.
-            (Workload::Files(_) | Workload::Sql(_), _) => {}
+            (WorkloadJob::Files(_) | WorkloadJob::Sql(_), _) => {}
         }
         Ok(workers)
     }
@@ -79,44 +81,44 @@ impl Shared {
 /// The names of the streams of a load; one empty name where there is only one stream.
 pub fn stream_names(job: &Job) -> Vec<&'static str> {
     match &job.workload {
-        Workload::Files(files) => streams(files, &job.load)
+        WorkloadJob::Files(files) => streams(files, &job.load)
             .iter()
             .map(|stream| stream.name)
             .collect(),
-        Workload::Sql(_) => vec![""],
+        WorkloadJob::Sql(_) => vec![""],
     }
 }
 
 /// Makes the data of a load.
-pub fn prepare_data(job: &Job, stop: &OnRequest, report: impl Fn(Step)) -> Result<()> {
+pub fn prepare_data(job: &Job, stop: &OnRequest, report: impl Fn(PrepareStep)) -> Result<()> {
     match &job.workload {
-        Workload::Files(files) => {
+        WorkloadJob::Files(files) => {
             prepare::prepare(files.data(), files.io().direct, job.seed, stop, report)
         }
-        Workload::Sql(sql) => sql::prepare::prepare(sql, job.seed, stop, report),
+        WorkloadJob::Sql(sql) => sql::prepare::prepare(sql, job.seed, stop, report),
     }
 }
 
 /// Reads the data into the cache of its server.
 pub fn warm_data(job: &Job) -> Result<()> {
     match &job.workload {
-        Workload::Sql(sql) => sql::prepare::warm(sql),
-        Workload::Files(_) => Err(EngineError::bad_job("only a database has a cache to warm")),
+        WorkloadJob::Sql(sql) => sql::prepare::warm(sql),
+        WorkloadJob::Files(_) => Err(EngineError::bad_job("only a database has a cache to warm")),
     }
 }
 
 /// Compares verified data with the acknowledged writes.
 pub fn verify_data(job: &Job, stop: &OnRequest, progress: impl Fn(u64, u64)) -> Result<Verified> {
     match &job.workload {
-        Workload::Files(files) => verify::verify(job, files, stop, progress),
-        Workload::Sql(_) => Err(EngineError::bad_job("only data of files can be verified")),
+        WorkloadJob::Files(files) => verify::verify(job, files, stop, progress),
+        WorkloadJob::Sql(_) => Err(EngineError::bad_job("only data of files can be verified")),
     }
 }
 
 /// Removes the data of a load.
 pub fn cleanup_data(job: &Job) -> Result<()> {
     match &job.workload {
-        Workload::Files(files) => cleanup::cleanup(files.data()),
-        Workload::Sql(sql) => sql::prepare::cleanup(sql),
+        WorkloadJob::Files(files) => cleanup::cleanup(files.data()),
+        WorkloadJob::Sql(sql) => sql::prepare::cleanup(sql),
     }
 }

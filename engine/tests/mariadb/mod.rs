@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use paribus_engine::db::server::{Secret, Server, Tls};
 use paribus_engine::db::statement::Statement;
-use paribus_engine::db::{Connection as _, Execution, mysql::Connection};
+use paribus_engine::db::{Connection as _, Execution, mysql::MySqlConnection};
 use tempfile::TempDir;
 
 pub const PASSWORD: &str = "it's a sécret";
@@ -125,7 +125,7 @@ impl Mariadb {
     }
 
     /// As the user of the test, who has all rights and needs no password.
-    pub fn administrator(&self) -> Connection {
+    pub fn administrator(&self) -> MySqlConnection {
         let server = Server {
             password: None,
             database: String::new(),
@@ -180,8 +180,8 @@ impl Drop for Mariadb {
     }
 }
 
-pub fn open(server: &Server) -> paribus_engine::db::error::Result<Connection> {
-    Connection::open(server, &[] as &[Statement], Execution::Text)
+pub fn open(server: &Server) -> paribus_engine::db::error::DbResult<MySqlConnection> {
+    MySqlConnection::open(server, &[] as &[Statement], Execution::Text)
 }
 
 const SMALL: [&str; 3] = [

@@ -13,10 +13,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use paribus_engine::db::argument::{ArgumentList, Arguments};
-use paribus_engine::db::error::Result;
-use paribus_engine::db::postgres::Connection;
+use paribus_engine::db::error::DbResult;
+use paribus_engine::db::postgres::PostgresConnection;
 use paribus_engine::db::server::{Secret, Server, Tls};
-use paribus_engine::db::statement::{Kind, Statement};
+use paribus_engine::db::statement::{Statement, StatementKind};
 use paribus_engine::db::{Answer, Connection as _, Execution};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -116,7 +116,9 @@ impl Postgres {
 
     fn wait(&self) {
         let started = Instant::now();
-        while let Err(error) = Connection::open(&self.by_socket("trusted"), &[], Execution::Text) {
+        while let Err(error) =
+            PostgresConnection::open(&self.by_socket("trusted"), &[], Execution::Text)
+        {
             if started.elapsed() > Duration::from_secs(30) {
                 let log = fs::read_to_string(self.folder.join("log")).unwrap_or_default();
                 panic!("the server does not start: {error}\n{log}");
@@ -147,12 +149,18 @@ impl Postgres {
         }
     }
 
-    pub fn connect(&self, statements: &[&str], execution: Execution) -> Connection {
-        Connection::open(&self.by_socket("trusted"), &prepared(statements), execution).unwrap()
+    pub fn connect(&self, statements: &[&str], execution: Execution) -> PostgresConnection {
+        PostgresConnection::open(&self.by_socket("trusted"), &prepared(statements), execution)
+            .unwrap()
     }
 
     /// A connection after the table was created again, with rows 1 to 1000.
-    pub fn with_table(&self, name: &str, statements: &[&str], execution: Execution) -> Connection {
+    pub fn with_table(
+        &self,
+        name: &str,
+        statements: &[&str],
+        execution: Execution,
+    ) -> PostgresConnection {
         let mut first = self.connect(&[], Execution::Text);
         first
             .query(&format!(
@@ -183,21 +191,21 @@ impl Drop for Postgres {
 pub fn prepared(statements: &[&str]) -> Vec<Statement> {
     statements
         .iter()
-        .map(|sql| Statement::new(Kind::Other, sql))
+        .map(|sql| Statement::new(StatementKind::Other, sql))
         .collect()
 }
 
 /// Sends, and waits for the answer.
 pub fn execute(
-    connection: &mut Connection,
+    connection: &mut PostgresConnection,
     statement: usize,
     arguments: Arguments<'_>,
-) -> Result<Answer> {
+) -> DbResult<Answer> {
     connection.send(statement, arguments)?;
     answer(connection)
 }
 
-pub fn answer(connection: &mut Connection) -> Result<Answer> {
+pub fn answer(connection: &mut PostgresConnection) -> DbResult<Answer> {
     loop {
         let limit = Timespec {
             tv_sec: 20,
@@ -213,7 +221,7 @@ pub fn answer(connection: &mut Connection) -> Result<Answer> {
 }
 
 /// The only value of the only row.
-pub fn cell(connection: &mut Connection, sql: &str) -> Option<String> {
+pub fn cell(connection: &mut PostgresConnection, sql: &str) -> Option<String> {
     let mut rows = connection.query(sql).unwrap();
     assert_eq!((rows.rows.len(), rows.rows[0].len()), (1, 1), "{sql}");
     rows.rows.remove(0).remove(0)

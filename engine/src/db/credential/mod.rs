@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::error::{DbError, Kind, Result};
+use super::error::{DbError, DbErrorKind, DbResult};
 use super::server::{Secret, Server};
 use crate::folder;
 
@@ -43,7 +43,7 @@ pub struct Login {
 
 impl Credential {
     /// The login of this server. An unusable source is an error.
-    pub fn find(&self, server: &Server) -> Result<Login> {
+    pub fn find(&self, server: &Server) -> DbResult<Login> {
         let alone = |password: &str| Login {
             user: None,
             password: Some(Secret::new(password)),
@@ -64,7 +64,7 @@ impl Credential {
 }
 
 /// The text of a file that others cannot read. It never becomes part of an error.
-fn read(path: &Path) -> Result<String> {
+fn read(path: &Path) -> DbResult<String> {
     let unreadable = |cause: &dyn std::fmt::Display| {
         denied(format!(
             "cannot read the password in {}: {cause}",
@@ -98,7 +98,7 @@ fn read(path: &Path) -> Result<String> {
 }
 
 fn denied(message: String) -> DbError {
-    DbError::new(Kind::Denied, "", message)
+    DbError::new(DbErrorKind::Denied, "", message)
 }
 
 #[cfg(test)]
@@ -130,7 +130,7 @@ mod tests {
             let error = Credential::File(file.path().into())
                 .find(&server())
                 .unwrap_err();
-            assert_eq!(error.kind, Kind::Denied);
+            assert_eq!(error.kind, DbErrorKind::Denied);
             assert!(error.message.contains("chmod 600"), "{error}");
             assert!(!error.message.contains("hidden"));
         }

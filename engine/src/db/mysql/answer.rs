@@ -8,13 +8,13 @@
 use super::ending::Status;
 use super::packet::{self, HEAD, LONGEST};
 use super::results::{Progress, Results};
-use crate::db::error::{DbError, Result};
+use crate::db::error::{DbError, DbResult};
 
 /// The packet that ends a result is parsed as a whole; servers send far less than this.
 const WHOLE: usize = 64 << 10;
 
 #[derive(Debug)]
-pub struct Answer {
+pub struct MySqlAnswer {
     results: Results,
     /// The missing bytes of the packet under way.
     skip: usize,
@@ -22,9 +22,9 @@ pub struct Answer {
     continued: bool,
 }
 
-impl Answer {
-    pub fn new(short_ends: bool, status: Status) -> Answer {
-        Answer {
+impl MySqlAnswer {
+    pub fn new(short_ends: bool, status: Status) -> MySqlAnswer {
+        MySqlAnswer {
             results: Results::new(short_ends, status),
             skip: 0,
             continued: false,
@@ -38,13 +38,13 @@ impl Answer {
     /// Expects another answer.
     #[inline]
     pub fn restart(&mut self) {
-        *self = Answer::new(self.results.short_ends, self.results.status);
+        *self = MySqlAnswer::new(self.results.short_ends, self.results.status);
     }
 
     /// Parses complete parts of `bytes`; returns the number of consumed bytes first. After an error
     /// it consumes all bytes up to the end of the answer, unless the server is not understood.
     #[inline]
-    pub fn feed(&mut self, bytes: &[u8]) -> (usize, Result<Progress>) {
+    pub fn feed(&mut self, bytes: &[u8]) -> (usize, DbResult<Progress>) {
         let mut at = 0;
         loop {
             let skipped = self.skip.min(bytes.len() - at);
@@ -98,7 +98,7 @@ impl Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::error::Kind;
+    use crate::db::error::DbErrorKind;
 
     const COLUMN: &[u8] = b"\x03def and more";
     const OK: &[u8] = &[0, 3, 0, 2, 0, 0, 0];
@@ -117,8 +117,8 @@ mod tests {
     }
 
     /// In pieces of that length, as a stream may deliver them.
-    fn fed(short_ends: bool, bytes: &[u8], piece: usize) -> Result<Progress> {
-        let mut answer = Answer::new(short_ends, Status(0));
+    fn fed(short_ends: bool, bytes: &[u8], piece: usize) -> DbResult<Progress> {
+        let mut answer = MySqlAnswer::new(short_ends, Status(0));
         let mut buffer = Vec::new();
         for piece in bytes.chunks(piece) {
             buffer.extend_from_slice(piece);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn comes_to(short_ends: bool, payloads: &[&[u8]], expected: Result<Progress>) {
+    fn comes_to(short_ends: bool, payloads: &[&[u8]], expected: DbResult<Progress>) {
         let bytes = packets(payloads);
         for piece in [bytes.len(), 1, 2, 3, 5, 7, 64] {
             assert_eq!(
@@ -146,7 +146,7 @@ mod tests {
     }
 
     fn deadlock() -> DbError {
-        DbError::new(Kind::Conflict, "1213", "Deadlock")
+        DbError::new(DbErrorKind::Conflict, "1213", "Deadlock")
     }
 
     #[test]
@@ -212,14 +212,14 @@ mod tests {
 
     #[test]
     fn a_file_is_refused_and_the_statement_fails() {
-        let mut answer = Answer::new(true, Status(0));
+        let mut answer = MySqlAnswer::new(true, Status(0));
         let request = packets(&[b"\xfb/etc/passwd"]);
         assert_eq!(
             answer.feed(&request),
             (request.len(), Ok(Progress::RefuseFile(2)))
         );
         let (_, outcome) = answer.feed(&packets(&[OK]));
-        assert_eq!(outcome.unwrap_err().kind, Kind::Refused);
+        assert_eq!(outcome.unwrap_err().kind, DbErrorKind::Refused);
         answer.restart();
         assert_eq!(answer.feed(&packets(&[OK])).1, Ok(Progress::Whole(3)));
     }
@@ -234,8 +234,8 @@ mod tests {
             &[&[0]],
             &[&[1], COLUMN, &[]],
         ] {
-            let (_, outcome) = Answer::new(true, Status(0)).feed(&packets(payloads));
-            assert_eq!(outcome.unwrap_err().kind, Kind::Protocol);
+            let (_, outcome) = MySqlAnswer::new(true, Status(0)).feed(&packets(payloads));
+            assert_eq!(outcome.unwrap_err().kind, DbErrorKind::Protocol);
         }
     }
 }

@@ -5,8 +5,8 @@
 
 use super::ending::{self, NO_COLUMNS, WANTS_FILE};
 use super::rows::Packets;
-use super::{Connection, QUERY, refusal};
-use crate::db::error::{DbError, Kind, Result};
+use super::{MySqlConnection, QUERY, refusal};
+use crate::db::error::{DbError, DbErrorKind, DbResult};
 
 /// The refusals of servers that accept no files from clients.
 const NOT_ALLOWED: [&str; 3] = ["1148", "3948", "4166"];
@@ -14,10 +14,10 @@ const NOT_ALLOWED: [&str; 3] = ["1148", "3948", "4166"];
 /// The size of one packet.
 const CHUNK: usize = 256 << 10;
 
-impl Connection {
+impl MySqlConnection {
     /// Loads `rows` rows into a table. `into` is its name and its column separators. Returns false
     /// where the server accepts no rows in this way.
-    pub fn load_data(&mut self, into: &str, lines: &[u8], rows: u64) -> Result<bool> {
+    pub fn load_data(&mut self, into: &str, lines: &[u8], rows: u64) -> DbResult<bool> {
         let sql = format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {into}");
         self.wire.command(QUERY, &sql)?;
         match self.wire.next()?.split_first() {
@@ -44,7 +44,7 @@ impl Connection {
         if loaded != rows {
             // The server silently skips client rows that it cannot load.
             let message = format!("the server has loaded {loaded} of {rows} rows into {into}");
-            return Err(DbError::new(Kind::Refused, "", message));
+            return Err(DbError::new(DbErrorKind::Refused, "", message));
         }
         Ok(true)
     }

@@ -4,7 +4,7 @@
 //! Called by `login`.
 
 use super::password;
-use crate::db::error::{DbError, Result};
+use crate::db::error::{DbError, DbResult};
 
 /// The server has the password's hash in its cache, or does not.
 const REMEMBERED: u8 = 3;
@@ -25,7 +25,7 @@ impl CachingSha2 {
         password: &str,
         nonce: &[u8],
         private: bool,
-    ) -> Result<Option<Vec<u8>>> {
+    ) -> DbResult<Option<Vec<u8>>> {
         match server_data {
             [REMEMBERED] => Ok(None),
             [NOT_REMEMBERED] if private => password::clear(password, private).map(Some),

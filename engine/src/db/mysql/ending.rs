@@ -3,9 +3,9 @@
 //! In: packets that are no column and no row, without their first byte. Out: their fields. Called
 //! by `answer` and `rows`.
 
-use super::fields::Fields;
+use super::fields::MySqlFields;
 use super::packet::LONGEST;
-use crate::db::error::{DbError, Kind, Result};
+use crate::db::error::{DbError, DbErrorKind, DbResult};
 
 /// In place of a number of columns: no rows are returned.
 pub const NO_COLUMNS: u8 = 0;
@@ -41,8 +41,8 @@ pub fn is_end(first: u8, length: usize, short_ends: bool) -> bool {
 
 /// The number of changed rows of a statement that returns none.
 #[inline]
-pub fn changed(packet: &[u8]) -> Result<(u64, Status)> {
-    let mut fields = Fields(packet);
+pub fn changed(packet: &[u8]) -> DbResult<(u64, Status)> {
+    let mut fields = MySqlFields(packet);
     let changed = fields.number()?;
     fields.number()?;
     Ok((changed, Status(fields.u16()?)))
@@ -50,11 +50,11 @@ pub fn changed(packet: &[u8]) -> Result<(u64, Status)> {
 
 /// The status after the last row.
 #[inline]
-pub fn after_rows(packet: &[u8], short_ends: bool) -> Result<Status> {
+pub fn after_rows(packet: &[u8], short_ends: bool) -> DbResult<Status> {
     if short_ends {
         return changed(packet).map(|(_, status)| status);
     }
-    let mut fields = Fields(packet);
+    let mut fields = MySqlFields(packet);
     fields.u16()?;
     fields.u16().map(Status)
 }
@@ -62,5 +62,5 @@ pub fn after_rows(packet: &[u8], short_ends: bool) -> Result<Status> {
 #[cold]
 pub fn file_refused() -> DbError {
     let message = "the statement reads a file of the client, which is refused";
-    DbError::new(Kind::Refused, "", message)
+    DbError::new(DbErrorKind::Refused, "", message)
 }

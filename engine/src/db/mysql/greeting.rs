@@ -3,10 +3,10 @@
 //! In: the first packet of the server, and the login. Out: the server's capabilities; the client's
 //! answer. Called by `login`.
 
-use super::fields::Fields;
-use super::password::Method;
+use super::fields::MySqlFields;
+use super::password::PasswordMethod;
 use super::prepared::write_length;
-use crate::db::error::{DbError, Result};
+use crate::db::error::{DbError, DbResult};
 
 /// The capabilities of a side, with the names of the protocol.
 pub mod can {
@@ -51,8 +51,8 @@ pub struct Greeting {
 }
 
 impl Greeting {
-    pub fn read(packet: &[u8]) -> Result<Greeting> {
-        let mut fields = Fields(packet);
+    pub fn read(packet: &[u8]) -> DbResult<Greeting> {
+        let mut fields = MySqlFields(packet);
         let version = fields.u8()?;
         if version != 10 {
             return Err(DbError::protocol(format!(
@@ -91,7 +91,13 @@ pub fn begin(can: u32) -> Vec<u8> {
 }
 
 /// The client's answer: the login, and the proof of the password.
-pub fn introduce(can: u32, user: &str, database: &str, method: Method, proof: &[u8]) -> Vec<u8> {
+pub fn introduce(
+    can: u32,
+    user: &str,
+    database: &str,
+    method: PasswordMethod,
+    proof: &[u8],
+) -> Vec<u8> {
     let mut answer = begin(can);
     answer.extend_from_slice(user.as_bytes());
     answer.push(0);

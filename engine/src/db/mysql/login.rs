@@ -5,11 +5,11 @@
 
 use super::caching_sha2::CachingSha2;
 use super::ending::{self, Status};
-use super::fields::Fields;
+use super::fields::MySqlFields;
 use super::greeting::{self, Greeting, can};
-use super::password::Method;
+use super::password::PasswordMethod;
 use super::refusal;
-use crate::db::error::{DbError, Kind, Result};
+use crate::db::error::{DbError, DbErrorKind, DbResult};
 use crate::db::server::{Server, Tls};
 
 const CONSENT: u8 = 0;
@@ -17,7 +17,7 @@ const MORE: u8 = 1;
 const OTHER_METHOD: u8 = 0xfe;
 
 #[derive(Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum LoginStep {
     /// Wait for another packet of the server.
     Listen,
     Send(Vec<u8>),
@@ -27,22 +27,22 @@ pub enum Step {
     In(Status),
 }
 
-pub struct Login<'a> {
+pub struct MySqlLogin<'a> {
     server: &'a Server,
     /// The capabilities of both sides.
     can: u32,
-    method: Method,
+    method: PasswordMethod,
     nonce: Vec<u8>,
     greeted: bool,
     caching: CachingSha2,
 }
 
-impl<'a> Login<'a> {
-    pub fn new(server: &'a Server) -> Login<'a> {
-        Login {
+impl<'a> MySqlLogin<'a> {
+    pub fn new(server: &'a Server) -> MySqlLogin<'a> {
+        MySqlLogin {
             server,
             can: 0,
-            method: Method::Native,
+            method: PasswordMethod::Native,
             nonce: Vec::new(),
             greeted: false,
             caching: CachingSha2::default(),
@@ -55,16 +55,16 @@ impl<'a> Login<'a> {
     }
 
     /// The next step after this packet; `private` states that nobody else can read the connection.
-    pub fn take(&mut self, packet: &[u8], private: bool) -> Result<Step> {
-        let mut fields = Fields(packet);
+    pub fn take(&mut self, packet: &[u8], private: bool) -> DbResult<LoginStep> {
+        let mut fields = MySqlFields(packet);
         match (self.greeted, fields.u8()?) {
             (_, refusal::SIGN) => Err(refusal::read(fields.0)),
             (false, _) => self.greet(packet, private),
-            (true, CONSENT) => ending::changed(fields.0).map(|(_, status)| Step::In(status)),
+            (true, CONSENT) => ending::changed(fields.0).map(|(_, status)| LoginStep::In(status)),
             (true, OTHER_METHOD) => {
                 self.choose(fields.until_zero())?;
                 self.nonce = fields.0.to_vec();
-                self.prove(private).map(Step::Send)
+                self.prove(private).map(LoginStep::Send)
             }
             (true, MORE) => self.continue_method(fields.0, private),
             (true, other) => Err(DbError::protocol(format!(
@@ -73,7 +73,7 @@ impl<'a> Login<'a> {
         }
     }
 
-    fn greet(&mut self, packet: &[u8], private: bool) -> Result<Step> {
+    fn greet(&mut self, packet: &[u8], private: bool) -> DbResult<LoginStep> {
         let greeting = Greeting::read(packet)?;
         self.greeted = true;
         self.can = can::WANTED & greeting.can;
@@ -83,27 +83,27 @@ impl<'a> Login<'a> {
         self.nonce = greeting.nonce;
         // An unknown default method may not be that of this user; the server then asks for another
         // one.
-        self.method = Method::named(&greeting.method).unwrap_or(Method::Native);
+        self.method = PasswordMethod::named(&greeting.method).unwrap_or(PasswordMethod::Native);
         if self.server.tls == Tls::Off {
-            return self.introduce(private).map(Step::Send);
+            return self.introduce(private).map(LoginStep::Send);
         }
         if greeting.can & can::SSL == 0 {
             return Err(DbError::protocol("the server does not offer TLS"));
         }
         self.can |= can::SSL;
-        Ok(Step::Encrypt(greeting::begin(self.can)))
+        Ok(LoginStep::Encrypt(greeting::begin(self.can)))
     }
 
     /// The answer to the greeting.
-    pub fn introduce(&self, private: bool) -> Result<Vec<u8>> {
+    pub fn introduce(&self, private: bool) -> DbResult<Vec<u8>> {
         let Server { user, database, .. } = self.server;
         let proof = self.prove(private)?;
         let response = greeting::introduce(self.can, user, database, self.method, &proof);
         Ok(response)
     }
 
-    fn choose(&mut self, name: &[u8]) -> Result<()> {
-        self.method = Method::named(name).ok_or_else(|| {
+    fn choose(&mut self, name: &[u8]) -> DbResult<()> {
+        self.method = PasswordMethod::named(name).ok_or_else(|| {
             let name = match name {
                 b"" => "mysql_old_password".into(),
                 name => String::from_utf8_lossy(name),
@@ -111,18 +111,18 @@ impl<'a> Login<'a> {
             let message = format!(
                 "the server requires the authentication method {name}, which is not supported"
             );
-            DbError::new(Kind::Denied, "", message)
+            DbError::new(DbErrorKind::Denied, "", message)
         })?;
         Ok(())
     }
 
-    fn prove(&self, private: bool) -> Result<Vec<u8>> {
+    fn prove(&self, private: bool) -> DbResult<Vec<u8>> {
         self.method
             .prove(self.server.password(), &self.nonce, private)
     }
 
-    fn continue_method(&mut self, server_data: &[u8], private: bool) -> Result<Step> {
-        if self.method != Method::CachingSha2 {
+    fn continue_method(&mut self, server_data: &[u8], private: bool) -> DbResult<LoginStep> {
+        if self.method != PasswordMethod::CachingSha2 {
             let name = self.method.name();
             let message = format!("the server sends data that the method {name} does not define");
             return Err(DbError::protocol(message));
@@ -130,7 +130,7 @@ impl<'a> Login<'a> {
         let answer =
             self.caching
                 .take(server_data, self.server.password(), &self.nonce, private)?;
-        Ok(answer.map_or(Step::Listen, Step::Send))
+        Ok(answer.map_or(LoginStep::Listen, LoginStep::Send))
     }
 }
 
@@ -167,17 +167,17 @@ mod tests {
         packet
     }
 
-    fn greeted<'a>(server: &'a Server, method: &str) -> Login<'a> {
-        let mut login = Login::new(server);
+    fn greeted<'a>(server: &'a Server, method: &str) -> MySqlLogin<'a> {
+        let mut login = MySqlLogin::new(server);
         let answer = login.take(&greeting(can::WANTED | can::SSL, method), false);
         assert!(
-            matches!(answer, Ok(Step::Send(_) | Step::Encrypt(_))),
+            matches!(answer, Ok(LoginStep::Send(_) | LoginStep::Encrypt(_))),
             "{answer:?}"
         );
         login
     }
 
-    fn proof(method: Method) -> Vec<u8> {
+    fn proof(method: PasswordMethod) -> Vec<u8> {
         method
             .prove("secret", b"abcdefghijklmnopqrst\0", true)
             .unwrap()
@@ -186,30 +186,30 @@ mod tests {
     #[test]
     fn the_introduction_holds_what_was_agreed_on() {
         let server = server(Tls::Off);
-        let mut login = Login::new(&server);
+        let mut login = MySqlLogin::new(&server);
         let can = can::WANTED & !can::DEPRECATE_EOF;
         let greeting = greeting(can, "mysql_native_password");
-        let Step::Send(response) = login.take(&greeting, false).unwrap() else {
+        let LoginStep::Send(response) = login.take(&greeting, false).unwrap() else {
             panic!()
         };
         assert_eq!(response[..4], (can | can::CONNECT_WITH_DB).to_le_bytes());
         assert_eq!(response[8..32], [&[45][..], &[0; 23]].concat());
         let remainder = [
             b"me\0\x14",
-            &proof(Method::Native)[..],
+            &proof(PasswordMethod::Native)[..],
             b"lab\0mysql_native_password\0",
         ];
         assert_eq!(response[32..], remainder.concat());
         assert!(!login.short_ends());
-        assert_eq!(login.take(OK, false), Ok(Step::In(Status(2))));
+        assert_eq!(login.take(OK, false), Ok(LoginStep::In(Status(2))));
     }
 
     #[test]
     fn nothing_but_the_request_for_tls_goes_in_clear() {
         let server = server(Tls::Required);
-        let mut login = Login::new(&server);
+        let mut login = MySqlLogin::new(&server);
         let packet = greeting(can::WANTED | can::SSL, "mysql_clear_password");
-        let Step::Encrypt(request) = login.take(&packet, false).unwrap() else {
+        let LoginStep::Encrypt(request) = login.take(&packet, false).unwrap() else {
             panic!()
         };
         assert_eq!(request.len(), 32);
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(response[..32], request);
         let remainder = b"me\0\x07secret\0lab\0mysql_clear_password\0";
         assert_eq!(&response[32..], remainder);
-        let without = Login::new(&server).take(&greeting(can::WANTED, ""), false);
+        let without = MySqlLogin::new(&server).take(&greeting(can::WANTED, ""), false);
         assert!(without.unwrap_err().message.contains("does not offer TLS"));
     }
 
@@ -225,8 +225,8 @@ mod tests {
     fn a_hash_that_is_remembered_is_enough() {
         let server = server(Tls::Off);
         let mut login = greeted(&server, "caching_sha2_password");
-        assert_eq!(login.take(&[1, 3], false), Ok(Step::Listen));
-        assert_eq!(login.take(OK, false), Ok(Step::In(Status(2))));
+        assert_eq!(login.take(&[1, 3], false), Ok(LoginStep::Listen));
+        assert_eq!(login.take(OK, false), Ok(LoginStep::In(Status(2))));
     }
 
     #[test]
@@ -235,10 +235,10 @@ mod tests {
         let mut login = greeted(&server, "caching_sha2_password");
         assert_eq!(
             login.take(&[1, 4], true),
-            Ok(Step::Send(b"secret\0".to_vec()))
+            Ok(LoginStep::Send(b"secret\0".to_vec()))
         );
         let mut login = greeted(&server, "caching_sha2_password");
-        assert_eq!(login.take(&[1, 4], false), Ok(Step::Send(vec![2])));
+        assert_eq!(login.take(&[1, 4], false), Ok(LoginStep::Send(vec![2])));
         let no_key = login.take(b"\x01-----BEGIN", false).unwrap_err();
         assert!(no_key.message.contains("public key"), "{no_key}");
         assert!(
@@ -255,14 +255,16 @@ mod tests {
         let native = b"\xfemysql_native_password\0abcdefghijklmnopqrst\0";
         assert_eq!(
             login.take(native, false),
-            Ok(Step::Send(proof(Method::Native)))
+            Ok(LoginStep::Send(proof(PasswordMethod::Native)))
         );
         assert_eq!(
             login.take(b"\xfeauth_socket\0", false),
-            Ok(Step::Send(Vec::new()))
+            Ok(LoginStep::Send(Vec::new()))
         );
         let signed = [&b"\xfeclient_ed25519\0"[..], &[0; 32]].concat();
-        assert!(matches!(login.take(&signed, false), Ok(Step::Send(proof)) if proof.len() == 64));
+        assert!(
+            matches!(login.take(&signed, false), Ok(LoginStep::Send(proof)) if proof.len() == 64)
+        );
         for (packet, named) in [
             (&b"\xfemysql_clear_password\0"[..], "in clear"),
             (b"\xfe", "mysql_old_password"),
@@ -270,7 +272,7 @@ mod tests {
             (b"\xff\x15\x04#28000Access denied", "1045"),
         ] {
             let error = login.take(packet, false).unwrap_err();
-            assert_eq!(error.kind, Kind::Denied);
+            assert_eq!(error.kind, DbErrorKind::Denied);
             assert!(error.to_string().contains(named), "{error}");
         }
     }
@@ -286,10 +288,10 @@ mod tests {
             &greeting(0, ""),
             &whole[..50],
         ] {
-            let error = Login::new(&server).take(packet, false).unwrap_err();
-            assert_eq!(error.kind, Kind::Protocol, "{error}");
+            let error = MySqlLogin::new(&server).take(packet, false).unwrap_err();
+            assert_eq!(error.kind, DbErrorKind::Protocol, "{error}");
         }
-        let full = Login::new(&server).take(b"\xff\x10\x04Too many connections", false);
-        assert_eq!(full.unwrap_err().kind, Kind::TooMany);
+        let full = MySqlLogin::new(&server).take(b"\xff\x10\x04Too many connections", false);
+        assert_eq!(full.unwrap_err().kind, DbErrorKind::TooMany);
     }
 }

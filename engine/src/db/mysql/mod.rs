@@ -22,14 +22,14 @@ mod wire;
 use std::os::fd::BorrowedFd;
 
 use super::argument::Arguments;
-use super::error::{DbError, Result};
+use super::error::{DbError, DbResult};
 use super::server::Server;
 use super::statement::Statement;
 use super::stream::Stream;
 use super::{Execution, Rows};
-use answer::Answer;
+use answer::MySqlAnswer;
 use ending::Status;
-use login::{Login, Step};
+use login::{LoginStep, MySqlLogin};
 use prepared::{PREPARE, PrepareResponse, Prepared};
 use results::Progress;
 use rows::Packets;
@@ -47,28 +47,32 @@ enum Form {
     Text(Statement),
 }
 
-pub struct Connection {
+pub struct MySqlConnection {
     wire: Wire,
     statements: Vec<Form>,
     /// The statement of the answer under way.
     sent: usize,
-    answer: Answer,
+    answer: MySqlAnswer,
     short_ends: bool,
     /// The packet to send, in reused memory.
     out: Vec<u8>,
     text: String,
 }
 
-impl super::Connection for Connection {
-    fn open(server: &Server, statements: &[Statement], execution: Execution) -> Result<Connection> {
+impl super::Connection for MySqlConnection {
+    fn open(
+        server: &Server,
+        statements: &[Statement],
+        execution: Execution,
+    ) -> DbResult<MySqlConnection> {
         let server = &server.with_login()?;
         let mut wire = Wire::new(Stream::connect(server, USUAL_PORT)?);
         let (short_ends, status) = log_in(&mut wire, server)?;
-        let mut connection = Connection {
+        let mut connection = MySqlConnection {
             wire,
             statements: Vec::with_capacity(statements.len()),
             sent: 0,
-            answer: Answer::new(short_ends, status),
+            answer: MySqlAnswer::new(short_ends, status),
             short_ends,
             out: Vec::new(),
             text: String::new(),
@@ -88,7 +92,7 @@ impl super::Connection for Connection {
     }
 
     #[inline]
-    fn send(&mut self, statement: usize, arguments: Arguments<'_>) -> Result<()> {
+    fn send(&mut self, statement: usize, arguments: Arguments<'_>) -> DbResult<()> {
         match self.statements.get_mut(statement) {
             None => return Err(DbError::no_statement(statement)),
             Some(Form::Prepared(prepared)) => prepared.write(arguments, &mut self.out)?,
@@ -108,7 +112,7 @@ impl super::Connection for Connection {
     }
 
     #[inline]
-    fn receive(&mut self) -> Result<Option<super::Answer>> {
+    fn receive(&mut self) -> DbResult<Option<super::Answer>> {
         let incoming = &mut self.wire.incoming;
         if !self.wire.stream.read(incoming)? {
             return Ok(None);
@@ -135,16 +139,16 @@ impl super::Connection for Connection {
         }
     }
 
-    fn query(&mut self, sql: &str) -> Result<Rows> {
+    fn query(&mut self, sql: &str) -> DbResult<Rows> {
         self.wire.command(QUERY, sql)?;
         let (rows, status) = rows::read(&mut self.wire, self.short_ends)?;
-        self.answer = Answer::new(self.short_ends, status);
+        self.answer = MySqlAnswer::new(self.short_ends, status);
         Ok(rows)
     }
 }
 
-impl Connection {
-    fn prepare(&mut self, statement: &Statement) -> Result<Form> {
+impl MySqlConnection {
+    fn prepare(&mut self, statement: &Statement) -> DbResult<Form> {
         let sql = statement.with_question_marks();
         self.wire.command(PREPARE, &sql)?;
         let packet = self.wire.next()?;
@@ -176,20 +180,20 @@ impl Connection {
 }
 
 /// Whether the server omits optional end packets, and its status.
-fn log_in(wire: &mut Wire, server: &Server) -> Result<(bool, Status)> {
-    let mut login = Login::new(server);
+fn log_in(wire: &mut Wire, server: &Server) -> DbResult<(bool, Status)> {
+    let mut login = MySqlLogin::new(server);
     loop {
         let packet = wire.next()?;
         match login.take(&packet, wire.stream.is_private())? {
-            Step::Listen => {}
-            Step::Send(answer) => wire.reply(&answer)?,
-            Step::Encrypt(request) => {
+            LoginStep::Listen => {}
+            LoginStep::Send(answer) => wire.reply(&answer)?,
+            LoginStep::Encrypt(request) => {
                 wire.reply(&request)?;
                 wire.encrypt(server)?;
                 let introduction = login.introduce(wire.stream.is_private())?;
                 wire.reply(&introduction)?;
             }
-            Step::In(status) => return Ok((login.short_ends(), status)),
+            LoginStep::In(status) => return Ok((login.short_ends(), status)),
         }
     }
 }

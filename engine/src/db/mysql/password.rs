@@ -9,13 +9,13 @@ use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, SHA256, SHA512, digest};
 use rsa::pkcs8::DecodePublicKey;
 use rsa::{Oaep, RsaPublicKey};
 
-use crate::db::error::{DbError, Kind, Result};
+use crate::db::error::{DbError, DbErrorKind, DbResult};
 
 /// The number of random bytes that the older methods use.
 const NONCE: usize = 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum PasswordMethod {
     Native,
     CachingSha2,
     Ed25519,
@@ -24,43 +24,45 @@ pub enum Method {
     Socket,
 }
 
-impl Method {
-    pub fn named(name: &[u8]) -> Option<Method> {
+impl PasswordMethod {
+    pub fn named(name: &[u8]) -> Option<PasswordMethod> {
         Some(match name {
-            b"mysql_native_password" => Method::Native,
-            b"caching_sha2_password" => Method::CachingSha2,
-            b"client_ed25519" => Method::Ed25519,
-            b"mysql_clear_password" => Method::Clear,
-            b"auth_socket" | b"unix_socket" => Method::Socket,
+            b"mysql_native_password" => PasswordMethod::Native,
+            b"caching_sha2_password" => PasswordMethod::CachingSha2,
+            b"client_ed25519" => PasswordMethod::Ed25519,
+            b"mysql_clear_password" => PasswordMethod::Clear,
+            b"auth_socket" | b"unix_socket" => PasswordMethod::Socket,
             _ => return None,
         })
     }
 
     pub fn name(self) -> &'static str {
         match self {
-            Method::Native => "mysql_native_password",
-            Method::CachingSha2 => "caching_sha2_password",
-            Method::Ed25519 => "client_ed25519",
-            Method::Clear => "mysql_clear_password",
-            Method::Socket => "auth_socket",
+            PasswordMethod::Native => "mysql_native_password",
+            PasswordMethod::CachingSha2 => "caching_sha2_password",
+            PasswordMethod::Ed25519 => "client_ed25519",
+            PasswordMethod::Clear => "mysql_clear_password",
+            PasswordMethod::Socket => "auth_socket",
         }
     }
 
     /// The first answer; `private` states that nobody else can read the connection.
-    pub fn prove(self, password: &str, nonce: &[u8], private: bool) -> Result<Vec<u8>> {
+    pub fn prove(self, password: &str, nonce: &[u8], private: bool) -> DbResult<Vec<u8>> {
         Ok(match self {
-            Method::Socket => Vec::new(),
-            Method::Clear => clear(password, private)?,
-            Method::Ed25519 => sign(password.as_bytes(), start(nonce, 32)?).to_vec(),
-            Method::Native | Method::CachingSha2 if password.is_empty() => Vec::new(),
-            Method::Native => {
+            PasswordMethod::Socket => Vec::new(),
+            PasswordMethod::Clear => clear(password, private)?,
+            PasswordMethod::Ed25519 => sign(password.as_bytes(), start(nonce, 32)?).to_vec(),
+            PasswordMethod::Native | PasswordMethod::CachingSha2 if password.is_empty() => {
+                Vec::new()
+            }
+            PasswordMethod::Native => {
                 let hash = |parts: &[&[u8]]| digest(&SHA1_FOR_LEGACY_USE_ONLY, &parts.concat());
                 let once = hash(&[password.as_bytes()]);
                 let twice = hash(&[once.as_ref()]);
                 let mask = hash(&[start(nonce, NONCE)?, twice.as_ref()]);
                 exclusive_or(once.as_ref(), mask.as_ref())
             }
-            Method::CachingSha2 => {
+            PasswordMethod::CachingSha2 => {
                 let hash = |parts: &[&[u8]]| digest(&SHA256, &parts.concat());
                 let once = hash(&[password.as_bytes()]);
                 let twice = hash(&[once.as_ref()]);
@@ -73,10 +75,10 @@ impl Method {
 
 /// The password itself, for a server that requires it; refused on a connection that others can
 /// read.
-pub fn clear(password: &str, private: bool) -> Result<Vec<u8>> {
+pub fn clear(password: &str, private: bool) -> DbResult<Vec<u8>> {
     if !private {
         return Err(DbError::new(
-            Kind::Denied,
+            DbErrorKind::Denied,
             "",
             "the server requires the password in clear text, which is sent only over TLS or a Unix socket",
         ));
@@ -85,7 +87,7 @@ pub fn clear(password: &str, private: bool) -> Result<Vec<u8>> {
 }
 
 /// The password, encrypted with the public key of the server.
-pub fn encrypt(password: &str, nonce: &[u8], key: &[u8]) -> Result<Vec<u8>> {
+pub fn encrypt(password: &str, nonce: &[u8], key: &[u8]) -> DbResult<Vec<u8>> {
     let unusable = |cause: String| {
         DbError::protocol(format!("the server sends no usable public key: {cause}"))
     };
@@ -143,7 +145,7 @@ fn exclusive_or(left: &[u8], right: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-fn start(nonce: &[u8], length: usize) -> Result<&[u8]> {
+fn start(nonce: &[u8], length: usize) -> DbResult<&[u8]> {
     nonce.get(..length).ok_or_else(|| {
         DbError::protocol(format!(
             "the server sends {} random bytes where {length} are needed",
@@ -170,16 +172,20 @@ mod tests {
     /// The same values as Python's hashlib computes.
     #[test]
     fn hashes_are_those_of_another_program() {
-        let proof = |method: Method| hex(&method.prove("secret", &nonce(), false).unwrap());
+        let proof = |method: PasswordMethod| hex(&method.prove("secret", &nonce(), false).unwrap());
         assert_eq!(
-            proof(Method::Native),
+            proof(PasswordMethod::Native),
             "b32bb3a583e1340c0a1108d58b1be49781ad8c2f"
         );
         assert_eq!(
-            proof(Method::CachingSha2),
+            proof(PasswordMethod::CachingSha2),
             "746ebe205d56a0707acb3e796e834e0dd7b1d61743b26bd5202c7a623230c7c9"
         );
-        for method in [Method::Native, Method::CachingSha2, Method::Socket] {
+        for method in [
+            PasswordMethod::Native,
+            PasswordMethod::CachingSha2,
+            PasswordMethod::Socket,
+        ] {
             assert!(method.prove("", &nonce(), false).unwrap().is_empty());
         }
     }
@@ -200,9 +206,9 @@ mod tests {
 
     #[test]
     fn in_clear_only_where_nobody_reads_along() {
-        let clear = |private| Method::Clear.prove("secret", &nonce(), private);
+        let clear = |private| PasswordMethod::Clear.prove("secret", &nonce(), private);
         assert_eq!(clear(true).unwrap(), b"secret\0");
-        assert_eq!(clear(false).unwrap_err().kind, Kind::Denied);
+        assert_eq!(clear(false).unwrap_err().kind, DbErrorKind::Denied);
     }
 
     #[test]
@@ -225,14 +231,18 @@ mod tests {
         assert_eq!(clear, b"secret of 24 characters.\0");
         assert_eq!(
             encrypt("", &nonce(), b"no key").unwrap_err().kind,
-            Kind::Protocol
+            DbErrorKind::Protocol
         );
         assert!(encrypt(&"x".repeat(200), &nonce(), key.as_bytes()).is_err());
     }
 
     #[test]
     fn too_few_random_bytes_are_an_error() {
-        for method in [Method::Native, Method::CachingSha2, Method::Ed25519] {
+        for method in [
+            PasswordMethod::Native,
+            PasswordMethod::CachingSha2,
+            PasswordMethod::Ed25519,
+        ] {
             assert!(method.prove("secret", &[1; 19], true).is_err());
         }
     }

@@ -3,10 +3,10 @@
 //! In: the server's description of a statement, arguments. Out: the packet that executes it. Called
 //! by `Connection`.
 
-use super::fields::Fields;
+use super::fields::MySqlFields;
 use super::packet;
 use crate::db::argument::{Argument, Arguments};
-use crate::db::error::{DbError, Result};
+use crate::db::error::{DbError, DbResult};
 
 pub const PREPARE: u8 = 0x16;
 const EXECUTE: u8 = 0x17;
@@ -27,8 +27,8 @@ pub struct PrepareResponse {
 
 impl PrepareResponse {
     /// The answer to `PREPARE`, without its first byte.
-    pub fn read(packet: &[u8]) -> Result<PrepareResponse> {
-        let mut fields = Fields(packet);
+    pub fn read(packet: &[u8]) -> DbResult<PrepareResponse> {
+        let mut fields = MySqlFields(packet);
         Ok(PrepareResponse {
             number: fields.u32()?,
             columns: fields.u16()?,
@@ -68,7 +68,7 @@ impl Prepared {
     }
 
     #[inline]
-    pub fn write(&mut self, arguments: Arguments<'_>, out: &mut Vec<u8>) -> Result<()> {
+    pub fn write(&mut self, arguments: Arguments<'_>, out: &mut Vec<u8>) -> DbResult<()> {
         let count = self.types.len();
         if arguments.len() != count {
             return Err(DbError::protocol(format!(
@@ -208,7 +208,7 @@ mod tests {
         for length in [0, 250, 251, 0xffff, 0x1_0000, 0xff_ffff, 0x100_0000] {
             let mut out = Vec::new();
             write_length(length, &mut out);
-            assert_eq!(Fields(&out).number().unwrap(), length as u64);
+            assert_eq!(MySqlFields(&out).number().unwrap(), length as u64);
         }
     }
 }

@@ -3,8 +3,8 @@
 //! In: a packet that begins with 0xff. Out: an error with the server's number and words. Called by
 //! all packet readers.
 
-use super::fields::Fields;
-use crate::db::error::{DbError, Kind};
+use super::fields::MySqlFields;
+use crate::db::error::{DbError, DbErrorKind};
 
 /// The first byte of a refusal.
 pub const SIGN: u8 = 0xff;
@@ -12,7 +12,7 @@ pub const SIGN: u8 = 0xff;
 /// `packet` without its first byte.
 #[cold]
 pub fn read(packet: &[u8]) -> DbError {
-    let mut fields = Fields(packet);
+    let mut fields = MySqlFields(packet);
     let code = match fields.u16() {
         Ok(code) => code,
         Err(error) => return error,
@@ -26,28 +26,28 @@ pub fn read(packet: &[u8]) -> DbError {
     DbError::new(kind(code, &message), code.to_string(), message)
 }
 
-fn kind(code: u16, message: &str) -> Kind {
+fn kind(code: u16, message: &str) -> DbErrorKind {
     match code {
         // Deadlock; a row has changed since it was read; duplicate key, as where another connection
         // inserts a row between this one's DELETE and INSERT.
-        1213 | 1020 | 1062 => Kind::Conflict,
-        1205 => Kind::LockTimeout,
+        1213 | 1020 | 1062 => DbErrorKind::Conflict,
+        1205 => DbErrorKind::LockTimeout,
         // The server shuts down, or somebody has killed the connection, or it was idle too long.
-        1053 | 1158..=1161 | 1927 | 2006 | 2013 | 4031 => Kind::Lost,
+        1053 | 1158..=1161 | 1927 | 2006 | 2013 | 4031 => DbErrorKind::Lost,
         // Wrong password or database; refused host; no right to the table; account locked, password
         // expired.
         1044 | 1045 | 1129 | 1130 | 1142 | 1143 | 1227 | 1251 | 1698 | 1820 | 1862 | 3118
-        | 4151 => Kind::Denied,
-        1049 | 1146 => Kind::Missing,
-        1021 | 1041 | 1114 => Kind::Full,
+        | 4151 => DbErrorKind::Denied,
+        1049 | 1146 => DbErrorKind::Missing,
+        1021 | 1041 | 1114 => DbErrorKind::Full,
         // A failed write or storage engine, with this reason.
         3 | 1026 | 1030
             if message.contains("No space left on device") || message.contains("error 28") =>
         {
-            Kind::Full
+            DbErrorKind::Full
         }
-        1040 | 1203 => Kind::TooMany,
-        _ => Kind::Refused,
+        1040 | 1203 => DbErrorKind::TooMany,
+        _ => DbErrorKind::Refused,
     }
 }
 
@@ -60,24 +60,27 @@ mod tests {
         let error = read(b"\xbd\x04#40001Deadlock found");
         assert_eq!(
             error,
-            DbError::new(Kind::Conflict, "1213", "Deadlock found")
+            DbError::new(DbErrorKind::Conflict, "1213", "Deadlock found")
         );
         let early = read(b"\x10\x04Too many connections");
         assert_eq!(
             early,
-            DbError::new(Kind::TooMany, "1040", "Too many connections")
+            DbError::new(DbErrorKind::TooMany, "1040", "Too many connections")
         );
-        assert_eq!(read(b"\x10").kind, Kind::Protocol);
+        assert_eq!(read(b"\x10").kind, DbErrorKind::Protocol);
     }
 
     #[test]
     fn numbers_have_meanings() {
-        assert_eq!(kind(1062, "Duplicate entry"), Kind::Conflict);
-        assert_eq!(kind(1698, ""), Kind::Denied);
-        assert_eq!(kind(1030, "Got error 28 from storage engine"), Kind::Full);
+        assert_eq!(kind(1062, "Duplicate entry"), DbErrorKind::Conflict);
+        assert_eq!(kind(1698, ""), DbErrorKind::Denied);
+        assert_eq!(
+            kind(1030, "Got error 28 from storage engine"),
+            DbErrorKind::Full
+        );
         assert_eq!(
             kind(1030, "Got error 122 from storage engine"),
-            Kind::Refused
+            DbErrorKind::Refused
         );
     }
 }

@@ -4,9 +4,9 @@
 //! row. Out: the progress of the answer. Called by `answer`, which finds the packets.
 
 use super::ending::{self, NO_COLUMNS, NO_MORE, Status, WANTS_FILE, is_end};
-use super::fields::Fields;
+use super::fields::MySqlFields;
 use super::refusal;
-use crate::db::error::{DbError, Result};
+use crate::db::error::{DbError, DbResult};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
@@ -67,7 +67,7 @@ impl Results {
 
     /// Handles a packet that is no column and no row.
     #[inline]
-    pub fn decide(&mut self, first: u8, body: &[u8], sequence: u8) -> Result<Progress> {
+    pub fn decide(&mut self, first: u8, body: &[u8], sequence: u8) -> DbResult<Progress> {
         match (self.next, first) {
             (_, refusal::SIGN) => return Err(refusal::read(body)),
             (Next::Result, NO_COLUMNS) => {
@@ -79,7 +79,7 @@ impl Results {
                 self.file_wanted = true;
                 return Ok(Progress::RefuseFile(sequence.wrapping_add(1)));
             }
-            (Next::Result, 0xfc) => self.next = Next::Columns(Fields(body).u16()?),
+            (Next::Result, 0xfc) => self.next = Next::Columns(MySqlFields(body).u16()?),
             (Next::Result, columns) if columns < WANTS_FILE => {
                 self.next = Next::Columns(columns.into())
             }
@@ -93,7 +93,7 @@ impl Results {
         Ok(Progress::Partial)
     }
 
-    fn end(&mut self, status: Status) -> Result<Progress> {
+    fn end(&mut self, status: Status) -> DbResult<Progress> {
         self.status = status;
         if status.more_follow() {
             self.next = Next::Result;

@@ -4,18 +4,18 @@
 //! `Connection::query`; never used for measured operations.
 
 use super::ending::{self, NO_COLUMNS, Status, WANTS_FILE, is_end};
-use super::fields::Fields;
+use super::fields::MySqlFields;
 use super::refusal;
 use crate::db::Rows;
-use crate::db::error::{DbError, Result};
+use crate::db::error::{DbError, DbResult};
 
 /// The other side of a conversation.
 pub trait Packets {
-    fn next(&mut self) -> Result<Vec<u8>>;
-    fn reply(&mut self, payload: &[u8]) -> Result<()>;
+    fn next(&mut self) -> DbResult<Vec<u8>>;
+    fn reply(&mut self, payload: &[u8]) -> DbResult<()>;
 }
 
-pub fn read(packets: &mut impl Packets, short_ends: bool) -> Result<(Rows, Status)> {
+pub fn read(packets: &mut impl Packets, short_ends: bool) -> DbResult<(Rows, Status)> {
     let mut set = Rows::default();
     let mut file_wanted = false;
     loop {
@@ -30,7 +30,7 @@ pub fn read(packets: &mut impl Packets, short_ends: bool) -> Result<(Rows, Statu
                 continue;
             }
             Some(_) => {
-                let columns = Fields(&packet).number()?;
+                let columns = MySqlFields(&packet).number()?;
                 let (rows, status) = result(packets, columns, short_ends)?;
                 set = rows;
                 status
@@ -46,7 +46,7 @@ pub fn read(packets: &mut impl Packets, short_ends: bool) -> Result<(Rows, Statu
     }
 }
 
-fn result(packets: &mut impl Packets, columns: u64, short_ends: bool) -> Result<(Rows, Status)> {
+fn result(packets: &mut impl Packets, columns: u64, short_ends: bool) -> DbResult<(Rows, Status)> {
     let mut set = Rows::default();
     for _ in 0..columns {
         set.columns.push(name(&packets.next()?)?);
@@ -68,16 +68,16 @@ fn result(packets: &mut impl Packets, columns: u64, short_ends: bool) -> Result<
 }
 
 /// The name of a column, after catalogue, database, table, and the table's own name.
-fn name(packet: &[u8]) -> Result<String> {
-    let mut fields = Fields(packet);
+fn name(packet: &[u8]) -> DbResult<String> {
+    let mut fields = MySqlFields(packet);
     for _ in 0..4 {
         fields.counted()?;
     }
     fields.counted().map(text)
 }
 
-fn row(packet: &[u8], columns: usize) -> Result<Vec<Option<String>>> {
-    let mut fields = Fields(packet);
+fn row(packet: &[u8], columns: usize) -> DbResult<Vec<Option<String>>> {
+    let mut fields = MySqlFields(packet);
     (0..columns)
         .map(|_| Ok(fields.counted_or_null()?.map(text)))
         .collect()

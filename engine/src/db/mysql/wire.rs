@@ -5,7 +5,7 @@
 
 use super::packet::{self, HEAD, LONGEST};
 use super::rows::Packets;
-use crate::db::error::{DbError, Result};
+use crate::db::error::{DbError, DbResult};
 use crate::db::server::Server;
 use crate::db::stream::{Incoming, Stream};
 
@@ -26,18 +26,18 @@ impl Wire {
     }
 
     /// Sends the first packet of a conversation.
-    pub fn command(&mut self, command: u8, text: &str) -> Result<()> {
+    pub fn command(&mut self, command: u8, text: &str) -> DbResult<()> {
         self.send(&[&[command], text.as_bytes()], 0)
     }
 
     /// Sends a further packet of the conversation, before the server sends another.
-    pub fn add(&mut self, payload: &[u8]) -> Result<()> {
+    pub fn add(&mut self, payload: &[u8]) -> DbResult<()> {
         self.sequence = self.sequence.wrapping_add(1);
         self.send(&[payload], self.sequence)
     }
 
     /// Encrypts from here on; the next packet continues the conversation.
-    pub fn encrypt(&mut self, server: &Server) -> Result<()> {
+    pub fn encrypt(&mut self, server: &Server) -> DbResult<()> {
         if !self.incoming.bytes().is_empty() {
             return Err(DbError::protocol(
                 "the server continues in clear text where TLS should begin",
@@ -48,7 +48,7 @@ impl Wire {
         self.stream.start_tls(server)
     }
 
-    fn send(&mut self, parts: &[&[u8]], sequence: u8) -> Result<()> {
+    fn send(&mut self, parts: &[&[u8]], sequence: u8) -> DbResult<()> {
         let mut out = Vec::new();
         packet::begin(&mut out);
         parts.iter().for_each(|part| out.extend_from_slice(part));
@@ -58,7 +58,7 @@ impl Wire {
 }
 
 impl Packets for Wire {
-    fn next(&mut self) -> Result<Vec<u8>> {
+    fn next(&mut self) -> DbResult<Vec<u8>> {
         let mut whole = Vec::new();
         loop {
             let bytes = self.incoming.bytes();
@@ -77,7 +77,7 @@ impl Packets for Wire {
         }
     }
     /// Answers the last received packet.
-    fn reply(&mut self, payload: &[u8]) -> Result<()> {
+    fn reply(&mut self, payload: &[u8]) -> DbResult<()> {
         self.send(&[payload], self.sequence.wrapping_add(1))
     }
 }

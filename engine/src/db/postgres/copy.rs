@@ -3,39 +3,39 @@
 //! In: chunks of rows, in the statement's format. Out: the number of rows. Called during
 //! preparation; the client refuses any other copy.
 
-use super::reply::Step;
-use super::{Connection, request};
+use super::reply::ReplyStep;
+use super::{PostgresConnection, request};
 use crate::db::Execution;
-use crate::db::error::{DbError, Kind, Result};
+use crate::db::error::{DbError, DbErrorKind, DbResult};
 
 /// The approximate size of one message.
 const MESSAGE: usize = 64 << 10;
 
-impl Connection {
+impl PostgresConnection {
     /// Executes a `COPY … FROM STDIN`. `data` appends the next rows to the given buffer, and
     /// returns false when there are no more.
     pub fn copy_in(
         &mut self,
         sql: &str,
         data: &mut dyn FnMut(&mut Vec<u8>) -> bool,
-    ) -> Result<u64> {
+    ) -> DbResult<u64> {
         self.outgoing.clear();
         request::query(sql, &mut self.outgoing);
         self.write()?;
         loop {
             match self.take()? {
-                Step::More => self.read_waiting()?,
-                Step::CopyIn => return self.feed(data),
-                Step::Done => {
+                ReplyStep::More => self.read_waiting()?,
+                ReplyStep::CopyIn => return self.feed(data),
+                ReplyStep::Done => {
                     self.reply.finish()?;
                     let message = format!("the server accepts no rows for {sql}");
-                    return Err(DbError::new(Kind::Refused, "", message));
+                    return Err(DbError::new(DbErrorKind::Refused, "", message));
                 }
             }
         }
     }
 
-    fn feed(&mut self, data: &mut dyn FnMut(&mut Vec<u8>) -> bool) -> Result<u64> {
+    fn feed(&mut self, data: &mut dyn FnMut(&mut Vec<u8>) -> bool) -> DbResult<u64> {
         let mut chunk = Vec::with_capacity(2 * MESSAGE);
         let mut has_more = true;
         while has_more {
@@ -50,7 +50,7 @@ impl Connection {
             }
             self.write()?;
             // A refusal of the server arrives at once.
-            if self.read()? && self.take()? == Step::Done {
+            if self.read()? && self.take()? == ReplyStep::Done {
                 return self.reply.finish().map(|answer| answer.rows);
             }
         }
@@ -59,7 +59,7 @@ impl Connection {
 
     /// Refuses a copy: the server waits for rows that do not exist.
     #[cold]
-    pub(super) fn refuse_copy(&mut self, execution: Execution) -> Result<()> {
+    pub(super) fn refuse_copy(&mut self, execution: Execution) -> DbResult<()> {
         self.outgoing.clear();
         request::copy_fail("there are no rows to copy", &mut self.outgoing);
         // The server has skipped the Sync that was sent with the statement.

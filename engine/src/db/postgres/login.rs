@@ -6,22 +6,22 @@
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 
-use super::message::{Fields, HEADER, unknown, whole};
+use super::message::{HEADER, PostgresFields, unknown, whole};
 use super::refusal::refusal;
 use super::request;
-use crate::db::error::{DbError, Kind, Result};
+use crate::db::error::{DbError, DbErrorKind, DbResult};
 use crate::db::server::{Server, Tls};
 use crate::db::stream::{Incoming, Stream};
 
 /// The login, until the server accepts statements.
-pub fn log_in(stream: &mut Stream, incoming: &mut Incoming, server: &Server) -> Result<()> {
+pub fn log_in(stream: &mut Stream, incoming: &mut Incoming, server: &Server) -> DbResult<()> {
     if server.tls != Tls::Off {
         encrypt(stream, incoming, server)?;
     }
     let mut out = Vec::new();
     request::startup(server, &mut out)?;
     stream.write(&out)?;
-    let mut login = Login::new(server, stream.is_private());
+    let mut login = PostgresLogin::new(server, stream.is_private());
     loop {
         out.clear();
         let (consumed, is_ready) = login.take(incoming.bytes(), &mut out)?;
@@ -35,7 +35,7 @@ pub fn log_in(stream: &mut Stream, incoming: &mut Incoming, server: &Server) -> 
     }
 }
 
-fn encrypt(stream: &mut Stream, incoming: &mut Incoming, server: &Server) -> Result<()> {
+fn encrypt(stream: &mut Stream, incoming: &mut Incoming, server: &Server) -> DbResult<()> {
     stream.write(&request::TLS)?;
     stream.read_waiting(incoming)?;
     match incoming.bytes() {
@@ -51,7 +51,7 @@ fn encrypt(stream: &mut Stream, incoming: &mut Incoming, server: &Server) -> Res
 }
 
 /// The state of the login.
-pub struct Login<'a> {
+pub struct PostgresLogin<'a> {
     user: &'a str,
     password: &'a str,
     /// Whether nobody else can read the connection.
@@ -67,9 +67,9 @@ enum Scram {
     Mutual,
 }
 
-impl<'a> Login<'a> {
-    pub fn new(server: &'a Server, is_private: bool) -> Login<'a> {
-        Login {
+impl<'a> PostgresLogin<'a> {
+    pub fn new(server: &'a Server, is_private: bool) -> PostgresLogin<'a> {
+        PostgresLogin {
             user: &server.user,
             password: server.password(),
             is_private,
@@ -80,12 +80,12 @@ impl<'a> Login<'a> {
 
     /// Consumes one message, if it is complete, and appends the answer. Returns the consumed bytes,
     /// and whether the server accepts statements now.
-    pub fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(usize, bool)> {
+    pub fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> DbResult<(usize, bool)> {
         let Some((tag, body)) = whole(bytes)? else {
             return Ok((0, false));
         };
         match tag {
-            b'R' if !self.is_in => self.answer(Fields(body), out)?,
+            b'R' if !self.is_in => self.answer(PostgresFields(body), out)?,
             b'E' => return Err(refusal(body)?),
             // A notice, a setting, the key for cancelling.
             b'N' | b'S' | b'K' => {}
@@ -95,7 +95,7 @@ impl<'a> Login<'a> {
         Ok((HEADER + body.len(), tag == b'Z'))
     }
 
-    fn answer(&mut self, mut fields: Fields<'_>, out: &mut Vec<u8>) -> Result<()> {
+    fn answer(&mut self, mut fields: PostgresFields<'_>, out: &mut Vec<u8>) -> DbResult<()> {
         match fields.int()? {
             0 if matches!(self.scram, Scram::Asked(_)) => Err(unproven(
                 "the server has not proved that it knows the password",
@@ -115,14 +115,14 @@ impl<'a> Login<'a> {
         }
     }
 
-    fn password(&self) -> Result<&'a [u8]> {
+    fn password(&self) -> DbResult<&'a [u8]> {
         if self.password.is_empty() {
             return Err(denied("the server requires a password, and none is given"));
         }
         Ok(self.password.as_bytes())
     }
 
-    fn cleartext(&self, out: &mut Vec<u8>) -> Result<()> {
+    fn cleartext(&self, out: &mut Vec<u8>) -> DbResult<()> {
         if !self.is_private {
             return Err(denied(
                 "the server requires the password in clear text, which is sent only over TLS or a Unix socket",
@@ -132,14 +132,14 @@ impl<'a> Login<'a> {
         Ok(())
     }
 
-    fn md5(&self, mut fields: Fields<'_>, out: &mut Vec<u8>) -> Result<()> {
+    fn md5(&self, mut fields: PostgresFields<'_>, out: &mut Vec<u8>) -> DbResult<()> {
         let salt = fields.int()?.to_be_bytes();
         let hash = md5_hash(self.user.as_bytes(), self.password()?, salt);
         request::password(hash.as_bytes(), out);
         Ok(())
     }
 
-    fn start_scram(&mut self, mut fields: Fields<'_>, out: &mut Vec<u8>) -> Result<()> {
+    fn start_scram(&mut self, mut fields: PostgresFields<'_>, out: &mut Vec<u8>) -> DbResult<()> {
         loop {
             let mechanism = fields.text()?;
             if mechanism == SCRAM_SHA_256 {
@@ -155,7 +155,7 @@ impl<'a> Login<'a> {
         Ok(())
     }
 
-    fn continue_scram(&mut self, challenge: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    fn continue_scram(&mut self, challenge: &[u8], out: &mut Vec<u8>) -> DbResult<()> {
         let Scram::Asked(scram) = &mut self.scram else {
             return Err(unproven(
                 "the server continues an authentication that it has not begun",
@@ -166,7 +166,7 @@ impl<'a> Login<'a> {
         Ok(())
     }
 
-    fn finish_scram(&mut self, proof: &[u8]) -> Result<()> {
+    fn finish_scram(&mut self, proof: &[u8]) -> DbResult<()> {
         let Scram::Asked(scram) = &mut self.scram else {
             return Err(unproven(
                 "the server ends an authentication that it has not begun",
@@ -179,7 +179,7 @@ impl<'a> Login<'a> {
 }
 
 fn denied(message: impl Into<String>) -> DbError {
-    DbError::new(Kind::Denied, "", message)
+    DbError::new(DbErrorKind::Denied, "", message)
 }
 
 fn unproven(cause: impl std::fmt::Display) -> DbError {
@@ -196,9 +196,9 @@ mod tests {
         serde_json::from_value(server).unwrap()
     }
 
-    fn answers_to(password: &str, is_private: bool, bodies: &[&[u8]]) -> Result<Vec<u8>> {
+    fn answers_to(password: &str, is_private: bool, bodies: &[&[u8]]) -> DbResult<Vec<u8>> {
         let server = server(password);
-        let mut login = Login::new(&server, is_private);
+        let mut login = PostgresLogin::new(&server, is_private);
         let mut out = Vec::new();
         for body in bodies {
             let mut bytes = vec![b'R'];
@@ -215,12 +215,12 @@ mod tests {
         let sent = answers_to("geheim", true, &[cleartext]).unwrap();
         assert_eq!(sent, b"p\0\0\0\x0bgeheim\0");
         let error = answers_to("geheim", false, &[cleartext]).unwrap_err();
-        assert!(error.kind == Kind::Denied && !error.message.contains("geheim"));
+        assert!(error.kind == DbErrorKind::Denied && !error.message.contains("geheim"));
         let sent = answers_to("geheim", false, &[b"\0\0\0\x05abcd"]).unwrap();
         assert!(sent.starts_with(b"p\0\0\0\x28md5"));
         assert_eq!(
             answers_to("", true, &[cleartext]).unwrap_err().kind,
-            Kind::Denied
+            DbErrorKind::Denied
         );
     }
 
@@ -238,13 +238,13 @@ mod tests {
         ] {
             assert_eq!(
                 answers_to("geheim", true, &bodies).unwrap_err().kind,
-                Kind::Protocol
+                DbErrorKind::Protocol
             );
         }
         for unable in [b"\0\0\0\x0aOAUTHBEARER\0\0".as_slice(), b"\0\0\0\x07"] {
             assert_eq!(
                 answers_to("geheim", true, &[unable]).unwrap_err().kind,
-                Kind::Denied
+                DbErrorKind::Denied
             );
         }
     }

@@ -13,16 +13,16 @@ mod request;
 use std::os::fd::BorrowedFd;
 
 use super::argument::Arguments;
-use super::error::{DbError, Result};
+use super::error::{DbError, DbResult};
 use super::server::Server;
 use super::statement::Statement;
 use super::stream::{Incoming, Stream};
 use super::{Answer, Execution, Rows};
-use reply::{Reply, Step};
+use reply::{Reply, ReplyStep};
 
 pub const USUAL_PORT: u16 = 5432;
 
-pub struct Connection {
+pub struct PostgresConnection {
     stream: Stream,
     incoming: Incoming,
     outgoing: Vec<u8>,
@@ -33,10 +33,14 @@ pub struct Connection {
     sql: String,
 }
 
-impl super::Connection for Connection {
-    fn open(server: &Server, statements: &[Statement], execution: Execution) -> Result<Connection> {
+impl super::Connection for PostgresConnection {
+    fn open(
+        server: &Server,
+        statements: &[Statement],
+        execution: Execution,
+    ) -> DbResult<PostgresConnection> {
         let server = &server.with_login()?;
-        let mut connection = Connection {
+        let mut connection = PostgresConnection {
             stream: Stream::connect(server, USUAL_PORT)?,
             incoming: Incoming::default(),
             outgoing: Vec::new(),
@@ -58,7 +62,7 @@ impl super::Connection for Connection {
     }
 
     #[inline]
-    fn send(&mut self, statement: usize, arguments: Arguments<'_>) -> Result<()> {
+    fn send(&mut self, statement: usize, arguments: Arguments<'_>) -> DbResult<()> {
         self.outgoing.clear();
         match self.execution {
             Execution::Prepared => request::execute(statement, arguments, &mut self.outgoing),
@@ -75,14 +79,14 @@ impl super::Connection for Connection {
     }
 
     #[inline]
-    fn receive(&mut self) -> Result<Option<Answer>> {
+    fn receive(&mut self) -> DbResult<Option<Answer>> {
         if !self.read()? {
             return Ok(None);
         }
         self.understand(self.execution)
     }
 
-    fn query(&mut self, sql: &str) -> Result<Rows> {
+    fn query(&mut self, sql: &str) -> DbResult<Rows> {
         self.outgoing.clear();
         request::query(sql, &mut self.outgoing);
         self.write()?;
@@ -93,8 +97,8 @@ impl super::Connection for Connection {
     }
 }
 
-impl Connection {
-    fn prepare(&mut self, statements: &[Statement]) -> Result<()> {
+impl PostgresConnection {
+    fn prepare(&mut self, statements: &[Statement]) -> DbResult<()> {
         self.outgoing.clear();
         for (number, statement) in statements.iter().enumerate() {
             request::parse(number, &statement.with_numbers(), &mut self.outgoing);
@@ -105,7 +109,7 @@ impl Connection {
     }
 
     /// Waits for the answer to a simple-protocol message.
-    fn wait(&mut self) -> Result<Answer> {
+    fn wait(&mut self) -> DbResult<Answer> {
         loop {
             if let Some(answer) = self.understand(Execution::Text)? {
                 return Ok(answer);
@@ -115,7 +119,7 @@ impl Connection {
     }
 
     #[inline]
-    fn write(&mut self) -> Result<()> {
+    fn write(&mut self) -> DbResult<()> {
         match self.stream.write(&self.outgoing) {
             Ok(()) => Ok(()),
             Err(cause) => Err(self.ended(cause)),
@@ -126,43 +130,43 @@ impl Connection {
     #[cold]
     fn ended(&mut self, cause: DbError) -> DbError {
         while let Ok(true) = self.stream.read(&mut self.incoming) {
-            while let Ok(Step::Done | Step::CopyIn) = self.take() {}
+            while let Ok(ReplyStep::Done | ReplyStep::CopyIn) = self.take() {}
         }
         self.reply.ended(cause)
     }
 
     #[inline]
-    fn read(&mut self) -> Result<bool> {
+    fn read(&mut self) -> DbResult<bool> {
         let read = self.stream.read(&mut self.incoming);
         read.map_err(|cause| self.reply.ended(cause))
     }
 
-    fn read_waiting(&mut self) -> Result<()> {
+    fn read_waiting(&mut self) -> DbResult<()> {
         let read = self.stream.read_waiting(&mut self.incoming);
         read.map_err(|cause| self.reply.ended(cause))
     }
 
     /// Reads the received bytes; refuses a copy that the server waits for.
     #[inline]
-    fn understand(&mut self, execution: Execution) -> Result<Option<Answer>> {
+    fn understand(&mut self, execution: Execution) -> DbResult<Option<Answer>> {
         loop {
             match self.take()? {
-                Step::More => return Ok(None),
-                Step::Done => return self.reply.finish().map(Some),
-                Step::CopyIn => self.refuse_copy(execution)?,
+                ReplyStep::More => return Ok(None),
+                ReplyStep::Done => return self.reply.finish().map(Some),
+                ReplyStep::CopyIn => self.refuse_copy(execution)?,
             }
         }
     }
 
     #[inline]
-    fn take(&mut self) -> Result<Step> {
+    fn take(&mut self) -> DbResult<ReplyStep> {
         let (consumed, step) = self.reply.take(self.incoming.bytes())?;
         self.incoming.consume(consumed);
         Ok(step)
     }
 }
 
-impl Drop for Connection {
+impl Drop for PostgresConnection {
     /// Sends Terminate, so that the server does not report a crashed client.
     fn drop(&mut self) {
         let _ = self.stream.write(request::TERMINATE);

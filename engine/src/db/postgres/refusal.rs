@@ -3,11 +3,11 @@
 //! In: bodies of ErrorResponse. Out: errors, of a kind that follows from the SQLSTATE. Called by
 //! `login` and `reply`.
 
-use super::message::Fields;
-use crate::db::error::{DbError, Kind, Result};
+use super::message::PostgresFields;
+use crate::db::error::{DbError, DbErrorKind, DbResult};
 
-pub fn refusal(body: &[u8]) -> Result<DbError> {
-    let mut fields = Fields(body);
+pub fn refusal(body: &[u8]) -> DbResult<DbError> {
+    let mut fields = PostgresFields(body);
     let (mut code, mut message) = (String::new(), String::new());
     loop {
         match fields.byte()? {
@@ -19,21 +19,21 @@ pub fn refusal(body: &[u8]) -> Result<DbError> {
     }
 }
 
-fn kind(code: &str) -> Kind {
+fn kind(code: &str) -> DbErrorKind {
     match code {
         // Deadlock, serialisation failure, duplicate key.
-        "40P01" | "40001" | "23505" => Kind::Conflict,
-        "55P03" => Kind::LockTimeout,
+        "40P01" | "40001" | "23505" => DbErrorKind::Conflict,
+        "55P03" => DbErrorKind::LockTimeout,
         // The only code of class 08 that a connection survives.
-        "08P01" => Kind::Protocol,
+        "08P01" => DbErrorKind::Protocol,
         // Shut down, crashed, cannot connect now.
-        "57P01" | "57P02" | "57P03" => Kind::Lost,
-        "42P01" | "3D000" => Kind::Missing,
-        "53100" => Kind::Full,
-        "53300" => Kind::TooMany,
-        _ if code.starts_with("08") => Kind::Lost,
-        _ if code.starts_with("28") => Kind::Denied,
-        _ => Kind::Refused,
+        "57P01" | "57P02" | "57P03" => DbErrorKind::Lost,
+        "42P01" | "3D000" => DbErrorKind::Missing,
+        "53100" => DbErrorKind::Full,
+        "53300" => DbErrorKind::TooMany,
+        _ if code.starts_with("08") => DbErrorKind::Lost,
+        _ if code.starts_with("28") => DbErrorKind::Denied,
+        _ => DbErrorKind::Refused,
     }
 }
 
@@ -47,20 +47,20 @@ mod tests {
         let error = refusal(body).unwrap();
         assert_eq!(
             error,
-            DbError::new(Kind::Conflict, "40P01", "deadlock detected")
+            DbError::new(DbErrorKind::Conflict, "40P01", "deadlock detected")
         );
         for (code, expected) in [
-            ("23505", Kind::Conflict),
-            ("55P03", Kind::LockTimeout),
-            ("08006", Kind::Lost),
-            ("08P01", Kind::Protocol),
-            ("57P01", Kind::Lost),
-            ("57014", Kind::Refused),
-            ("28P01", Kind::Denied),
-            ("3D000", Kind::Missing),
-            ("53100", Kind::Full),
-            ("53300", Kind::TooMany),
-            ("", Kind::Refused),
+            ("23505", DbErrorKind::Conflict),
+            ("55P03", DbErrorKind::LockTimeout),
+            ("08006", DbErrorKind::Lost),
+            ("08P01", DbErrorKind::Protocol),
+            ("57P01", DbErrorKind::Lost),
+            ("57014", DbErrorKind::Refused),
+            ("28P01", DbErrorKind::Denied),
+            ("3D000", DbErrorKind::Missing),
+            ("53100", DbErrorKind::Full),
+            ("53300", DbErrorKind::TooMany),
+            ("", DbErrorKind::Refused),
         ] {
             assert_eq!(kind(code), expected, "{code}");
         }
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn one_that_never_ends_is_an_error() {
         for body in [b"".as_slice(), b"C40P01", b"C40P01\0", b"M"] {
-            assert_eq!(refusal(body).unwrap_err().kind, Kind::Protocol);
+            assert_eq!(refusal(body).unwrap_err().kind, DbErrorKind::Protocol);
         }
     }
 }

@@ -4,14 +4,14 @@
 //! on request. Unneeded bytes are skipped without being kept. Called by the connection with every
 //! received piece.
 
-use super::message::{Fields, HEADER, header, unknown, whole};
+use super::message::{HEADER, PostgresFields, header, unknown, whole};
 use super::refusal::refusal;
-use crate::db::error::{DbError, Kind, Result};
+use crate::db::error::{DbError, DbErrorKind, DbResult};
 use crate::db::{Answer, Rows};
 
 /// The progress of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum ReplyStep {
     More,
     /// The server waits for data to copy.
     CopyIn,
@@ -31,7 +31,7 @@ pub struct Reply {
 impl Reply {
     /// Consumes whole messages, and parts of skipped ones; returns the number of consumed bytes.
     #[inline]
-    pub fn take(&mut self, bytes: &[u8]) -> Result<(usize, Step)> {
+    pub fn take(&mut self, bytes: &[u8]) -> DbResult<(usize, ReplyStep)> {
         let mut consumed = 0;
         loop {
             let skipped = self.skipping.min(bytes.len() - consumed);
@@ -39,7 +39,7 @@ impl Reply {
             consumed += skipped;
             let left = &bytes[consumed..];
             let Some((tag, length)) = header(left)? else {
-                return Ok((consumed, Step::More));
+                return Ok((consumed, ReplyStep::More));
             };
             if self.passes_over(tag)? {
                 consumed += HEADER;
@@ -47,18 +47,18 @@ impl Reply {
                 continue;
             }
             let Some((_, body)) = whole(left)? else {
-                return Ok((consumed, Step::More));
+                return Ok((consumed, ReplyStep::More));
             };
             consumed += HEADER + length;
             match self.understand(tag, body)? {
-                Step::More => {}
+                ReplyStep::More => {}
                 step => return Ok((consumed, step)),
             }
         }
     }
 
     #[inline]
-    fn passes_over(&self, tag: u8) -> Result<bool> {
+    fn passes_over(&self, tag: u8) -> DbResult<bool> {
         match tag {
             b'D' | b'T' => Ok(self.rows.is_none()),
             b'C' | b'E' | b'G' | b'H' | b'Z' => Ok(false),
@@ -70,9 +70,9 @@ impl Reply {
     }
 
     #[inline]
-    fn understand(&mut self, tag: u8, body: &[u8]) -> Result<Step> {
+    fn understand(&mut self, tag: u8, body: &[u8]) -> DbResult<ReplyStep> {
         match tag {
-            b'Z' => return Ok(Step::Done),
+            b'Z' => return Ok(ReplyStep::Done),
             b'C' => self.answer.rows = counted(body),
             b'T' => self.rows = Some(columns(body)?),
             b'D' => {
@@ -80,16 +80,16 @@ impl Reply {
                     rows.rows.push(row(body)?);
                 }
             }
-            b'G' => return Ok(Step::CopyIn),
+            b'G' => return Ok(ReplyStep::CopyIn),
             b'H' => self.error = Some(Box::new(copies_out())),
             _ => self.error = Some(Box::new(refusal(body)?)),
         }
-        Ok(Step::More)
+        Ok(ReplyStep::More)
     }
 
     /// Returns the result after `Step::Done`, and expects the next answer.
     #[inline]
-    pub fn finish(&mut self) -> Result<Answer> {
+    pub fn finish(&mut self) -> DbResult<Answer> {
         let answer = std::mem::take(&mut self.answer);
         match self.error.take() {
             None => Ok(answer),
@@ -102,14 +102,18 @@ impl Reply {
     #[cold]
     pub fn ended(&mut self, cause: DbError) -> DbError {
         self.error.take().map_or(cause, |error| DbError {
-            kind: Kind::Lost,
+            kind: DbErrorKind::Lost,
             ..*error
         })
     }
 }
 
 fn copies_out() -> DbError {
-    DbError::new(Kind::Refused, "", "COPY TO STDOUT cannot be used in a load")
+    DbError::new(
+        DbErrorKind::Refused,
+        "",
+        "COPY TO STDOUT cannot be used in a load",
+    )
 }
 
 /// The number at the end of a tag such as `INSERT 0 1`; 0 for a tag without one, such as `BEGIN`.
@@ -127,8 +131,8 @@ fn counted(tag: &[u8]) -> u64 {
     count
 }
 
-fn columns(body: &[u8]) -> Result<Rows> {
-    let mut fields = Fields(body);
+fn columns(body: &[u8]) -> DbResult<Rows> {
+    let mut fields = PostgresFields(body);
     let mut columns = Vec::new();
     for _ in 0..fields.short()? {
         columns.push(fields.text()?);
@@ -141,8 +145,8 @@ fn columns(body: &[u8]) -> Result<Rows> {
     })
 }
 
-fn row(body: &[u8]) -> Result<Vec<Option<String>>> {
-    let mut fields = Fields(body);
+fn row(body: &[u8]) -> DbResult<Vec<Option<String>>> {
+    let mut fields = PostgresFields(body);
     let mut row = Vec::new();
     for _ in 0..fields.short()? {
         row.push(match usize::try_from(fields.int()?) {
@@ -166,13 +170,13 @@ mod tests {
     const REFUSED: &[u8] = b"2\0\0\0\x04E\0\0\0\x11C23505\0Mtwo\0\0Z\0\0\0\x05E";
 
     /// In pieces of that size, as they arrive in a buffer.
-    fn fed(reply: &mut Reply, bytes: &[u8], size: usize) -> Result<Option<Answer>> {
+    fn fed(reply: &mut Reply, bytes: &[u8], size: usize) -> DbResult<Option<Answer>> {
         let (mut start, mut end) = (0, 0);
         while end < bytes.len() {
             end = (end + size).min(bytes.len());
             let (consumed, step) = reply.take(&bytes[start..end])?;
             start += consumed;
-            if step == Step::Done {
+            if step == ReplyStep::Done {
                 assert_eq!(start, bytes.len());
                 return reply.finish().map(Some);
             }
@@ -194,7 +198,7 @@ mod tests {
             let error = fed(&mut reply, REFUSED, size).unwrap_err();
             assert_eq!(
                 (error.kind, error.message.as_str()),
-                (Kind::Conflict, "two")
+                (DbErrorKind::Conflict, "two")
             );
             assert!(fed(&mut reply, SELECT, size).is_ok());
         }
@@ -218,9 +222,12 @@ mod tests {
     fn the_last_words_of_a_server_say_why_it_left() {
         let mut reply = Reply::default();
         let (_, step) = reply.take(&REFUSED[..23]).unwrap();
-        assert_eq!(step, Step::More);
+        assert_eq!(step, ReplyStep::More);
         let error = reply.ended(DbError::lost("closed"));
-        assert_eq!((error.kind, error.code.as_str()), (Kind::Lost, "23505"));
+        assert_eq!(
+            (error.kind, error.code.as_str()),
+            (DbErrorKind::Lost, "23505")
+        );
         assert_eq!(reply.ended(DbError::lost("closed")).message, "closed");
     }
 
@@ -228,7 +235,7 @@ mod tests {
     fn what_is_not_known_is_an_error() {
         for bytes in [b"J\0\0\0\x04".as_slice(), b"D\0\0\0\x03", b"E\x7f\0\0\0"] {
             let error = Reply::default().take(bytes).unwrap_err();
-            assert_eq!(error.kind, Kind::Protocol);
+            assert_eq!(error.kind, DbErrorKind::Protocol);
         }
         let mut reply = Reply {
             rows: Some(Rows::default()),

@@ -6,7 +6,7 @@
 use std::io::Write;
 
 use crate::db::argument::{Argument, Arguments};
-use crate::db::error::{DbError, Kind, Result};
+use crate::db::error::{DbError, DbErrorKind, DbResult};
 use crate::db::server::Server;
 
 pub const TLS: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
@@ -17,7 +17,7 @@ const VERSION_3: [u8; 4] = [0, 3, 0, 0];
 /// Of the unnamed portal, without a limit of rows.
 const EXECUTE_AND_SYNC: &[u8] = b"E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04";
 
-pub fn startup(server: &Server, out: &mut Vec<u8>) -> Result<()> {
+pub fn startup(server: &Server, out: &mut Vec<u8>) -> DbResult<()> {
     let settings = [
         ("user", server.user.as_str()),
         ("database", server.database.as_str()),
@@ -28,7 +28,7 @@ pub fn startup(server: &Server, out: &mut Vec<u8>) -> Result<()> {
     ];
     if settings.iter().any(|(_, value)| value.contains('\0')) {
         let message = "the name of a user or a database cannot contain a zero byte";
-        return Err(DbError::new(Kind::Refused, "", message));
+        return Err(DbError::new(DbErrorKind::Refused, "", message));
     }
     sized(out, |out| {
         out.extend_from_slice(&VERSION_3);

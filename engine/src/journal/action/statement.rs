@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Undo;
 use crate::db::database::Database;
-use crate::db::error::{DbError, Kind};
+use crate::db::error::{DbError, DbErrorKind};
 use crate::db::session::Session;
 
 /// The wait for a server that is restarting, and for a reload to take effect.
@@ -88,7 +88,7 @@ impl Undo for PutStatements {
                     return Ok(());
                 }
                 let foreign = "the experiment did not create it, so it stays unchanged";
-                return Err(DbError::new(Kind::Refused, "", foreign));
+                return Err(DbError::new(DbErrorKind::Refused, "", foreign));
             }
             self.statements
                 .iter()
@@ -141,7 +141,7 @@ impl PutStatements {
                 .and_then(|_| Session::open(&self.server, false));
             match opened {
                 Ok(session) => return Ok(session),
-                Err(error) if error.kind == Kind::Lost && Instant::now() < deadline => {
+                Err(error) if error.kind == DbErrorKind::Lost && Instant::now() < deadline => {
                     thread::sleep(GLANCE);
                 }
                 Err(error) => {

@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::manifest::{Manifest, file_paths};
+use super::manifest::{DataManifest, file_paths};
 use crate::error::{EngineError, Result};
 use crate::folder::TrustedFolder;
 use crate::job::Data;
@@ -19,7 +19,7 @@ pub fn cleanup(data: &Data) -> Result<()> {
 
 /// Removes the files and directories that the manifest of a directory names, and the manifest.
 pub fn remove_made(directory: &Path) -> Result<()> {
-    let Some(manifest) = Manifest::read(directory)? else {
+    let Some(manifest) = DataManifest::read(directory)? else {
         eprintln!(
             "paribus-engine: {} holds no manifest: nothing to clean up",
             directory.display()
@@ -31,7 +31,7 @@ pub fn remove_made(directory: &Path) -> Result<()> {
         remove(&path)?;
     }
     // Removed after all other files, so that an interrupted cleanup can be repeated.
-    remove(&Manifest::path(directory))?;
+    remove(&DataManifest::path(directory))?;
     for created in &manifest.made_directories {
         // Only an empty directory can be removed; a directory with other files stays.
         if fs::remove_dir(created).is_err() {

@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::manifest::Manifest;
+use super::manifest::DataManifest;
 use crate::error::{EngineError, Result};
 use crate::folder::TrustedFolder;
 use crate::machine;
@@ -57,7 +57,7 @@ pub fn make_directory(directory: &Path) -> Result<Vec<PathBuf>> {
 fn made_for_others(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     entries
-        .filter_map(|entry| Manifest::read(&entry.path()).ok().flatten())
+        .filter_map(|entry| DataManifest::read(&entry.path()).ok().flatten())
         .filter_map(|other| {
             let index = other
                 .made_directories

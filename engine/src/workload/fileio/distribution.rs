@@ -35,7 +35,7 @@ pub enum Shape {
 }
 
 #[derive(Debug, Clone)]
-pub struct Distribution {
+pub struct BlockDistribution {
     blocks: u64,
     ranks: Ranks,
     scatter: Scatter,
@@ -65,9 +65,9 @@ impl Shape {
     }
 }
 
-impl Distribution {
+impl BlockDistribution {
     /// `blocks` must be above 0.
-    pub fn new(shape: Shape, blocks: u64) -> Distribution {
+    pub fn new(shape: Shape, blocks: u64) -> BlockDistribution {
         let ranks = match shape {
             Shape::Uniform => Ranks::Uniform,
             Shape::Zipf { exponent } => Ranks::Zipf(Zipf::new(blocks, exponent)),
@@ -76,7 +76,7 @@ impl Distribution {
             },
             Shape::Hotspot { part, share } => hotspot(blocks, part, share),
         };
-        Distribution {
+        BlockDistribution {
             blocks,
             ranks,
             scatter: Scatter::over(blocks),
@@ -205,7 +205,7 @@ mod tests {
 
     /// The share of draws whose rank is below `ranks`.
     fn share_below(shape: Shape, blocks: u64, ranks: u64, seed: u64) -> f64 {
-        let (distribution, mut rng) = (Distribution::new(shape, blocks), rng(seed));
+        let (distribution, mut rng) = (BlockDistribution::new(shape, blocks), rng(seed));
         let hits = (0..DRAWS).filter(|_| distribution.rank(&mut rng) < ranks);
         hits.count() as f64 / DRAWS as f64
     }
@@ -222,7 +222,7 @@ mod tests {
         fn draws_stay_in_range_and_are_the_same_for_the_same_seed(
             shape in shapes(), blocks in prop_oneof![1u64..100, 1u64..1 << 50], seed in any::<u64>(),
         ) {
-            let distribution = Distribution::new(shape, blocks);
+            let distribution = BlockDistribution::new(shape, blocks);
             let (mut first, mut second) = (rng(seed), rng(seed));
             for _ in 0..300 {
                 let block = distribution.draw(&mut first);
@@ -247,7 +247,7 @@ mod tests {
                 Shape::Pareto { h: 0.2 },
                 Shape::Hotspot { part: 0.3, share: 0.9 },
             ] {
-                let (distribution, mut rng) = (Distribution::new(shape, blocks), rng(seed));
+                let (distribution, mut rng) = (BlockDistribution::new(shape, blocks), rng(seed));
                 let seen: HashSet<u64> = (0..3000).map(|_| distribution.draw(&mut rng)).collect();
                 prop_assert_eq!(seen.len() as u64, blocks, "{:?}", shape);
             }

@@ -19,7 +19,7 @@ use crate::job::Data;
 const FILE_NAME: &str = "paribus.manifest.json";
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Manifest {
+pub struct DataManifest {
     pub version: u32,
     pub files: u32,
     pub total_size_bytes: u64,
@@ -37,7 +37,7 @@ pub struct Manifest {
     pub made_directories: Vec<PathBuf>,
 }
 
-impl fmt::Display for Manifest {
+impl fmt::Display for DataManifest {
     /// The files in words, for messages.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (files, total) = (self.files, self.total_size_bytes);
@@ -52,10 +52,10 @@ impl fmt::Display for Manifest {
     }
 }
 
-impl Manifest {
+impl DataManifest {
     /// A manifest of files not created yet.
-    pub fn of(data: &Data) -> Manifest {
-        Manifest {
+    pub fn of(data: &Data) -> DataManifest {
+        DataManifest {
             version: 1,
             files: data.files,
             total_size_bytes: data.total_size_bytes,
@@ -68,8 +68,8 @@ impl Manifest {
     }
 
     /// A manifest of a directory that was created for other data and is removed with that data.
-    pub fn of_directory(made_directories: Vec<PathBuf>) -> Manifest {
-        Manifest {
+    pub fn of_directory(made_directories: Vec<PathBuf>) -> DataManifest {
+        DataManifest {
             version: 1,
             files: 0,
             total_size_bytes: 0,
@@ -86,8 +86,8 @@ impl Manifest {
     }
 
     /// The manifest of a directory; `None` where there is none.
-    pub fn read(directory: &Path) -> Result<Option<Manifest>> {
-        let path = Manifest::path(directory);
+    pub fn read(directory: &Path) -> Result<Option<DataManifest>> {
+        let path = DataManifest::path(directory);
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(cause)
@@ -112,7 +112,7 @@ impl Manifest {
 
     /// Writes the manifest so that a crash leaves the old version or the new one, never a part.
     pub fn write(&self, directory: &Path) -> Result<()> {
-        let path = Manifest::path(directory);
+        let path = DataManifest::path(directory);
         let fresh = directory.join(format!("{FILE_NAME}.new"));
         let text = serde_json::to_string_pretty(self).unwrap_or_default();
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;

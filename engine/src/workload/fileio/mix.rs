@@ -6,7 +6,7 @@
 
 /// `writes` of every `period` requests are writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mix {
+pub struct ReadWriteMix {
     writes: u64,
     period: u64,
 }
@@ -14,29 +14,29 @@ pub struct Mix {
 /// Ratios such as 1.5 or 2.333 are exact with denominators up to this value.
 const MAX_DENOMINATOR: u64 = 10_000;
 
-impl Mix {
-    pub const READS: Mix = Mix {
+impl ReadWriteMix {
+    pub const READS: ReadWriteMix = ReadWriteMix {
         writes: 0,
         period: 1,
     };
-    pub const WRITES: Mix = Mix {
+    pub const WRITES: ReadWriteMix = ReadWriteMix {
         writes: 1,
         period: 1,
     };
 
     /// 0.2 is one write in five requests.
-    pub fn of_share(writes: f64) -> Mix {
+    pub fn of_share(writes: f64) -> ReadWriteMix {
         if writes > 0.0 {
-            Mix::of_ratio((1.0 - writes).max(0.0) / writes)
+            ReadWriteMix::of_ratio((1.0 - writes).max(0.0) / writes)
         } else {
-            Mix::READS
+            ReadWriteMix::READS
         }
     }
 
     /// 1.5 reads per write is 3 to 2: two of five requests write.
-    pub fn of_ratio(reads_per_write: f64) -> Mix {
+    pub fn of_ratio(reads_per_write: f64) -> ReadWriteMix {
         let (reads, writes) = fraction(reads_per_write);
-        Mix {
+        ReadWriteMix {
             writes,
             period: reads + writes,
         }
@@ -84,21 +84,21 @@ mod tests {
 
     #[test]
     fn three_reads_to_two_writes() {
-        let mix = Mix::of_ratio(1.5);
+        let mix = ReadWriteMix::of_ratio(1.5);
         let writes: Vec<bool> = (0..5).map(|request| mix.is_write(request)).collect();
         assert_eq!(writes, [false, false, true, false, true]);
     }
 
     #[test]
     fn no_reads_is_all_writes() {
-        let mix = Mix::of_ratio(0.0);
+        let mix = ReadWriteMix::of_ratio(0.0);
         assert!((0..100).all(|request| mix.is_write(request)));
     }
 
     #[test]
     fn a_share_of_writes_is_met() {
         for (share, expected) in [(0.0, 0), (0.2, 20), (0.5, 50), (1.0, 100)] {
-            let mix = Mix::of_share(share);
+            let mix = ReadWriteMix::of_share(share);
             let writes = (0..100).filter(|&request| mix.is_write(request)).count();
             assert_eq!(writes, expected);
         }
@@ -119,7 +119,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_ratio_is_honoured_in_the_long_run_and_all_along(ratio in 0.05f64..50.0) {
-            let mix = Mix::of_ratio(ratio);
+            let mix = ReadWriteMix::of_ratio(ratio);
             let share = 1.0 / (1.0 + ratio);
             let mut writes = 0u64;
             for request in 0..50_000u64 {

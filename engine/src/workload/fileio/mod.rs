@@ -33,7 +33,7 @@ use requests::Requests;
 use verified::Verifier;
 
 /// One worker's share of the load.
-pub struct FileIo<I> {
+pub struct FileLoad<I> {
     io: I,
     requests: Requests,
     files: Arc<FileSet>,
@@ -42,7 +42,7 @@ pub struct FileIo<I> {
     verifier: Option<Box<Verifier>>,
 }
 
-impl<I: Io> FileIo<I> {
+impl<I: Io> FileLoad<I> {
     pub fn new(
         io: I,
         requests: Requests,
@@ -50,7 +50,7 @@ impl<I: Io> FileIo<I> {
         verifier: Option<Box<Verifier>>,
     ) -> Self {
         let in_slots = vec![None; io.slots()];
-        FileIo {
+        FileLoad {
             io,
             requests,
             files,
@@ -96,7 +96,7 @@ impl<I: Io> FileIo<I> {
     }
 }
 
-impl<I: Io> crate::load::workload::Workload for FileIo<I> {
+impl<I: Io> crate::load::workload::Workload for FileLoad<I> {
     fn slots(&self) -> usize {
         self.io.slots()
     }

@@ -6,7 +6,7 @@
 use crate::job::{Data, FileIo, Files, IoMatrix, Load, Mode};
 use crate::workload::fileio::distribution::Shape;
 use crate::workload::fileio::layout::Layout;
-use crate::workload::fileio::mix::Mix;
+use crate::workload::fileio::mix::ReadWriteMix;
 
 /// The order in which blocks are visited.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,7 +23,7 @@ pub enum Order {
 pub struct Pattern {
     pub layout: Layout,
     pub order: Order,
-    pub mix: Mix,
+    pub mix: ReadWriteMix,
     /// 0: never.
     pub fsync_every: u64,
     /// Whether a file is emptied before it is written again.
@@ -32,7 +32,7 @@ pub struct Pattern {
 
 /// Operations of one pattern: the number outstanding, counted together.
 #[derive(Debug, Clone)]
-pub struct Stream {
+pub struct OperationStream {
     /// The name as in the result; empty where there is only one stream.
     pub name: &'static str,
     pub pattern: Pattern,
@@ -40,15 +40,15 @@ pub struct Stream {
 }
 
 /// The streams of a workload, without those that have nothing outstanding.
-pub fn streams(files: &Files, load: &Load) -> Vec<Stream> {
+pub fn streams(files: &Files, load: &Load) -> Vec<OperationStream> {
     let mut streams = match files {
-        Files::FileIo(fileio) => vec![Stream {
+        Files::FileIo(fileio) => vec![OperationStream {
             name: "",
             pattern: Pattern::of_mode(fileio),
             outstanding: load.outstanding,
         }],
         Files::IoMatrix(matrix) => vec![
-            Stream {
+            OperationStream {
                 name: "small",
                 pattern: Pattern::of_part(
                     matrix,
@@ -57,7 +57,7 @@ pub fn streams(files: &Files, load: &Load) -> Vec<Stream> {
                 ),
                 outstanding: load.outstanding,
             },
-            Stream {
+            OperationStream {
                 name: "large",
                 pattern: Pattern::of_part(
                     matrix,
@@ -93,9 +93,9 @@ impl Pattern {
                 Order::Random(Shape::of(access))
             },
             mix: match mode {
-                Mode::SeqRd | Mode::RndRd => Mix::READS,
-                Mode::SeqWr | Mode::SeqRewr | Mode::RndWr => Mix::WRITES,
-                Mode::RndRw => Mix::of_ratio(access.read_write_ratio),
+                Mode::SeqRd | Mode::RndRd => ReadWriteMix::READS,
+                Mode::SeqWr | Mode::SeqRewr | Mode::RndWr => ReadWriteMix::WRITES,
+                Mode::RndRw => ReadWriteMix::of_ratio(access.read_write_ratio),
             },
             fsync_every: if mode.writes() { access.fsync_every } else { 0 },
             empties_files: mode == Mode::SeqWr,
@@ -106,7 +106,7 @@ impl Pattern {
         Pattern {
             layout: layout(&job.data, block_size_bytes),
             order,
-            mix: Mix::of_share(job.write_share),
+            mix: ReadWriteMix::of_share(job.write_share),
             fsync_every: 0,
             empties_files: false,
         }

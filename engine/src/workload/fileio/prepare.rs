@@ -14,7 +14,7 @@ use rustix::fs::{FallocateFlags, OFlags};
 use super::cleanup::remove;
 use super::directory::make_directory;
 use super::fill::{NewFile, fill};
-use super::manifest::{Manifest, file_path, file_paths};
+use super::manifest::{DataManifest, file_path, file_paths};
 use super::spans::span_bytes;
 use crate::error::{Class, EngineError, Result};
 use crate::folder::TrustedFolder;
@@ -26,7 +26,7 @@ use crate::machine;
 const DIRECT_ALIGNMENT: u64 = 4096;
 
 /// Progress of the phase.
-pub enum Step {
+pub enum PrepareStep {
     Written {
         done_bytes: u64,
         total_bytes: u64,
@@ -42,7 +42,7 @@ pub fn prepare(
     direct: bool,
     seed: u64,
     stop: &OnRequest,
-    report: impl Fn(Step),
+    report: impl Fn(PrepareStep),
 ) -> Result<()> {
     if let Some(path) = &data.device {
         return fill_device(path, data, direct, seed, stop, report);
@@ -53,12 +53,12 @@ pub fn prepare(
     let size = data.file_size_bytes();
     let total = size * u64::from(data.files);
     let progress = |done_bytes| {
-        report(Step::Written {
+        report(PrepareStep::Written {
             done_bytes,
             total_bytes: total,
         });
     };
-    let old = Manifest::read(data.location())?;
+    let old = DataManifest::read(data.location())?;
     let missing = missing_files(data, old.as_ref());
     if missing.is_empty() {
         progress(total);
@@ -69,11 +69,11 @@ pub fn prepare(
 
     let made_directories = make_directory(data.location())?;
     let folder = TrustedFolder::open(data.location())?;
-    let mut manifest = Manifest {
+    let mut manifest = DataManifest {
         made_directories: old
             .as_ref()
             .map_or(made_directories, |old| old.made_directories.clone()),
-        ..Manifest::of(data)
+        ..DataManifest::of(data)
     };
     remove_surplus(data, old.as_ref())?;
     manifest.write(data.location())?;
@@ -85,7 +85,7 @@ pub fn prepare(
     fill(&files, data, seed, stop, |done| {
         progress(reused_bytes + done)
     })?;
-    report(Step::Finishing);
+    report(PrepareStep::Finishing);
     sync(&files, stop)?;
     manifest.inodes = inodes(data)?;
     manifest.complete = true;
@@ -100,11 +100,11 @@ fn fill_device(
     direct: bool,
     seed: u64,
     stop: &OnRequest,
-    report: impl Fn(Step),
+    report: impl Fn(PrepareStep),
 ) -> Result<()> {
     let total_bytes = data.total_size_bytes;
     let progress = |done_bytes| {
-        report(Step::Written {
+        report(PrepareStep::Written {
             done_bytes,
             total_bytes,
         });
@@ -122,7 +122,7 @@ fn fill_device(
         index: 0,
     }];
     fill(&whole, data, seed, stop, progress)?;
-    report(Step::Finishing);
+    report(PrepareStep::Finishing);
     sync(&whole, stop)?;
     progress(total_bytes);
     Ok(())
@@ -153,7 +153,7 @@ fn inodes(data: &Data) -> Result<Vec<u64>> {
 }
 
 /// The numbers of the files that do not yet match the job.
-fn missing_files(data: &Data, old: Option<&Manifest>) -> Vec<u32> {
+fn missing_files(data: &Data, old: Option<&DataManifest>) -> Vec<u32> {
     let trusted = old.is_some_and(|old| old.complete && old.matches(data));
     let is_right = |index: &u32| {
         fs::symlink_metadata(file_path(data.location(), *index))
@@ -165,7 +165,7 @@ fn missing_files(data: &Data, old: Option<&Manifest>) -> Vec<u32> {
 }
 
 /// Files with our names that no manifest lists belong to somebody else and are not overwritten.
-fn refuse_foreign_files(data: &Data, old: Option<&Manifest>) -> Result<()> {
+fn refuse_foreign_files(data: &Data, old: Option<&DataManifest>) -> Result<()> {
     let recorded_files = old.map_or(0, |old| old.files);
     let foreign = (recorded_files..data.files)
         .map(|index| file_path(data.location(), index))
@@ -184,7 +184,7 @@ fn refuse_foreign_files(data: &Data, old: Option<&Manifest>) -> Result<()> {
     }
 }
 
-fn check_space(data: &Data, old: Option<&Manifest>, needed_bytes: u64) -> Result<()> {
+fn check_space(data: &Data, old: Option<&DataManifest>, needed_bytes: u64) -> Result<()> {
     let existing = machine::nearest_existing(data.location());
     let space = machine::space(&existing)
         .map_err(|cause| EngineError::from_io("read the free space of", &existing, &cause))?;
@@ -214,7 +214,7 @@ fn check_space(data: &Data, old: Option<&Manifest>, needed_bytes: u64) -> Result
 }
 
 /// Removes the files of an earlier, larger set.
-fn remove_surplus(data: &Data, old: Option<&Manifest>) -> Result<()> {
+fn remove_surplus(data: &Data, old: Option<&DataManifest>) -> Result<()> {
     for index in data.files..old.map_or(0, |old| old.files) {
         remove(&file_path(data.location(), index))?;
     }

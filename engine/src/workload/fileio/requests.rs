@@ -10,7 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::io::Operation;
 use crate::io::Request;
-use crate::workload::fileio::distribution::{Distribution, Shape};
+use crate::workload::fileio::distribution::{BlockDistribution, Shape};
 use crate::workload::fileio::pattern::{Order, Pattern};
 
 /// Counts the requests drawn by all workers of a stream, without fsyncs. It has a cache line of its
@@ -23,7 +23,7 @@ pub struct DrawCounter(AtomicU64);
 pub struct Requests {
     pattern: Pattern,
     /// Present in a random order.
-    distribution: Distribution,
+    distribution: BlockDistribution,
     /// Whether the number of a request must be unique among all workers.
     numbers_are_shared: bool,
     drawn: Arc<DrawCounter>,
@@ -49,7 +49,7 @@ impl Requests {
         Requests {
             // A purely random pattern has no reason to share a counter.
             numbers_are_shared: !is_random || pattern.fsync_every > 0,
-            distribution: Distribution::new(shape, pattern.layout.blocks()),
+            distribution: BlockDistribution::new(shape, pattern.layout.blocks()),
             pattern,
             drawn,
             drawn_here: 0,

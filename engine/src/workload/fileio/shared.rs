@@ -6,15 +6,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::manifest::{Manifest, file_paths};
+use super::manifest::{DataManifest, file_paths};
 use super::verified::Verification;
 use crate::error::{Class, EngineError, Result};
-use crate::io::fileset::{Access, FileSet};
+use crate::io::fileset::{FileAccess, FileSet};
 use crate::job::files::SyncWrites;
 use crate::job::{Cache, Data, Engine, Files, Job};
 use crate::machine;
 
-pub struct Shared {
+pub struct FileShared {
     pub files: Arc<FileSet>,
     /// Present with verified data.
     pub verification: Option<Arc<Verification>>,
@@ -24,14 +24,14 @@ pub struct Shared {
     rings: bool,
 }
 
-impl Shared {
-    pub fn open(job: &Job, workload: &Files) -> Result<Shared> {
+impl FileShared {
+    pub fn open(job: &Job, workload: &Files) -> Result<FileShared> {
         let files = if workload.io().engine == Engine::Null {
             FileSet::default()
         } else {
             open_data(workload, job.cache, workload.writes())?
         };
-        Ok(Shared {
+        Ok(FileShared {
             files: Arc::new(files),
             verification: Verification::of(job, workload).map(Arc::new),
             unregistered: Arc::default(),
@@ -60,7 +60,7 @@ impl Shared {
 /// Opens the job's data, and brings it and the page cache into the requested state.
 pub fn open_data(workload: &Files, cache: Cache, write: bool) -> Result<FileSet> {
     let (data, io) = (workload.data(), workload.io());
-    let access = Access {
+    let access = FileAccess {
         write,
         direct: io.direct,
         sync_writes: if write {
@@ -101,16 +101,16 @@ pub fn open_data(workload: &Files, cache: Cache, write: bool) -> Result<FileSet>
     Ok(files)
 }
 
-fn check_prepared(data: &Data) -> Result<Manifest> {
+fn check_prepared(data: &Data) -> Result<DataManifest> {
     let location = data.location();
     let directory = location.display();
-    let why = match Manifest::read(location)? {
+    let why = match DataManifest::read(location)? {
         None => format!("{directory} holds no prepared files"),
         Some(manifest) if !manifest.complete => {
             format!("preparing the files in {directory} was interrupted")
         }
         Some(manifest) if !manifest.matches(data) => {
-            let requested = Manifest::of(data);
+            let requested = DataManifest::of(data);
             format!("{directory} holds {manifest}, the job needs {requested}")
         }
         Some(manifest) => return Ok(manifest),

@@ -7,18 +7,18 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 
-use super::FileIo;
+use super::FileLoad;
 use super::content::Content;
-use super::pattern::{Stream, streams};
+use super::pattern::{OperationStream, streams};
 use super::requests::{DrawCounter, Requests};
-use super::shared::Shared;
+use super::shared::FileShared;
 use super::verified::Verifier;
 use crate::error::Result;
-use crate::io::memory::Memory;
+use crate::io::memory::MemoryIo;
 use crate::io::null::Null;
 use crate::io::sync::Sync;
 use crate::io::uring::Uring;
-use crate::job::{Engine, Files, Job, Method};
+use crate::job::{Engine, Files, IoMethod, Job};
 use crate::load::inbox::Message;
 use crate::load::workers::Workers;
 use crate::machine;
@@ -31,7 +31,7 @@ pub fn spawn(
     workers: &mut Workers,
     job: &Job,
     work: &Files,
-    shared: &Shared,
+    shared: &FileShared,
     sender: &Sender<Message>,
 ) -> Result<()> {
     let engine = work.io().engine;
@@ -57,14 +57,14 @@ pub fn spawn(
             });
             lane += slots;
             match engine {
-                Engine::Null => {
-                    workers.start(sender, move || Ok(FileIo::new(Null, requests, files, None)))?
-                }
+                Engine::Null => workers.start(sender, move || {
+                    Ok(FileLoad::new(Null, requests, files, None))
+                })?,
                 Engine::Sync => {
                     let buffer = content.buffer(memory.take(size), &mut rng);
                     workers.start(sender, move || {
                         let io = Sync::new(Arc::clone(&files), buffer);
-                        Ok(FileIo::new(io, requests, files, verifier))
+                        Ok(FileLoad::new(io, requests, files, verifier))
                     })?;
                 }
                 Engine::IoUring => {
@@ -77,7 +77,7 @@ pub fn spawn(
                         if !io.has_registered_buffers() {
                             unregistered.store(true, Ordering::Relaxed);
                         }
-                        Ok(FileIo::new(io, requests, files, verifier))
+                        Ok(FileLoad::new(io, requests, files, verifier))
                     })?;
                 }
             }
@@ -87,13 +87,13 @@ pub fn spawn(
 }
 
 /// Memory for a buffer of every operation that may be outstanding.
-fn buffers_of(method: &Method, streams: &[Stream]) -> Result<Memory> {
+fn buffers_of(method: &IoMethod, streams: &[OperationStream]) -> Result<MemoryIo> {
     let sizes = streams.iter().flat_map(|stream| {
         let size = stream.pattern.layout.block_size_bytes as usize;
         repeat_n(size, stream.outstanding)
     });
     let sizes = sizes.filter(|_| method.engine != Engine::Null);
-    Memory::of(sizes, method.huge_pages)
+    MemoryIo::of(sizes, method.huge_pages)
 }
 
 /// The number of slots of each worker; the length is the number of workers.

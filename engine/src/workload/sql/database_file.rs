@@ -15,7 +15,7 @@ use crate::error::{Class, EngineError, Result};
 use crate::folder::TrustedFolder;
 use crate::workload::fileio::cleanup::remove_made;
 use crate::workload::fileio::directory::make_directory;
-use crate::workload::fileio::manifest::Manifest;
+use crate::workload::fileio::manifest::DataManifest;
 
 fn directory(file: &SqliteFile) -> &Path {
     // The job has checked that the path is absolute.
@@ -29,7 +29,7 @@ pub fn make(file: &SqliteFile) -> Result<()> {
         return refuse_stranger(file);
     }
     let created = make_directory(directory)?;
-    Manifest::of_directory(created).write(directory)
+    DataManifest::of_directory(created).write(directory)
 }
 
 /// SQLite opens its files by name, so nobody else may be able to replace one of them.
@@ -65,7 +65,7 @@ pub fn drop_cache(file: &SqliteFile) -> Result<()> {
 /// Removes the file, SQLite's additional files, and the directory if it was created for them.
 pub fn remove(file: &SqliteFile) -> Result<()> {
     each(file, "remove", |path| fs::remove_file(path))?;
-    match Manifest::read(directory(file))? {
+    match DataManifest::read(directory(file))? {
         Some(_) => remove_made(directory(file)),
         None => Ok(()),
     }

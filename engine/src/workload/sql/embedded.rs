@@ -6,9 +6,9 @@
 use super::transaction::{ROLLBACK, Script, Transaction};
 use crate::clock::{self, Nanos};
 use crate::db::argument::Arguments;
-use crate::db::error::{DbError, Kind};
-use crate::db::sqlite::Connection;
-use crate::db::statement::Kind as StatementKind;
+use crate::db::error::{DbError, DbErrorKind};
+use crate::db::sqlite::SqliteConnection;
+use crate::db::statement::StatementKind;
 use crate::error::{EngineError, Result};
 use crate::load::workload::Workload;
 use crate::operation::OperationKind;
@@ -20,7 +20,7 @@ use crate::record::tally::Tally;
 pub const ATTEMPTS: u32 = 100;
 
 pub struct Embedded<S> {
-    connection: Connection,
+    connection: SqliteConnection,
     address: String,
     script: S,
     kinds: Vec<StatementKind>,
@@ -32,7 +32,7 @@ pub struct Embedded<S> {
 impl<S: Script> Embedded<S> {
     /// `address` names the database in messages; `kinds` are those of the connection's statements.
     pub fn new(
-        connection: Connection,
+        connection: SqliteConnection,
         address: String,
         script: S,
         kinds: Vec<StatementKind>,
@@ -64,8 +64,8 @@ impl<S: Script> Embedded<S> {
             // Where no transaction was begun, a rollback has nothing to do, which is no failure.
             let _ = self.connection.execute(ROLLBACK, Arguments::NONE);
             match error.kind {
-                Kind::Conflict => self.counts.conflicts += 1,
-                Kind::LockTimeout => self.counts.lock_timeouts += 1,
+                DbErrorKind::Conflict => self.counts.conflicts += 1,
+                DbErrorKind::LockTimeout => self.counts.lock_timeouts += 1,
                 _ => return Err(error),
             }
             if attempts == ATTEMPTS {

@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::db::argument::ArgumentList;
 use crate::job::generator::{Generator, Literal, Preferred};
-use crate::workload::fileio::distribution::{Distribution, Shape, below, unit};
+use crate::workload::fileio::distribution::{BlockDistribution, Shape, below, unit};
 
 const LETTERS: u64 = 26;
 
@@ -42,7 +42,7 @@ pub struct Generators {
 enum ValueSource {
     Int {
         low: i64,
-        distribution: Distribution,
+        distribution: BlockDistribution,
     },
     Float {
         low: f64,
@@ -100,7 +100,7 @@ impl ValueSource {
                 };
                 ValueSource::Int {
                     low,
-                    distribution: Distribution::new(shape, low.abs_diff(high) + 1),
+                    distribution: BlockDistribution::new(shape, low.abs_diff(high) + 1),
                 }
             }
             &Generator::Float { low, high } => ValueSource::Float { low, high },

@@ -11,9 +11,9 @@ use super::rows::{RowNumbers, write_c, write_pad};
 use super::schema::{create_index, table};
 use crate::db::argument::{ArgumentList, Arguments};
 use crate::db::database::{Database, SqliteFile};
-use crate::db::error::{DbError, Result};
+use crate::db::error::{DbError, DbResult};
 use crate::db::session::Session;
-use crate::db::statement::{Kind, Statement};
+use crate::db::statement::{Statement, StatementKind};
 use crate::db::{Connection, Execution, mysql, postgres, sqlite};
 use crate::job::sql::Oltp;
 use crate::load::stop::OnRequest;
@@ -90,7 +90,12 @@ impl Piece {
 
 /// Fills all tables, then creates their indexes. Calls `report_rows` with the number of loaded rows.
 /// Returns false where it was stopped.
-pub fn load(oltp: &Oltp, seed: u64, stop: &OnRequest, report_rows: &impl Fn(u64)) -> Result<bool> {
+pub fn load(
+    oltp: &Oltp,
+    seed: u64,
+    stop: &OnRequest,
+    report_rows: &impl Fn(u64),
+) -> DbResult<bool> {
     let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
     let mut loaded = share_out(
         oltp,
@@ -128,8 +133,8 @@ fn share_out(
     oltp: &Oltp,
     stop: &OnRequest,
     report_progress: &dyn Fn(),
-    work: &(dyn Fn(&AtomicBool) -> Result<()> + Sync),
-) -> Result<bool> {
+    work: &(dyn Fn(&AtomicBool) -> DbResult<()> + Sync),
+) -> DbResult<bool> {
     let halt = AtomicBool::new(false);
     let work = || work(&halt).inspect_err(|_| halt.store(true, Ordering::Relaxed));
     let threads = match oltp.database {
@@ -159,14 +164,14 @@ fn share_out(
 }
 
 enum Loader {
-    Sqlite(Box<sqlite::Connection>, ArgumentList),
-    Postgres(Box<postgres::Connection>),
+    Sqlite(Box<sqlite::SqliteConnection>, ArgumentList),
+    Postgres(Box<postgres::PostgresConnection>),
     /// Whether the connection accepts rows in bulk.
-    Mysql(Box<mysql::Connection>, bool),
+    Mysql(Box<mysql::MySqlConnection>, bool),
 }
 
 impl Loader {
-    fn open(oltp: &Oltp) -> Result<Loader> {
+    fn open(oltp: &Oltp) -> DbResult<Loader> {
         let file = match &oltp.database {
             Database::Sqlite(file) => file,
             Database::Mysql(server) => {
@@ -179,11 +184,12 @@ impl Loader {
             }
         };
         let insert = |number| format!("INSERT INTO {} VALUES (?, ?, ?, ?)", table(number));
-        let mut statements = vec![Statement::new(Kind::Other, "BEGIN")];
-        statements.push(Statement::new(Kind::Other, "COMMIT"));
-        statements
-            .extend((1..=oltp.tables).map(|number| Statement::new(Kind::Write, &insert(number))));
-        let connection = sqlite::Connection::open(
+        let mut statements = vec![Statement::new(StatementKind::Other, "BEGIN")];
+        statements.push(Statement::new(StatementKind::Other, "COMMIT"));
+        statements.extend(
+            (1..=oltp.tables).map(|number| Statement::new(StatementKind::Write, &insert(number))),
+        );
+        let connection = sqlite::SqliteConnection::open(
             &unsafe_but_fast(file),
             &statements,
             Execution::Prepared,
@@ -195,7 +201,7 @@ impl Loader {
         ))
     }
 
-    fn load(&mut self, oltp: &Oltp, piece: &Piece) -> Result<()> {
+    fn load(&mut self, oltp: &Oltp, piece: &Piece) -> DbResult<()> {
         match self {
             Loader::Postgres(connection) => {
                 let mut rows = Some(piece.lines(oltp));

@@ -5,9 +5,9 @@
 use super::generate::{Draws, Generators};
 use super::schema::Dialect;
 use super::transaction::{
-    BEGIN, BEGIN_TO_WRITE, COMMIT, ROLLBACK, Script, Transaction, Worker, framing,
+    BEGIN, BEGIN_TO_WRITE, COMMIT, ROLLBACK, Script, Transaction, TransactionWorker, framing,
 };
-use crate::db::statement::{Kind, Statement};
+use crate::db::statement::{Statement, StatementKind};
 use crate::job::sqlmix::{MixTransaction, SqlMix};
 use crate::random::generator;
 use crate::workload::fileio::distribution::unit;
@@ -24,7 +24,10 @@ pub fn statements(mix: &SqlMix, dialect: Dialect) -> Vec<Statement> {
         .iter()
         .flat_map(|transaction| &transaction.statements)
     {
-        list.push(Statement::new(Kind::of(&statement.sql), &statement.sql));
+        list.push(Statement::new(
+            StatementKind::of(&statement.sql),
+            &statement.sql,
+        ));
     }
     list
 }
@@ -54,7 +57,7 @@ struct Step {
 
 impl MixScript {
     /// `run` is the number of earlier runs on the same data.
-    pub fn new(mix: &SqlMix, seed: u64, run: i64, worker: Worker) -> MixScript {
+    pub fn new(mix: &SqlMix, seed: u64, run: i64, worker: TransactionWorker) -> MixScript {
         let rng = generator(seed, worker.number as u64);
         let first = run.wrapping_mul(NUMBERS_OF_A_RUN) + worker.number as i64;
         let (mut weight, mut statement) = (0.0, framing(Dialect::Sqlite).len());
@@ -146,7 +149,7 @@ mod tests {
     }
 
     fn script(run: i64, number: usize) -> MixScript {
-        MixScript::new(&mix(), 7, run, Worker { number, of: 3 })
+        MixScript::new(&mix(), 7, run, TransactionWorker { number, of: 3 })
     }
 
     fn values(transaction: &Transaction, step: usize) -> Vec<i64> {

@@ -18,4 +18,4 @@ pub mod socket;
 pub mod spawn;
 pub mod transaction;
 
-pub use transaction::{Script, Transaction, Worker};
+pub use transaction::{Script, Transaction, TransactionWorker};

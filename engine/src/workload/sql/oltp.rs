@@ -7,8 +7,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::rows::{RowNumbers, write_c, write_pad};
 use super::schema::{Dialect, table};
 use super::transaction::{BEGIN, BEGIN_TO_WRITE, COMMIT, Script, Transaction, framing};
-use crate::db::statement::{Kind, Statement};
-use crate::job::sql::{Mix, Oltp};
+use crate::db::statement::{Statement, StatementKind};
+use crate::job::sql::{Oltp, OltpMix};
 use crate::workload::fileio::distribution::below;
 
 const FIRST_OF_TABLES: usize = 4;
@@ -42,33 +42,42 @@ pub fn statements(oltp: &Oltp, dialect: Dialect) -> Vec<Statement> {
     list
 }
 
-fn text(on: TableStatement, table: &str, dialect: Dialect) -> (Kind, String) {
+fn text(on: TableStatement, table: &str, dialect: Dialect) -> (StatementKind, String) {
     let range = format!("FROM {table} WHERE id BETWEEN ? AND ?");
     match on {
-        TableStatement::Point => (Kind::Read, format!("SELECT c FROM {table} WHERE id=?")),
-        TableStatement::SimpleRange => (Kind::Read, format!("SELECT c {range}")),
-        TableStatement::SumRange => (Kind::Read, format!("SELECT SUM(k) {range}")),
-        TableStatement::OrderRange => (Kind::Read, format!("SELECT c {range} ORDER BY c")),
-        TableStatement::DistinctRange => {
-            (Kind::Read, format!("SELECT DISTINCT c {range} ORDER BY c"))
-        }
-        TableStatement::IndexUpdate => {
-            (Kind::Write, format!("UPDATE {table} SET k=k+1 WHERE id=?"))
-        }
-        TableStatement::NonIndexUpdate => {
-            (Kind::Write, format!("UPDATE {table} SET c=? WHERE id=?"))
-        }
-        TableStatement::Delete => (Kind::Write, format!("DELETE FROM {table} WHERE id=?")),
+        TableStatement::Point => (
+            StatementKind::Read,
+            format!("SELECT c FROM {table} WHERE id=?"),
+        ),
+        TableStatement::SimpleRange => (StatementKind::Read, format!("SELECT c {range}")),
+        TableStatement::SumRange => (StatementKind::Read, format!("SELECT SUM(k) {range}")),
+        TableStatement::OrderRange => (StatementKind::Read, format!("SELECT c {range} ORDER BY c")),
+        TableStatement::DistinctRange => (
+            StatementKind::Read,
+            format!("SELECT DISTINCT c {range} ORDER BY c"),
+        ),
+        TableStatement::IndexUpdate => (
+            StatementKind::Write,
+            format!("UPDATE {table} SET k=k+1 WHERE id=?"),
+        ),
+        TableStatement::NonIndexUpdate => (
+            StatementKind::Write,
+            format!("UPDATE {table} SET c=? WHERE id=?"),
+        ),
+        TableStatement::Delete => (
+            StatementKind::Write,
+            format!("DELETE FROM {table} WHERE id=?"),
+        ),
         TableStatement::Insert => (
-            Kind::Write,
+            StatementKind::Write,
             format!("INSERT INTO {table} (id, k, c, pad) VALUES (?, ?, ?, ?)"),
         ),
         TableStatement::InsertNext if dialect == Dialect::Mysql => (
-            Kind::Write,
+            StatementKind::Write,
             format!("INSERT INTO {table} (id, k, c, pad) VALUES (0, ?, ?, ?)"),
         ),
         TableStatement::InsertNext => (
-            Kind::Write,
+            StatementKind::Write,
             format!("INSERT INTO {table} (k, c, pad) VALUES (?, ?, ?)"),
         ),
     }
@@ -89,14 +98,14 @@ fn counts(oltp: &Oltp) -> Vec<(TableStatement, u32)> {
         (TableStatement::Delete, oltp.delete_inserts),
     ];
     let counts = match oltp.mix {
-        Mix::PointSelect => vec![(TableStatement::Point, 1)],
-        Mix::ReadOnly => reads.to_vec(),
-        Mix::WriteOnly => writes.to_vec(),
-        Mix::ReadWrite => reads.iter().chain(&writes).copied().collect(),
-        Mix::Insert => vec![(TableStatement::InsertNext, 1)],
-        Mix::UpdateIndex => vec![(TableStatement::IndexUpdate, 1)],
-        Mix::UpdateNonIndex => vec![(TableStatement::NonIndexUpdate, 1)],
-        Mix::Delete => vec![(TableStatement::Delete, 1)],
+        OltpMix::PointSelect => vec![(TableStatement::Point, 1)],
+        OltpMix::ReadOnly => reads.to_vec(),
+        OltpMix::WriteOnly => writes.to_vec(),
+        OltpMix::ReadWrite => reads.iter().chain(&writes).copied().collect(),
+        OltpMix::Insert => vec![(TableStatement::InsertNext, 1)],
+        OltpMix::UpdateIndex => vec![(TableStatement::IndexUpdate, 1)],
+        OltpMix::UpdateNonIndex => vec![(TableStatement::NonIndexUpdate, 1)],
+        OltpMix::Delete => vec![(TableStatement::Delete, 1)],
     };
     counts.into_iter().filter(|&(_, count)| count > 0).collect()
 }

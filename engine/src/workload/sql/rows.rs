@@ -8,7 +8,7 @@ use std::f64::consts::LOG10_2;
 use rand_core::RngCore;
 
 use crate::job::sql::{Oltp, RowDistribution};
-use crate::workload::fileio::distribution::{Distribution, Shape, below, unit};
+use crate::workload::fileio::distribution::{BlockDistribution, Shape, below, unit};
 
 /// Bytes of the values of a row: two numbers, and texts of 120 and 60.
 pub const ROW_BYTES: u64 = 4 + 4 + 120 + 60;
@@ -21,7 +21,7 @@ const DIGITS: usize = 11;
 #[derive(Debug, Clone)]
 pub enum RowNumbers {
     Special { rows: u64 },
-    Other(Distribution),
+    Other(BlockDistribution),
 }
 
 impl RowNumbers {
@@ -38,7 +38,7 @@ impl RowNumbers {
                 exponent: oltp.zipf_exponent,
             },
         };
-        RowNumbers::Other(Distribution::new(shape, oltp.table_size))
+        RowNumbers::Other(BlockDistribution::new(shape, oltp.table_size))
     }
 
     #[inline]

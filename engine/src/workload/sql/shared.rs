@@ -10,14 +10,14 @@ use crate::error::Result;
 use crate::job::Cache;
 use crate::job::sql::Sql;
 
-pub struct Shared {
+pub struct SqlShared {
     pub address: String,
     /// The number of earlier runs on the same data, where the draws depend on it.
     pub run: i64,
 }
 
-impl Shared {
-    pub fn open(sql: &Sql, cache: Cache) -> Result<Shared> {
+impl SqlShared {
+    pub fn open(sql: &Sql, cache: Cache) -> Result<SqlShared> {
         if let Database::Sqlite(file) = sql.database() {
             database_file::refuse_stranger(file)?;
         }
@@ -29,7 +29,7 @@ impl Shared {
         if let (Database::Sqlite(file), Cache::Cold) = (sql.database(), cache) {
             database_file::drop_cache(file)?;
         }
-        Ok(Shared {
+        Ok(SqlShared {
             address: sql.database().address(),
             run,
         })

@@ -8,7 +8,7 @@ use super::embedded::ATTEMPTS;
 use super::transaction::{ROLLBACK, Script, Transaction};
 use crate::clock::Nanos;
 use crate::db::argument::Arguments;
-use crate::db::error::{DbError, Kind};
+use crate::db::error::{DbError, DbErrorKind};
 use crate::db::server::Server;
 use crate::db::statement::Statement;
 use crate::db::{Connection, Execution};
@@ -115,7 +115,7 @@ impl<C: Connection, S: Script> Socket<C, S> {
                 Ok(Some(Outcome::Done { bytes: 0 }))
             }
             (Ok(Some(_)), LaneStep::RollingBack) => self.taken_back(slot),
-            (Err(error), LaneStep::Step(_)) if error.kind != Kind::Lost => {
+            (Err(error), LaneStep::Step(_)) if error.kind != DbErrorKind::Lost => {
                 lane.failure = Some(error);
                 lane.current = LaneStep::RollingBack;
                 if let Err(error) = lane.connection.send(ROLLBACK, Arguments::NONE) {
@@ -135,8 +135,8 @@ impl<C: Connection, S: Script> Socket<C, S> {
     fn taken_back(&mut self, slot: Slot) -> Result<Option<Outcome>> {
         let lane = &mut self.lanes[slot];
         match lane.failure.as_ref().map(|error| error.kind) {
-            Some(Kind::Conflict) => self.counts.conflicts += 1,
-            Some(Kind::LockTimeout) => self.counts.lock_timeouts += 1,
+            Some(DbErrorKind::Conflict) => self.counts.conflicts += 1,
+            Some(DbErrorKind::LockTimeout) => self.counts.lock_timeouts += 1,
             _ => return Ok(Some(Outcome::Failed(Failure::Statement))),
         }
         if lane.attempts == ATTEMPTS {
@@ -151,7 +151,7 @@ impl<C: Connection, S: Script> Socket<C, S> {
     /// Opens a new connection in place of a lost one, and repeats the transaction.
     #[cold]
     fn reconnect(&mut self, slot: Slot, error: DbError) -> Result<()> {
-        if error.kind != Kind::Lost {
+        if error.kind != DbErrorKind::Lost {
             return Err(error.at(&self.recipe.address));
         }
         let lost = error.at(&self.recipe.address);

@@ -9,9 +9,9 @@ use super::embedded::Embedded;
 use super::mix::{self, MixScript};
 use super::oltp::{self, OltpScript};
 use super::schema::Dialect;
-use super::shared::Shared;
+use super::shared::SqlShared;
 use super::socket::{Recipe, Socket};
-use super::transaction::{Script, Worker};
+use super::transaction::{Script, TransactionWorker};
 use crate::db::database::{Database, SqliteFile};
 use crate::db::server::Server;
 use crate::db::statement::Statement;
@@ -32,7 +32,7 @@ pub fn spawn(
     workers: &mut Workers,
     job: &Job,
     sql: &Sql,
-    shared: &Shared,
+    shared: &SqlShared,
     sender: &Sender<Message>,
 ) -> Result<()> {
     workers.begin_stream();
@@ -71,15 +71,15 @@ impl Spawner<'_> {
     fn spawn<S: Script + 'static>(
         &self,
         workers: &mut Workers,
-        script: impl Fn(Worker) -> S,
+        script: impl Fn(TransactionWorker) -> S,
     ) -> Result<()> {
         match self.sql.database() {
             Database::Sqlite(file) => self.embedded(workers, file, script),
             Database::Mysql(server) => {
-                self.over_sockets::<mysql::Connection, S>(workers, server, script)
+                self.over_sockets::<mysql::MySqlConnection, S>(workers, server, script)
             }
             Database::Postgres(server) => {
-                self.over_sockets::<postgres::Connection, S>(workers, server, script)
+                self.over_sockets::<postgres::PostgresConnection, S>(workers, server, script)
             }
         }
     }
@@ -89,16 +89,20 @@ impl Spawner<'_> {
         &self,
         workers: &mut Workers,
         file: &SqliteFile,
-        script: impl Fn(Worker) -> S,
+        script: impl Fn(TransactionWorker) -> S,
     ) -> Result<()> {
         let execution = self.sql.execution();
         let of = self.job.load.outstanding;
         for number in 0..of {
             let (file, statements) = (file.clone(), Arc::clone(&self.statements));
-            let (script, address) = (script(Worker { number, of }), self.address.to_string());
+            let (script, address) = (
+                script(TransactionWorker { number, of }),
+                self.address.to_string(),
+            );
             workers.start(self.sender, move || {
-                let connection = sqlite::Connection::open(&file, &statements, execution, false)
-                    .map_err(|error| error.at(&address))?;
+                let connection =
+                    sqlite::SqliteConnection::open(&file, &statements, execution, false)
+                        .map_err(|error| error.at(&address))?;
                 let kinds = statements.iter().map(|statement| statement.kind).collect();
                 Ok(Embedded::new(connection, address, script, kinds))
             })?;
@@ -111,7 +115,7 @@ impl Spawner<'_> {
         &self,
         workers: &mut Workers,
         server: &Server,
-        script: impl Fn(Worker) -> S,
+        script: impl Fn(TransactionWorker) -> S,
     ) -> Result<()> {
         let threads = spread(
             self.job.load.outstanding,
@@ -120,7 +124,7 @@ impl Spawner<'_> {
         );
         let of = threads.len();
         for (number, connections) in threads.into_iter().enumerate() {
-            let script = script(Worker { number, of });
+            let script = script(TransactionWorker { number, of });
             let recipe = Recipe {
                 server: server.clone(),
                 address: self.address.to_string(),

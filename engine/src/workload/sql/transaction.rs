@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::schema::Dialect;
 use crate::db::argument::{ArgumentList, Arguments};
-use crate::db::statement::{Kind, Statement};
+use crate::db::statement::{Statement, StatementKind};
 
 pub const BEGIN: usize = 0;
 pub const COMMIT: usize = 1;
@@ -24,13 +24,13 @@ pub fn framing(dialect: Dialect) -> Vec<Statement> {
     };
     ["BEGIN", "COMMIT", "ROLLBACK", begin_to_write]
         .iter()
-        .map(|sql| Statement::new(Kind::Other, sql))
+        .map(|sql| Statement::new(StatementKind::Other, sql))
         .collect()
 }
 
 /// One of the workers of a load, counted from 0.
 #[derive(Debug, Clone, Copy)]
-pub struct Worker {
+pub struct TransactionWorker {
     pub number: usize,
     pub of: usize,
 }

@@ -82,7 +82,7 @@ pub struct Label {
 
 /// The damage of a block that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Damage {
+pub enum BlockDamage {
     /// The block has no label.
     NoLabel,
     /// The checksum does not match the bytes.
@@ -113,12 +113,12 @@ pub fn seal(bytes: &mut [u8], label: Label) {
 }
 
 /// The label of a whole block that belongs to this place.
-pub fn check(bytes: &[u8], file: u32, offset: u64) -> Result<Label, Damage> {
+pub fn check(bytes: &[u8], file: u32, offset: u64) -> Result<Label, BlockDamage> {
     if bytes[..8] != MAGIC {
-        return Err(Damage::NoLabel);
+        return Err(BlockDamage::NoLabel);
     }
     if number(bytes, 8, 4) != u64::from(crc32fast::hash(&bytes[12..])) {
-        return Err(Damage::Torn);
+        return Err(BlockDamage::Torn);
     }
     let label = Label {
         file: number(bytes, 20, 4) as u32,
@@ -130,7 +130,7 @@ pub fn check(bytes: &[u8], file: u32, offset: u64) -> Result<Label, Damage> {
     if here && number(bytes, 12, 4) == bytes.len() as u64 {
         Ok(label)
     } else {
-        Err(Damage::Misplaced(label))
+        Err(BlockDamage::Misplaced(label))
     }
 }
 
@@ -185,7 +185,7 @@ mod tests {
             let bytes = sealed(length, label(sequence));
             prop_assert_eq!(check(&bytes, 3, 65_536), Ok(label(sequence)));
             let elsewhere = if (file, offset) == (3, 65_536) { Ok(label(sequence)) } else {
-                Err(Damage::Misplaced(label(sequence)))
+                Err(BlockDamage::Misplaced(label(sequence)))
             };
             prop_assert_eq!(check(&bytes, file, offset), elsewhere);
         }
@@ -196,7 +196,7 @@ mod tests {
         ) {
             let mut bytes = sealed(length, label(7));
             bytes[at.index(length)] ^= change;
-            prop_assert!(matches!(check(&bytes, 3, 65_536), Err(Damage::Torn | Damage::NoLabel)));
+            prop_assert!(matches!(check(&bytes, 3, 65_536), Err(BlockDamage::Torn | BlockDamage::NoLabel)));
         }
 
         #[test]
@@ -207,13 +207,13 @@ mod tests {
             let split = (1 + split.index(sectors - 1)) * 512;
             for (front, back) in [(&old, &new), (&new, &old)] {
                 let torn = [&front[..split], &back[split..]].concat();
-                prop_assert_eq!(check(&torn, 3, 65_536), Err(Damage::Torn));
+                prop_assert_eq!(check(&torn, 3, 65_536), Err(BlockDamage::Torn));
             }
         }
     }
 
     #[test]
     fn zeroes_have_no_label() {
-        assert_eq!(check(&[0; 4096], 0, 0), Err(Damage::NoLabel));
+        assert_eq!(check(&[0; 4096], 0, 0), Err(BlockDamage::NoLabel));
     }
 }

@@ -36,7 +36,7 @@ use crate::random::generator;
 use crate::workload::event::DataEvent;
 use crate::workload::fileio::pattern::Pattern;
 use crate::workload::fileio::requests::Requests;
-use block::{Damage, Sequence};
+use block::{BlockDamage, Sequence};
 use ledger::Ledger;
 pub use verifier::Verifier;
 
@@ -78,27 +78,27 @@ fn lane_requests(pattern: &Pattern, seed: u64, lane: usize, lanes: usize) -> Req
 
 /// The error for a damaged block.
 #[cold]
-fn corrupt(path: &Path, offset: u64, expected: &str, damage: Damage) -> EngineError {
+fn corrupt(path: &Path, offset: u64, expected: &str, damage: BlockDamage) -> EngineError {
     let block = format!("{} at offset {offset}", path.display());
     let (message, hint) = match damage {
-        Damage::NoLabel => (
+        BlockDamage::NoLabel => (
             format!("{block} is not a verified block: expected {expected}, found no label"),
             "a write was lost, or the data was never prepared: run cleanup and the prepare phase",
         ),
-        Damage::Torn => (
+        BlockDamage::Torn => (
             format!(
                 "{block} is torn: expected {expected}, found bytes that do not match their checksum"
             ),
             "the storage has written a part of a block: look in the kernel log of the target (dmesg)",
         ),
-        Damage::Misplaced(label) => (
+        BlockDamage::Misplaced(label) => (
             format!(
                 "{block} is misplaced: expected {expected}, found {} for file {} at offset {}",
                 label.sequence, label.file, label.offset
             ),
             "the storage has written a block to another position: look in the kernel log of the target (dmesg)",
         ),
-        Damage::Stale(sequence) => (
+        BlockDamage::Stale(sequence) => (
             format!("{block} is stale: expected {expected}, found {sequence}"),
             "the storage has lost a write, or another program writes there: look in the kernel log of the target (dmesg)",
         ),

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::block::{Damage, Label, Sequence, check, seal};
+use super::block::{BlockDamage, Label, Sequence, check, seal};
 use super::ledger::Pass;
 use super::{Verification, corrupt, lane_requests};
 use crate::error::{EngineError, Result};
@@ -212,14 +212,20 @@ impl Lane {
                 return Ok(());
             }
             Ok(label) if label.sequence.0 + 1 == next => return Ok(()),
-            Ok(label) => Damage::Stale(label.sequence),
+            Ok(label) => BlockDamage::Stale(label.sequence),
             Err(damage) => damage,
         };
         Err(self.corrupt(next, request, damage, files))
     }
 
     #[cold]
-    fn corrupt(&self, next: u64, request: Request, damage: Damage, files: &FileSet) -> EngineError {
+    fn corrupt(
+        &self,
+        next: u64,
+        request: Request,
+        damage: BlockDamage,
+        files: &FileSet,
+    ) -> EngineError {
         let expected = match next {
             UNKNOWN => "a whole block".to_string(),
             _ => Sequence(next - 1).to_string(),

@@ -11,7 +11,7 @@
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::block::{Damage, Sequence, check};
+use super::block::{BlockDamage, Sequence, check};
 use super::{corrupt, lane_requests};
 use crate::error::{Class, EngineError, Result};
 use crate::io::Operation;
@@ -105,12 +105,12 @@ fn judge(
     file: usize,
     offset: u64,
     least: Sequence,
-) -> std::result::Result<Sequence, Damage> {
+) -> std::result::Result<Sequence, BlockDamage> {
     let sequence = check(bytes, file as u32, offset)?.sequence;
     if least.0 == 0 || (sequence.run() == least.run() && sequence >= least) {
         Ok(sequence)
     } else {
-        Err(Damage::Stale(sequence))
+        Err(BlockDamage::Stale(sequence))
     }
 }
 

@@ -8,9 +8,9 @@ use super::{TableSet, Task};
 use crate::db;
 use crate::db::argument::ArgumentList;
 use crate::db::database::Database;
-use crate::db::error::{DbError, Kind as Refusal};
+use crate::db::error::{DbError, DbErrorKind};
 use crate::db::session::{Session, try_to_prepare};
-use crate::db::statement::{Kind, Statement};
+use crate::db::statement::{Statement, StatementKind};
 use crate::job::sqlmix::{Filling, SqlMix};
 use crate::random::generator;
 use crate::workload::sql::generate::{Draws, Generators};
@@ -42,7 +42,7 @@ impl TableSet for SqlMix {
         None
     }
 
-    fn make(&self, session: &mut Session, task: &Task<'_>) -> db::error::Result<bool> {
+    fn make(&self, session: &mut Session, task: &Task<'_>) -> db::error::DbResult<bool> {
         for (number, sql) in self.schema.iter().enumerate() {
             session
                 .query(sql)
@@ -78,14 +78,14 @@ impl TableSet for SqlMix {
 
 impl SqlMix {
     /// Finds before the load the errors that it would repeat for every operation.
-    fn try_statements(&self) -> db::error::Result<()> {
+    fn try_statements(&self) -> db::error::DbResult<()> {
         // Some statements can only be sent to a server as text.
         if !self.prepared && !matches!(self.database, Database::Sqlite(_)) {
             return Ok(());
         }
         for transaction in &self.transactions {
             for (number, step) in transaction.statements.iter().enumerate() {
-                let statement = Statement::new(Kind::of(&step.sql), &step.sql);
+                let statement = Statement::new(StatementKind::of(&step.sql), &step.sql);
                 let position = format!(
                     "transaction `{}`, statement {}",
                     transaction.name,
@@ -106,8 +106,8 @@ fn fill(
     escapes: bool,
     task: &Task<'_>,
     report_rows: &dyn Fn(u64),
-) -> db::error::Result<bool> {
-    let statement = Statement::new(Kind::Write, &filling.insert);
+) -> db::error::DbResult<bool> {
+    let statement = Statement::new(StatementKind::Write, &filling.insert);
     let generators = Generators::new(&filling.arguments, 0);
     // The sequences of a row all have its number.
     let mut draws = Draws::new(generator(task.seed, number), 0, 0);
@@ -138,7 +138,7 @@ fn fill(
 /// plan.
 fn at(error: DbError, position: &str) -> DbError {
     let kind = match error.kind {
-        Refusal::Missing => Refusal::Refused,
+        DbErrorKind::Missing => DbErrorKind::Refused,
         other => other,
     };
     DbError::new(kind, error.code, format!("{position}: {}", error.message))

@@ -11,12 +11,12 @@ use super::database_file;
 use super::schema::{MARKER, create_marker};
 use crate::db;
 use crate::db::database::Database;
-use crate::db::error::{DbError, Kind};
+use crate::db::error::{DbError, DbErrorKind};
 use crate::db::session::Session;
 use crate::error::{Class, EngineError, Result};
 use crate::job::sql::Sql;
 use crate::load::stop::OnRequest;
-use crate::workload::fileio::prepare::Step;
+use crate::workload::fileio::prepare::PrepareStep;
 
 /// The tables of one workload in a database.
 trait TableSet {
@@ -30,7 +30,7 @@ trait TableSet {
     fn rows_of_each(&self) -> Option<u64>;
 
     /// Creates and fills the tables, which do not exist yet; returns false where it was stopped.
-    fn make(&self, session: &mut Session, task: &Task<'_>) -> db::error::Result<bool>;
+    fn make(&self, session: &mut Session, task: &Task<'_>) -> db::error::DbResult<bool>;
 
     /// Statements that together read a whole table.
     fn reading(&self, table: &str) -> Vec<String>;
@@ -50,12 +50,12 @@ fn table_set(sql: &Sql) -> &dyn TableSet {
 struct Task<'a> {
     seed: u64,
     stop: &'a OnRequest,
-    report: &'a dyn Fn(Step),
+    report: &'a dyn Fn(PrepareStep),
 }
 
 impl Task<'_> {
     fn report_bytes(&self, done_bytes: u64, total_bytes: u64) {
-        (self.report)(Step::Written {
+        (self.report)(PrepareStep::Written {
             done_bytes,
             total_bytes,
         });
@@ -76,7 +76,7 @@ enum TableState {
 }
 
 /// Creates the tables unless they exist. Calls `report` with the bytes of the rows.
-pub fn prepare(sql: &Sql, seed: u64, stop: &OnRequest, report: impl Fn(Step)) -> Result<()> {
+pub fn prepare(sql: &Sql, seed: u64, stop: &OnRequest, report: impl Fn(PrepareStep)) -> Result<()> {
     let (database, table_set) = (sql.database(), table_set(sql));
     let address = database.address();
     let with_address = |error: DbError| error.at(&address);
@@ -104,7 +104,7 @@ pub fn prepare(sql: &Sql, seed: u64, stop: &OnRequest, report: impl Fn(Step)) ->
     if !make(&mut session, table_set, &made_of, &task).map_err(with_address)? {
         return Err(interrupted(&address));
     }
-    report(Step::Finishing);
+    report(PrepareStep::Finishing);
     finish(session, database)
 }
 
@@ -114,7 +114,7 @@ fn make(
     table_set: &dyn TableSet,
     made_of: &str,
     task: &Task<'_>,
-) -> db::error::Result<bool> {
+) -> db::error::DbResult<bool> {
     session.query(&create_marker())?;
     session.query(&format!("INSERT INTO {MARKER} VALUES ('{made_of}', 0, 0)"))?;
     if !table_set.make(session, task)? {
@@ -210,7 +210,7 @@ fn check_first_rows(session: &mut Session, table_set: &dyn TableSet, address: &s
     Ok(())
 }
 
-fn table_state(session: &mut Session, table_set: &dyn TableSet) -> db::error::Result<TableState> {
+fn table_state(session: &mut Session, table_set: &dyn TableSet) -> db::error::DbResult<TableState> {
     match session.query(&format!("SELECT made_of, complete FROM {MARKER}")) {
         Ok(result) => {
             let row = result.rows.into_iter().next().unwrap_or_default();
@@ -220,12 +220,12 @@ fn table_state(session: &mut Session, table_set: &dyn TableSet) -> db::error::Re
                 complete: values.next().is_some_and(|value| value == "1"),
             })
         }
-        Err(error) if error.kind == Kind::Missing => {
+        Err(error) if error.kind == DbErrorKind::Missing => {
             let mut existing = 0;
             for name in table_set.tables() {
                 match session.query(&format!("SELECT 1 FROM {name} LIMIT 1")) {
                     Ok(_) => existing += 1,
-                    Err(error) if error.kind == Kind::Missing => {}
+                    Err(error) if error.kind == DbErrorKind::Missing => {}
                     Err(error) => return Err(error),
                 }
             }
@@ -255,7 +255,7 @@ pub fn cleanup(sql: &Sql) -> Result<()> {
 }
 
 /// Drops the marker last: after an interruption, the remaining tables are still known to be ours.
-fn remove(session: &mut Session, table_set: &dyn TableSet) -> db::error::Result<()> {
+fn remove(session: &mut Session, table_set: &dyn TableSet) -> db::error::DbResult<()> {
     for name in table_set.to_drop(session) {
         session.query(&format!("DROP TABLE IF EXISTS {name}"))?;
     }

@@ -31,7 +31,7 @@ impl TableSet for Oltp {
         Some(self.table_size)
     }
 
-    fn make(&self, session: &mut Session, task: &Task<'_>) -> db::error::Result<bool> {
+    fn make(&self, session: &mut Session, task: &Task<'_>) -> db::error::DbResult<bool> {
         let dialect = Dialect::of(&self.database);
         let total = u64::from(self.tables) * self.table_size * rows::ROW_BYTES;
         let report_rows = |done: u64| task.report_bytes(done * rows::ROW_BYTES, total);
