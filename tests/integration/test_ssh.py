@@ -88,7 +88,7 @@ def test_a_cut_link_is_mended_and_the_experiment_goes_on(over_ssh, target: SshTa
 
 def test_killed_connections_are_made_again(over_ssh, target: SshTarget, loop: str) -> None:
     before = settings_of(loop)
-    running = Running("run", over_ssh(trial="300ms"))
+    running = Running("run", over_ssh(trial="1s"))
     for _ in range(3):
         _wait_until(lambda: settings_of(loop) != before or not running.goes_on(), 120, "no setting was changed")
         target.kill_connections()
