@@ -29,7 +29,7 @@ CONNECTION = {
     'pgsql-db = "{database}"',
 }
 LIVE = {
-    "mariadb": '"mariadb.innodb_io_capacity" = [200, 2000]',
+    "mariadb": '"mariadb.innodb_spin_wait_delay" = [4, 8]',
     "postgres": '"postgres.commit_delay" = [0, 100]',
 }
 # Prints the rows of a table and adds to them, with the client of the server; a file in its folder grows, too.
