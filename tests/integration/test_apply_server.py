@@ -4,13 +4,14 @@ import json
 from pathlib import Path
 
 import scripted
-from test_running_server import LIVE, VARIABLE, Others, loopback, others, plan
+from others import LIVE, VARIABLE, Others
+from test_running_server import plan
 
 from paribus.lab.machine.inspection import checked, site_of
 from paribus.plan.form.parse import parse
 from paribus.store.open import open_engine, store_url
 
-assert loopback and others and plan
+assert plan
 AUTO = "db/data/postgresql.auto.conf"
 
 
