@@ -17,9 +17,9 @@ from paribus.store.open import open_engine, store_url
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 
-SWAPPINESS = Path("/proc/sys/vm/swappiness")
+PROACTIVENESS = Path("/proc/sys/vm/compaction_proactiveness")
 ON_DATA = 4  # in two rounds: twice the old data goes and new is made
-LIVE = '"vm.swappiness" = ["current", 33]'
+LIVE = '"vm.compaction_proactiveness" = ["current", 33]'
 
 
 @pytest.fixture
@@ -41,10 +41,10 @@ def _last() -> tuple[Experiment, list[Trial]]:
 
 
 def test_one_load_carries_a_block_and_each_trial_has_its_window(paribus, plan, loads: Path) -> None:
-    before = SWAPPINESS.read_text()
+    before = PROACTIVENESS.read_text()
     done = paribus("run", plan(LIVE, trial="200ms"))
     assert done.code in RUN_ENDED, done.err
-    assert SWAPPINESS.read_text() == before
+    assert PROACTIVENESS.read_text() == before
     trials = _last()[1]
     blocks = {(trial.block, trial.attempt) for trial in trials if trial.started is not None}
     assert Counter(loads.read_text().split())["run"] == len(blocks) + ON_DATA
@@ -63,7 +63,7 @@ def test_a_load_of_its_own_for_each_trial_where_the_plan_says_so(paribus, plan, 
 
 
 def test_a_load_that_dies_in_flight_fails_its_trial_and_the_block_is_made_anew(plan) -> None:
-    before = SWAPPINESS.read_text()
+    before = PROACTIVENESS.read_text()
     running = Running("run", plan(LIVE, trial="400ms"))
     running.wait_for("trial 3")
     asked = ["pgrep", "--parent", str(running.pid), "--full", "paribus-engine run"]
@@ -78,16 +78,16 @@ def test_a_load_that_dies_in_flight_fails_its_trial_and_the_block_is_made_anew(p
         pytest.fail("no trial failed")
     ended = running.end()
     assert ended.code in RUN_ENDED, ended.err
-    assert SWAPPINESS.read_text() == before
+    assert PROACTIVENESS.read_text() == before
     counting = [trial for trial in _last()[1] if trial.state is not TrialState.SUPERSEDED]
     assert set(Counter((trial.block, trial.arm) for trial in counting).values()) == {1}
 
 
 def test_ctrl_c_in_flight_puts_everything_back(plan, tmp_path: Path) -> None:
-    before = SWAPPINESS.read_text()
+    before = PROACTIVENESS.read_text()
     running = Running("run", plan(LIVE, trial="400ms"))
     running.wait_for("trial 2")
     running.signal(signal.SIGINT)
     assert running.end().code == 130
-    assert SWAPPINESS.read_text() == before
+    assert PROACTIVENESS.read_text() == before
     assert not (tmp_path / "paribus-data").exists()
