@@ -13,7 +13,7 @@ from paribus.model import ExperimentState, FailureClass, TrialState
 
 LIVE = {
     "sqlite": '"sqlite.journal_mode" = ["delete", "wal"]',
-    "mariadb": '"mysql.innodb_io_capacity" = [200, 2000]',
+    "mariadb": '"mysql.innodb_spin_wait_delay" = [4, 8]',
     "postgres": '"postgres.work_mem" = ["4MB", "64kB"]',
 }
 BUILT_IN_OR_BY_RESTART = {

@@ -19,7 +19,7 @@ from paribus.hosts.local import LocalHost
 from paribus.model import ExperimentState, FailureClass, TrialState
 
 LIVE = {
-    "mariadb": '"mysql.innodb_io_capacity" = [200, 2000]',
+    "mariadb": '"mysql.innodb_spin_wait_delay" = [4, 8]',
     "postgres": '"postgres.work_mem" = ["4MB", "64kB"]',
 }
 CUT_OFF = (

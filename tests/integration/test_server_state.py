@@ -26,7 +26,7 @@ from paribus.trial.databases.servers import PrivateServers
 from paribus.trial.databases.workload_data import WorkloadData
 from paribus.units import LoadLevel
 
-FACTORS = {"mariadb": '"mysql.innodb_io_capacity" = [200, 2000]', "postgres": '"postgres.work_mem" = ["4MB", "64kB"]'}
+FACTORS = {"mariadb": '"mysql.innodb_spin_wait_delay" = [4, 8]', "postgres": '"postgres.work_mem" = ["4MB", "64kB"]'}
 COUNTED = {
     "server_data_reads_per_s",
     "server_data_writes_per_s",
