@@ -64,7 +64,7 @@ def test_an_example_drives_a_private_server_whose_variable_needs_a_restart(
         "protocol.settle": "20ms",
         "workload.0.threads": "[2]",
     }
-    sets |= {"protocol.placebo": "false", "protocol.margin": "50%", "protocol.rounds": "1", "protocol.sub_trials": "1"}
+    sets |= {"protocol.placebo": "false", "protocol.margin": "50%"}
     arguments = [part for key, value in sets.items() for part in ("--set", f"{key}={value}")]
     checked = paribus("check", str(plan), *arguments)
     assert checked.code == 0, checked.err
@@ -173,12 +173,12 @@ assert os.path.dirname(password_file) == os.environ["HOME"]
 
 def _on_others(others: Others, tmp_path: Path, workload: str) -> str:
     """A plan of seconds for a server in use by others; sysbench counts whole seconds."""
-    trial, rounds = ("1s", 1) if "sysbench" in workload else ("300ms", 2)
+    trial = "1s" if "sysbench" in workload else "300ms"
     path = tmp_path / "plan.toml"
     path.write_text(
         f'name = "live"\n[target]\npath = "{tmp_path}"\nallow_live = true\n[database]\nkind = "{others.kind}"\n'
         f'dsn = "{others.dsn}"\npassword_env = "{VARIABLE}"\n[factors]\n{LIVE[others.kind]}\n[[workload]]\n{workload}\n'
-        f'[protocol]\ntrial = "{trial}"\nsettle = "20ms"\nrounds = {rounds}\nplacebo = false\nmargin = "50%"\n'
+        f'[protocol]\ntrial = "{trial}"\nsettle = "20ms"\nrounds = 2\nplacebo = false\nmargin = "50%"\n'
     )
     return str(path)
 
