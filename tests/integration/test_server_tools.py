@@ -274,9 +274,9 @@ else:
     users = next(int(words[2]) for words in lines if words[:2] == ["vuset", "vu"])
     minutes = int(told["duration"])
     print(f"Vuser 1:Beginning rampup time of {told['rampup']} minutes")
-    time.sleep(60 * int(told["rampup"]))
+    time.sleep(2 * int(told["rampup"]))  # a minute here is of two seconds
     print(f"Vuser 1:Timing test period of {minutes} in minutes", flush=True)
-    before, until = ask("SELECT COUNT(*) FROM orders"), time.monotonic() + 60 * minutes
+    before, until = ask("SELECT COUNT(*) FROM orders"), time.monotonic() + 2 * minutes
     while time.monotonic() < until:
         ask("INSERT INTO orders VALUES ()")
     nopm = (ask("SELECT COUNT(*) FROM orders") - before) // minutes
