@@ -10,19 +10,16 @@ the experiments that are not in its results yet; `--table` prints what it found.
 """
 
 import argparse
-import json
 import math
-import os
 import random
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
+import campaign
 import table
 
 from paribus.model import TrialState
@@ -94,39 +91,15 @@ def neighbour(path: Path, seed: int, *, wanted: bool) -> Iterator[None]:
         beside.wait()
 
 
-def experiment(case: Case, folder: Path) -> dict[str, object]:
-    """Carry it out as a user would, and read the report."""
-    plan = folder / "plan.toml"
+def experiment(case: Case, folder: Path) -> campaign.Row:
+    """Carry it out as a user would, beside somebody else where wanted, and read the report."""
     other = round(BASE * (1 + case.ratio))
-    plan.write_text(
-        PLAN.format(
-            path=folder, base=BASE, other=other, levels=list(LEVELS), trial=TRIAL_S, margin=MARGIN, seed=case.number
-        )
+    plan = PLAN.format(
+        path=folder, base=BASE, other=other, levels=list(LEVELS), trial=TRIAL_S, margin=MARGIN, seed=case.number
     )
-    env = os.environ | {"PARIBUS_STORE": str(folder / "store.db")}
-    began = time.monotonic()
-    command = [sys.executable, "-m", "paribus.cli.main"]
-    done = subprocess.run(
-        [*command, "run", str(plan), "--json", "--report", str(folder / "report.html")],
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    took = time.monotonic() - began
-    if done.returncode not in (0, 3):
-        raise RuntimeError(done.stderr)
-    report = json.loads(done.stdout)
-    whole = [effect for effect in report["effects"] if effect["load"] is None]
-    true = math.log(other / BASE)
-    return {
-        "seconds": took,
-        "trials": report["trials"],
-        "effect": whole[0] if whole else None,
-        "notes": report["notes"],
-        "true": true,
-        "practice": as_practised(folder / "store.db"),
-    }
+    with neighbour(folder, case.number, wanted=case.neighbour):
+        result = campaign.run(plan, folder)
+    return result | {"true": math.log(other / BASE), "practice": as_practised(folder / "store.db")}
 
 
 def as_practised(store: Path) -> float:
@@ -147,24 +120,6 @@ def as_practised(store: Path) -> float:
     return means[1] / means[0]
 
 
-def campaign(results: Path, only: int | None) -> None:
-    """Every case that is not in the results yet, each kept as soon as it is over."""
-    known = {row["number"] for row in table.read(results)} if results.exists() else set()
-    results.parent.mkdir(parents=True, exist_ok=True)
-    for case in cases()[:only]:
-        if case.number in known:
-            continue
-        with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
-            folder = Path(name)
-            with neighbour(folder, case.number, wanted=case.neighbour):
-                row = asdict(case) | experiment(case, folder)
-        with results.open("a") as kept:
-            kept.write(json.dumps(row) + "\n")
-        found = row["effect"]
-        said = f"{found['verdict']} {found['percent']}" if found else "no verdict"
-        print(f"{case.number} of {len(cases())}: true {case.ratio:+.0%}: {said}", file=sys.stderr, flush=True)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out what is left of a campaign, then print its table."""
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -173,8 +128,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked.add_argument("--table", action="store_true", help="only print the table")
     options = asked.parse_args(arguments)
     if not options.table:
-        campaign(options.results, options.only)
-    rows = table.read(options.results)
+        campaign.complete(options.results, cases()[: options.only], experiment)
+    rows = campaign.read(options.results)
     print(table.text(rows))
     return 0 if table.holds(rows) else 1
 

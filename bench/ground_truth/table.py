@@ -1,38 +1,26 @@
 """What a campaign found: right and false verdicts, coverage, time, and whether it holds."""
 
-import json
 import math
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
-Row = dict[str, Any]
+from campaign import Row, verdict
+
 MARGIN = 0.02
-_LEAST_TAIL = 0.02  # of the binomial distribution: what is less likely than this does not hold
-
-
-def read(path: Path) -> list[Row]:
-    """The experiments of a campaign."""
-    return [json.loads(line) for line in path.read_text().splitlines()]
+LEAST_TAIL = 0.02  # of the binomial distribution: what is less likely than this does not hold
 
 
 def is_false(row: Row) -> bool:
     """Whether Paribus claimed what is not so: a difference where none is, the wrong sign, or equivalence beyond it."""
-    verdict, effect = _verdict(row), row["ratio"]
+    word, effect = verdict(row), row["ratio"]
     if effect == 0:
-        return verdict in ("better", "worse", "depends_on_load")
-    return verdict in (("worse" if effect > 0 else "better"), "depends_on_load", "equivalent")
+        return word in ("better", "worse", "depends_on_load")
+    return word in (("worse" if effect > 0 else "better"), "depends_on_load", "equivalent")
 
 
 def is_right(row: Row) -> bool:
     """Whether it said what is so."""
-    verdict, effect = _verdict(row), row["ratio"]
-    return bool(verdict == ("equivalent" if effect == 0 else "better" if effect > 0 else "worse"))
-
-
-def _verdict(row: Row) -> str:
-    found = row["effect"]
-    return str(found["verdict"]) if found else "none"
+    word, effect = verdict(row), row["ratio"]
+    return word == ("equivalent" if effect == 0 else "better" if effect > 0 else "worse")
 
 
 def _covered(row: Row) -> bool:
@@ -57,14 +45,14 @@ def holds(rows: Sequence[Row]) -> bool:
         mine = [row for row in rows if row["ratio"] == effect]
         false = sum(map(is_false, mine))
         right = sum(map(is_right, mine))
-        if effect == 0 and _tail(false, len(mine), 0.05) < _LEAST_TAIL:
+        if effect == 0 and tail(false, len(mine), 0.05) < LEAST_TAIL:
             return False
         if effect != 0 and right < 0.8 * len(mine):
             return False
     return True
 
 
-def _tail(count: int, of: int, p: float) -> float:
+def tail(count: int, of: int, p: float) -> float:
     """The probability of at least so many."""
     return sum(math.comb(of, k) * p**k * (1 - p) ** (of - k) for k in range(count, of + 1))
 

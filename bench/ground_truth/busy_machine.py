@@ -1,6 +1,6 @@
 """Whether a busy machine gets true answers: experiments whose answer is known, beside other work of known shape.
 
-    sudo python bench/busy_machine/run.py --results bench/busy_machine/campaigns/NAME.jsonl [--only N]
+    sudo python bench/ground_truth/busy_machine.py --results bench/ground_truth/campaigns/NAME.jsonl [--only N]
 
 A load that needs both processors runs beside 0, 0.5 or 1.0 cores of other work: even, in bursts, or as a wave. Two
 thirds of the experiments compare equal settings, one third a setting with 10 % more throughput. The time of an
@@ -8,7 +8,6 @@ experiment counts until its verdict. A campaign that was cut off continues; `--t
 """
 
 import argparse
-import json
 import math
 import os
 import random
@@ -16,25 +15,23 @@ import signal
 import statistics
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-Row = dict[str, Any]
+import campaign
+import table
+
 HERE = Path(__file__).parent
 EFFECTS = {0.0: 10, 0.10: 5}  # experiments of each kind of other work
 BACKGROUNDS = [("none", 0.0), *((shape, cores) for cores in (0.5, 1.0) for shape in ("steady", "bursts", "periodic"))]
-_LEAST_TAIL = 0.02  # of the binomial distribution: what is less likely than this does not hold
 _PLAN = """
 name = "busy-machine"
 [target]
 path = "{path}"
 [factors]
-"vm.swappiness" = [60, 61]
+"vm.compaction_proactiveness" = [20, 21]
 [[workload]]
 kind       = "command"
 run        = ["{python}", "{load}", "{{seconds}}", "{ratio}"]
@@ -84,46 +81,14 @@ def _background(case: Case) -> Iterator[None]:
         process.wait()
 
 
-def _experiment(case: Case, folder: Path) -> Row:
-    """Run the experiment as a user would, and read the report."""
-    plan = folder / "plan.toml"
-    values = {"path": folder, "python": sys.executable, "load": HERE / "load.py", "ratio": 1 + case.ratio}
-    plan.write_text(_PLAN.format(**values, seed=case.number))
-    command = [sys.executable, "-m", "paribus", "run", str(plan), "--json", "--report", str(folder / "report.html")]
-    env = os.environ | {"PARIBUS_STORE": str(folder / "store.db")}
-    began = time.monotonic()
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(done.stderr)
-    report = json.loads(done.stdout)
-    whole = [effect for effect in report["effects"] if effect["load"] is None]
-    return {"seconds": time.monotonic() - began, "trials": report["trials"], "effect": whole[0] if whole else None}
+def _experiment(case: Case, folder: Path) -> campaign.Row:
+    """Run the experiment beside its other work."""
+    values = {"path": folder, "python": sys.executable, "load": HERE / "processor_load.py", "ratio": 1 + case.ratio}
+    with _background(case):
+        return campaign.run(_PLAN.format(**values, seed=case.number), folder)
 
 
-def _campaign(results: Path, only: int | None) -> None:
-    """Run the experiments that are not in the results yet, and keep each at its end."""
-    known = {row["number"] for row in _read(results)} if results.exists() else set()
-    results.parent.mkdir(parents=True, exist_ok=True)
-    for case in cases()[:only]:
-        if case.number in known:
-            continue
-        with tempfile.TemporaryDirectory(dir="/var/tmp") as name, _background(case):
-            row = asdict(case) | _experiment(case, Path(name))
-        with results.open("a") as file:
-            file.write(json.dumps(row) + "\n")
-        text = f"{case.ratio:+.0%} beside {case.shape} {case.cores:g}: {_verdict(row)} after {row['seconds']:.0f} s"
-        print(f"{case.number} of {len(cases())}: {text}", file=sys.stderr, flush=True)
-
-
-def _read(path: Path) -> list[Row]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def _verdict(row: Row) -> str:
-    return str(row["effect"]["verdict"]) if row["effect"] else "none"
-
-
-def _table(rows: Sequence[Row]) -> str:
+def _table(rows: Sequence[campaign.Row]) -> str:
     """The results by other work; times are medians, as a multiple of those of a quiet machine."""
     lines = ["| other work | false claims at 0 % | found at +10 % | interval holds the truth | time |"]
     lines.append("| --- | --- | --- | --- | --- |")
@@ -132,8 +97,8 @@ def _table(rows: Sequence[Row]) -> str:
         equal, more = ([row for row in own if row["ratio"] == ratio] for ratio in EFFECTS)
         if not equal or not more:
             continue
-        false = sum(_verdict(row) in ("better", "worse", "depends_on_load") for row in equal)
-        found = sum(_verdict(row) == "better" for row in more)
+        false = sum(map(table.is_false, equal))
+        found = sum(map(table.is_right, more))
         judged = [row for row in own if row["effect"]]
         holds = sum(_holds_truth(row) for row in judged)
         times = [
@@ -148,22 +113,20 @@ def _table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def _quiet_s(rows: Sequence[Row], ratio: float) -> list[float]:
+def _quiet_s(rows: Sequence[campaign.Row], ratio: float) -> list[float]:
     return [row["seconds"] for row in rows if row["shape"] == "none" and row["ratio"] == ratio] or [math.nan]
 
 
-def _holds_truth(row: Row) -> bool:
+def _holds_truth(row: campaign.Row) -> bool:
     interval = row["effect"]["log_ratio"]
     return bool(interval["low"] <= math.log1p(row["ratio"]) <= interval["high"])
 
 
-def _holds(rows: Sequence[Row]) -> bool:
+def _holds(rows: Sequence[campaign.Row]) -> bool:
     """Whether so many false claims are likely enough at 5 %, and every +10 % was found."""
     equal = [row for row in rows if row["ratio"] == 0]
-    false = sum(_verdict(row) in ("better", "worse", "depends_on_load") for row in equal)
-    n = len(equal)
-    tail = sum(math.comb(n, k) * 0.05**k * 0.95 ** (n - k) for k in range(false, n + 1))
-    return tail > _LEAST_TAIL and all(_verdict(row) == "better" for row in rows if row["ratio"] > 0)
+    is_likely = table.tail(sum(map(table.is_false, equal)), len(equal), 0.05) >= table.LEAST_TAIL
+    return is_likely and all(map(table.is_right, (row for row in rows if row["ratio"] > 0)))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -174,8 +137,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--table", action="store_true", help="only print the table")
     options = parser.parse_args(arguments)
     if not options.table:
-        _campaign(options.results, options.only)
-    rows = _read(options.results)
+        campaign.complete(options.results, cases()[: options.only], _experiment)
+    rows = campaign.read(options.results)
     print(_table(rows))
     return 0 if _holds(rows) else 1
 

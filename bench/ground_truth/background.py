@@ -1,6 +1,6 @@
 """Other work on the machine, until it is killed: a share of each of two processors, even, in bursts or as a wave.
 
-In: the shape, the cores used on average, and a seed. Called by `run.py`.
+In: the shape, the cores used on average, and a seed. Called by `busy_machine.py`.
 """
 
 import math

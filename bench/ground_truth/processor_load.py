@@ -1,7 +1,7 @@
 """A load that needs every processor: counts units of work for some seconds, and prints them per second.
 
-In: seconds, and how much more throughput the compared level has, as a ratio. The level is the value of vm.swappiness,
-so that a setting of the machine has an effect that is known. Called by a plan of `run.py`.
+In: seconds, and the ratio of throughput at the compared level to that at the baseline. The levels are values of
+`vm.compaction_proactiveness`, so that a setting of the machine has a known effect. Called by `busy_machine.py`.
 """
 
 import hashlib
@@ -10,8 +10,8 @@ import sys
 import time
 from pathlib import Path
 
-SWAPPINESS = Path("/proc/sys/vm/swappiness")
-COMPARED = 61  # the value of vm.swappiness that has the effect
+PROACTIVENESS = Path("/proc/sys/vm/compaction_proactiveness")
+COMPARED = 21  # the value of vm.compaction_proactiveness that has the effect
 _PROCESSES = 2
 _UNIT_BYTES = 100_000
 
@@ -29,7 +29,7 @@ def _units(seconds: float, size: int) -> int:
 def main() -> None:
     """Work on every processor."""
     seconds, ratio = float(sys.argv[1]), float(sys.argv[2])
-    is_compared = int(SWAPPINESS.read_text()) == COMPARED
+    is_compared = int(PROACTIVENESS.read_text()) == COMPARED
     size = round(_UNIT_BYTES / (ratio if is_compared else 1.0))
     with multiprocessing.Pool(_PROCESSES) as pool:
         began = time.monotonic()
