@@ -1,7 +1,6 @@
 """The user's own sysbench as a load: from parameters to command lines, and from its report to figures."""
 
 import dataclasses
-import math
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
@@ -22,6 +21,7 @@ from paribus.workloads.tools import (
     options,
     placeholders_of,
     refuse_options,
+    whole,
 )
 
 _RESERVED = {
@@ -74,10 +74,6 @@ def _typed(parameters: BaseModel) -> SysbenchParameters:
     return parameters
 
 
-def _whole_seconds(seconds: float) -> int:
-    return math.ceil(round(seconds, 6))
-
-
 class SysbenchKind(ToolKindBase):
     """The kind `sysbench`."""
 
@@ -103,7 +99,7 @@ class SysbenchKind(ToolKindBase):
 
     def runs(self, parameters: BaseModel, request: RunRequest) -> list[ToolExecution]:
         """One run, one second longer, since the last interval line is often missing."""
-        settle_s, measure_s = _whole_seconds(request.settle_s), _whole_seconds(request.measure_s)
+        settle_s, measure_s = whole(request.settle_s), whole(request.measure_s)
         timed = [f"--time={settle_s + measure_s + 1}", "--report-interval=1"]
         rate = [f"--rate={request.rate}"] if request.rate else []
         argv = [*self._call(parameters, request), *timed, *rate, "run"]
@@ -111,7 +107,7 @@ class SysbenchKind(ToolKindBase):
 
     def read(self, parameters: BaseModel, request: RunRequest, text: str) -> ToolReport:  # noqa: ARG002  as of every kind
         """The figures of the seconds after settling."""
-        settle_s, measure_s = _whole_seconds(request.settle_s), _whole_seconds(request.measure_s)
+        settle_s, measure_s = whole(request.settle_s), whole(request.measure_s)
         return within(sysbench_output.parse(text), settle_s, settle_s + measure_s)
 
     def data(self, parameters: BaseModel) -> DataSet:

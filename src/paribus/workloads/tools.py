@@ -196,6 +196,11 @@ def options(values: Mapping[str, OptionValue], boolean_texts: tuple[str, str]) -
     return [f"--{name}={value}" for name, value in texts.items()]
 
 
+def whole(seconds: float, unit_s: int = 1) -> int:
+    """Return a time in whole units, rounded up, for tools that take no fractions."""
+    return math.ceil(round(seconds / unit_s, 6))
+
+
 def refuse_options(values: Mapping[str, OptionValue], reserved: Mapping[str, str], secrets: str = "") -> None:
     """Raise ValueError for options that the plan sets elsewhere, for devices and for passwords."""
     for name, value in values.items():

@@ -1,6 +1,5 @@
 """HammerDB's TPROC-C as a load: from parameters to a Tcl script for hammerdbcli, and from its output to figures."""
 
-import math
 import re
 import zlib
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from paribus.i18n import stored_message
 from paribus.parsers import tool_reports
 from paribus.parsers.report import ToolReport
 from paribus.registry import DataSet, Tool, workload_kinds
-from paribus.workloads.tools import Argv, OptionValue, RunRequest, ToolExecution, ToolKindBase, ToolParameters
+from paribus.workloads.tools import Argv, OptionValue, RunRequest, ToolExecution, ToolKindBase, ToolParameters, whole
 
 _WAREHOUSE_ROWS = 500_000
 _WAREHOUSE_BYTES = 100 << 20
@@ -90,10 +89,6 @@ def _typed(parameters: BaseModel) -> HammerdbParameters:
     return parameters
 
 
-def _whole_minutes(seconds: float) -> int:
-    return math.ceil(round(seconds / 60, 6))
-
-
 class HammerdbKind(ToolKindBase):
     """The kind `hammerdb`."""
 
@@ -121,7 +116,7 @@ class HammerdbKind(ToolKindBase):
     def runs(self, parameters: BaseModel, request: RunRequest) -> list[ToolExecution]:
         """One timed test; the ramp-up is HammerDB's own."""
         p = _typed(parameters)
-        rampup, duration = _whole_minutes(request.settle_s), _whole_minutes(request.measure_s)
+        rampup, duration = whole(request.settle_s, 60), whole(request.measure_s, 60)
         tpcc_settings = {
             "driver": "timed",
             "rampup": rampup,

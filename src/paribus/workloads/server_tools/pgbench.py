@@ -1,7 +1,6 @@
 """PostgreSQL's own pgbench as a load: from parameters to command lines, and from its report to figures."""
 
 import dataclasses
-import math
 import zlib
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -20,6 +19,7 @@ from paribus.workloads.tools import (
     ToolKindBase,
     ToolParameters,
     refuse_options,
+    whole,
 )
 
 _SCALE_ROWS = 100_000  # of pgbench_accounts
@@ -117,10 +117,6 @@ def _typed(parameters: BaseModel) -> PgbenchParameters:
     return parameters
 
 
-def _whole_seconds(seconds: float) -> int:
-    return math.ceil(round(seconds, 6))
-
-
 def _switches(values: dict[str, OptionValue]) -> Argv:
     """Options as `--name=value`; pgbench's options that are on or off have no value."""
     enabled = {name: value for name, value in values.items() if value is not False}
@@ -151,7 +147,7 @@ class PgbenchKind(ToolKindBase):
     def runs(self, parameters: BaseModel, request: RunRequest) -> list[ToolExecution]:
         """One run, one second longer, since the last progress line may be missing."""
         p = _typed(parameters)
-        settle_s, measure_s = _whole_seconds(request.settle_s), _whole_seconds(request.measure_s)
+        settle_s, measure_s = whole(request.settle_s), whole(request.measure_s)
         options = [
             f"--file={p.script}" if p.script else f"--builtin={p.builtin}",
             f"--protocol={p.protocol}",
@@ -174,7 +170,7 @@ class PgbenchKind(ToolKindBase):
 
     def read(self, parameters: BaseModel, request: RunRequest, text: str) -> ToolReport:
         """The figures of the seconds after settling."""
-        settle_s, measure_s = _whole_seconds(request.settle_s), _whole_seconds(request.measure_s)
+        settle_s, measure_s = whole(request.settle_s), whole(request.measure_s)
         figures = within(tool_reports.of_pgbench(text), settle_s, settle_s + measure_s)
         if not _typed(parameters).percentiles:
             return figures
