@@ -12,7 +12,6 @@ from paribus.mechanisms.mechanism import (
     Occurred,
     above_zero,
     interval_s,
-    obstacle,
     unsampled,
 )
 from paribus.units import parse_size, show_size
@@ -38,7 +37,7 @@ def _read_only(case: Case, *, certain: bool) -> Obstacle | None:
     if case.is_tool or not case.workload.database or case.data.written:
         return None
     fact = stored_message(_ONLY_READS, workload=case.workload.name)
-    return obstacle(fact, stored_message("choose a workload that writes"), certain=certain)
+    return Obstacle(fact, stored_message("choose a workload that writes"), certain=certain)
 
 
 def _no_commits(case: Case) -> Obstacle | None:
@@ -55,7 +54,7 @@ def _no_binary_log(case: Case) -> Obstacle | None:
     if str(case.variable("log_bin")).upper() not in ("OFF", "0", "FALSE"):
         return None
     remedy = stored_message("set {setting} under [database.settings]", setting='log_bin = "ON"')
-    return obstacle(stored_message("log_bin is OFF"), remedy)
+    return Obstacle(stored_message("log_bin is OFF"), remedy)
 
 
 def _in_pool(case: Case) -> Obstacle | None:
@@ -66,7 +65,7 @@ def _in_pool(case: Case) -> Obstacle | None:
     message = N_("{variable} of {pool} holds the data of {size}")
     sizes = {"pool": show_size(pool_bytes), "size": show_size(case.data.size_bytes)}
     fact = stored_message(message, variable=pool, **sizes)
-    return obstacle(fact, stored_message("raise table_size, or lower {variable}", variable=pool), certain=False)
+    return Obstacle(fact, stored_message("raise table_size, or lower {variable}", variable=pool), certain=False)
 
 
 _POSTGRES_UNITS = {"kB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40, "B": 1}

@@ -72,7 +72,7 @@ class Obstacle:
 
     fact: StoredMessage
     remedy: StoredMessage
-    certain: bool
+    certain: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +133,6 @@ def unsampled(_measured: Measured, _threshold: float | None) -> Occurred:
 def interval_s(measurement: Measurement) -> float:
     """Return the seconds between two readings of a rate; 0 where it was never above zero."""
     return measurement.total / measurement.mean / measurement.n if measurement.mean > 0 and measurement.n else 0.0
-
-
-def obstacle(fact: StoredMessage, remedy: StoredMessage, *, certain: bool = True) -> Obstacle:
-    """Return an obstacle."""
-    return Obstacle(fact, remedy, certain)
 
 
 def set_parameter(case: Case, name: str, value: str) -> StoredMessage:

@@ -1,7 +1,7 @@
 """Mechanisms of memory management and of the machine's topology."""
 
 from paribus.i18n import N_, stored_message
-from paribus.mechanisms.mechanism import Case, Mechanism, Obstacle, above_zero, obstacle, unsampled
+from paribus.mechanisms.mechanism import Case, Mechanism, Obstacle, above_zero, unsampled
 
 _SCANNED = "reclaim_scanned_pages"
 
@@ -9,14 +9,15 @@ _SCANNED = "reclaim_scanned_pages"
 def _no_swap(case: Case) -> Obstacle | None:
     if case.facts.swap_bytes != 0:
         return None
-    return obstacle(stored_message("the machine has no swap space"), stored_message("add swap space (swapon)"))
+    return Obstacle(stored_message("the machine has no swap space"), stored_message("add swap space (swapon)"))
 
 
 def _one_node(case: Case) -> Obstacle | None:
+    """No proof: a memory policy changes the path of an allocation also where there is one node."""
     if case.facts.fingerprint.get("numa_nodes") != "1":
         return None
     fact = stored_message("the machine has one NUMA node")
-    return obstacle(fact, stored_message("use a machine with several NUMA nodes"))
+    return Obstacle(fact, stored_message("use a machine with several NUMA nodes"), certain=False)
 
 
 MEMORY_RECLAIM = Mechanism(

@@ -1,5 +1,7 @@
 """Mechanisms of the page cache and of block devices."""
 
+from collections.abc import Sequence
+
 from paribus.i18n import N_, stored_message
 from paribus.mechanisms.mechanism import (
     Case,
@@ -10,7 +12,6 @@ from paribus.mechanisms.mechanism import (
     Occurred,
     above_zero,
     interval_s,
-    obstacle,
     set_parameter,
     unsampled,
 )
@@ -28,52 +29,48 @@ _LARGEST_SHARE = 1.0  # thresholds up to it are shares of available memory, othe
 def _no_io(case: Case) -> Obstacle | None:
     if case.on_files and case.parameters["engine"] == "null":
         fact = stored_message(_SETTING, setting=case.parameter_text("engine"))
-        return obstacle(fact, set_parameter(case, "engine", '"sync"'))
+        return Obstacle(fact, set_parameter(case, "engine", '"sync"'))
     return None
 
 
 def _without_reads(case: Case) -> Obstacle | None:
     """The parameter for which the engine's load reads nothing."""
-    if not case.on_files:
-        return None
-    parameters = case.parameters
-    if parameters.get("mode") in _WRITE_ONLY_MODES:
-        fact = stored_message(_SETTING, setting=case.parameter_text("mode"))
-        return obstacle(fact, set_parameter(case, "mode", '"rndrw"'))
-    if parameters.get("write_share") == 1.0:
-        fact = stored_message(_SETTING, setting=case.parameter_text("write_share"))
-        return obstacle(fact, stored_message("add a smaller {key}", key=f"{case.workload.plan_name}.write_share"))
-    return _no_io(case)
+    return _one_sided(case, _WRITE_ONLY_MODES, 1.0, N_("add a smaller {key}"))
 
 
 def _without_writes(case: Case) -> Obstacle | None:
     """The parameter for which the engine's load on files writes nothing."""
+    return _one_sided(case, _READ_ONLY_MODES, 0.0, N_("add a larger {key}"))
+
+
+def _one_sided(case: Case, modes: Sequence[str], write_share: float, remedy: str) -> Obstacle | None:
+    """The parameter for which the engine's load only reads or only writes."""
     if not case.on_files:
         return None
     parameters = case.parameters
-    if parameters.get("mode") in _READ_ONLY_MODES:
+    if parameters.get("mode") in modes:
         fact = stored_message(_SETTING, setting=case.parameter_text("mode"))
-        return obstacle(fact, set_parameter(case, "mode", '"rndrw"'))
-    if parameters.get("write_share") == 0.0:
+        return Obstacle(fact, set_parameter(case, "mode", '"rndrw"'))
+    if parameters.get("write_share") == write_share:
         fact = stored_message(_SETTING, setting=case.parameter_text("write_share"))
-        return obstacle(fact, stored_message("add a larger {key}", key=f"{case.workload.plan_name}.write_share"))
+        return Obstacle(fact, stored_message(remedy, key=f"{case.workload.plan_name}.write_share"))
     return _no_io(case)
 
 
 def _not_buffered_reads(case: Case) -> Obstacle | None:
     if case.on_files and case.parameters["direct"]:
         fact = stored_message(_SETTING, setting=case.parameter_text("direct"))
-        return obstacle(fact, set_parameter(case, "direct", "false"))
+        return Obstacle(fact, set_parameter(case, "direct", "false"))
     if (without_reads := _without_reads(case)) is not None:
         return without_reads
     if case.workload.database == "mysql" and "DIRECT" in str(case.variable("innodb_flush_method")).upper():
         fact = stored_message("the server reads its data with O_DIRECT")
-        return obstacle(fact, stored_message("set {setting}", setting='innodb_flush_method = "fsync"'), certain=False)
+        return Obstacle(fact, stored_message("set {setting}", setting='innodb_flush_method = "fsync"'), certain=False)
     size_bytes = case.data.size_bytes
     if case.on_files and case.data.cached and case.workload.cache == "warm" and size_bytes < case.facts.memory_bytes:
         fact = stored_message("memory can hold the data of {size} in the page cache", size=show_size(size_bytes))
         remedy = stored_message("set {setting}", setting=f'{case.workload.plan_name}.cache = "cold"')
-        return obstacle(fact, remedy, certain=False)
+        return Obstacle(fact, remedy, certain=False)
     return None
 
 
@@ -83,7 +80,7 @@ def _not_buffered_writes(case: Case) -> Obstacle | None:
         return without_writes
     if case.on_files and case.parameters["direct"]:
         fact = stored_message(_SETTING, setting=case.parameter_text("direct"))
-        return obstacle(fact, set_parameter(case, "direct", "false"), certain=bool(case.parameters["device"]))
+        return Obstacle(fact, set_parameter(case, "direct", "false"), certain=bool(case.parameters["device"]))
     return None
 
 
@@ -123,7 +120,7 @@ def _never_concurrent(case: Case) -> Obstacle | None:
         return None
     fact = stored_message("{workload} has one operation outstanding", workload=case.workload.name)
     remedy = stored_message("add load levels, such as {setting}", setting="threads = [1, 16]")
-    return obstacle(fact, remedy, certain=False)
+    return Obstacle(fact, remedy, certain=False)
 
 
 def _never_full(case: Case) -> Obstacle | None:
@@ -138,7 +135,7 @@ def _never_full(case: Case) -> Obstacle | None:
     if requests * _DEEPEST_SHARE > fewest:
         return None
     fact = stored_message("{workload} has at most {n} requests outstanding", workload=workload.name, n=requests)
-    return obstacle(fact, stored_message("add load levels above {n}", n=fewest))
+    return Obstacle(fact, stored_message("add load levels above {n}", n=fewest))
 
 
 BUFFERED_READS = Mechanism(
