@@ -5,6 +5,7 @@ repeated looks, t quantiles and the equivalence test together.
 """
 
 import math
+from statistics import NormalDist
 
 _TOST_90 = 3.29  # 1.645 + 1.645: both one-sided tests at 5 %, power 90 % at no effect
 _LOOKS = 1.4  # factor for the pairs that repeated looks cost
@@ -62,18 +63,23 @@ def smallest_effect(pair_sd: float, pairs: int) -> float:
     return _POWER_80 * pair_sd / math.sqrt(pairs)
 
 
-def pairs_to_show(effect: float, pair_sd: float) -> int:
-    """Return the pairs with which an effect is detected with 80 % power, the inverse of `smallest_effect`.
+def pairs_to_show(effect: float, pair_sd: float, alpha: float) -> int:
+    """Return the pairs with which an effect is detected with 80 % power: `smallest_effect`, solved for the pairs.
 
     Args:
         effect: The effect, a log ratio other than 0.
         pair_sd: Standard deviation of a pair, a log ratio.
+        alpha: Error of the two-sided test, less than 5 % where several comparisons share that.
 
     Example:
-        >>> pairs_to_show(0.05, 0.1)
+        >>> pairs_to_show(0.05, 0.1, alpha=0.05)
         39
+        >>> pairs_to_show(0.05, 0.1, alpha=0.05 / 7)
+        62
     """
-    return math.ceil((_POWER_80 * pair_sd / effect) ** 2)
+    quantile = NormalDist().inv_cdf
+    stricter = (quantile(1 - alpha / 2) + quantile(0.8)) / (quantile(0.975) + quantile(0.8))
+    return math.ceil((_POWER_80 * stricter * pair_sd / effect) ** 2)
 
 
 def smallest_margin(pair_sd: float, pairs: int) -> float:

@@ -32,8 +32,8 @@ _USUAL_SHARE = 2 / 3  # of the windows have no more other load than usual
 _MOST_DISCARDED = 5  # of the remembered windows: each costs its block, so this is a third of the time of blocks of two
 _WORTH_A_NOTE_CPU = 0.1  # cores
 _TOO_MANY = N_(
-    "other processes disturb more trials than can be discarded; disturbed trials now count, with wider intervals; stop "
-    "for narrower ones: {who}"
+    "other processes disturb so many trials that disturbed ones count from now on, which widens the intervals; to "
+    "avoid that, stop: {who}"
 )
 _LITTLE_CPU_S = 0.05  # the kernel counts processor time in ticks of up to 10 ms, for each process
 

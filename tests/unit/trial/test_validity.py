@@ -236,7 +236,7 @@ def test_where_many_trials_are_disturbed_most_of_them_count_and_the_user_is_told
     discarded = [bool(_judge(foreign, census)) for census in disturbed]
     assert all(sum(discarded[first : first + 30]) <= 5 for first in range(270))
     assert 20 <= sum(discarded) < sum(census.processes[0].cpu_s > 0 for census in disturbed)
-    assert "stop for narrower ones: backup" in str(foreign.warning())
+    assert "to avoid that, stop: backup" in str(foreign.warning())
     assert foreign.warning() is None
 
 

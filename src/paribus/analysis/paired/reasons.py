@@ -130,7 +130,7 @@ def pairs_needed(estimate: float, pair_sd: float, question: Question, units: int
         pair_s: Seconds that a pair takes, 0 where unknown.
     """
     size = abs(estimate)
-    enough = [pairs_to_show(size, pair_sd)] if size else []
+    enough = [pairs_to_show(size, pair_sd, question.alpha / question.claims)] if size else []
     if size < question.margin:
         enough.append(pairs_for(question.margin - size, pair_sd))
     needed = max(min(enough), units + 8)
