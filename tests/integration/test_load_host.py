@@ -62,7 +62,7 @@ def plan(server: NetworkServer, target: SshTarget, loop: str, tmp_path: Path) ->
 
 @dataclass(frozen=True)
 class Stored:
-    """The last experiment, its trials, its changes, and metrics and conditions by the order of the trial."""
+    """The last experiment, its trials and changes, the metrics by order of trial, and the conditions of each trial."""
 
     experiment: Experiment
     trials: list[Trial]
