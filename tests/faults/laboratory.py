@@ -30,6 +30,9 @@ from paribus.store.open import open_engine, store_url
 
 Where = Literal["here", "there", "guest"]
 PLANNED = 32  # trials of the plan, the fewest that can be judged
+SYSCTLS = Path("/proc/sys/vm")
+CHANGED = ("swappiness", "compaction_proactiveness")  # sysctls that the plan sets
+UNCOUNTED = (TrialState.SUPERSEDED, TrialState.SPARED)
 
 PLAN = """
 name = "{name}"
@@ -37,10 +40,12 @@ name = "{name}"
 {host}
 device = "{device}"
 path   = "{path}"
-[factors]
-"block.scheduler" = ["mq-deadline", "none"]
 [hold]
 "vm.swappiness" = 33
+"block.scheduler" = "mq-deadline"
+[[combination]]
+name = "none"
+settings = {{ "block.scheduler" = "none", "vm.compaction_proactiveness" = 33 }}
 [[workload]]
 kind       = "fileio"
 total_size = "64KiB"
@@ -104,10 +109,10 @@ class Laboratory:
     # --- what is set ---
 
     def _values(self, where: Where) -> dict[str, str]:
-        """Every setting of the device and the sysctl, as they are now."""
+        """Every setting of the device and the sysctls of the plan, as they are now."""
         if where == "guest":
             return self.guest.settings()
-        return settings_of(self.device) | {"swappiness": Path("/proc/sys/vm/swappiness").read_text()}
+        return settings_of(self.device) | {name: (SYSCTLS / name).read_text() for name in CHANGED}
 
     def different(self, where: Where) -> dict[str, str]:
         """What is not as it was before anything was tried, or as this boot of the guest has set it by hand."""
@@ -136,7 +141,7 @@ class Laboratory:
         """Set everything of this machine as it was, as a person does without a journal."""
         (queue_of(self.device) / "scheduler").write_text("mq-deadline")  # first: it moves others
         for name in self.different("here"):
-            path = Path("/proc/sys/vm/swappiness") if name == "swappiness" else queue_of(self.device) / name
+            path = SYSCTLS / name if name in CHANGED else queue_of(self.device) / name
             with contextlib.suppress(OSError):  # read-only ones follow
                 path.write_text(self._before["here"][name])
 
@@ -231,7 +236,7 @@ class Laboratory:
             trials = read.trials(store, newest.id)
         finally:
             store.dispose()
-        counting = Counter((t.block, t.arm) for t in trials if t.state is not TrialState.SUPERSEDED)
+        counting = Counter((t.block, t.arm) for t in trials if t.state not in UNCOUNTED)
         return abs(PLANNED - len(counting)) + sum(n - 1 for n in counting.values())
 
     def remove(self) -> None:

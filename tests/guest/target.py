@@ -21,7 +21,7 @@ from paribus.engine.find import binary
 
 PACKAGES = Path(__file__).parent.parent.parent / "artefacts/guest"
 DISK_BYTES = 256 << 20
-SETTINGS = "grep -rs '' /sys/block/vda/queue /proc/sys/vm/swappiness"
+SETTINGS = "grep -rs '' /sys/block/vda/queue /proc/sys/vm/swappiness /proc/sys/vm/compaction_proactiveness"
 
 SSHD_CONFIG = """
 HostKey /etc/host_key
@@ -78,7 +78,7 @@ class GuestTarget:
         return command(self.path / "ssh", "guest", line)
 
     def settings(self) -> dict[str, str]:
-        """Every setting of the disk, and the sysctl, as they are now."""
+        """Every setting of the disk, and the sysctls of the plan, as they are now."""
         return dict(line.partition(":")[::2] for line in self.run(SETTINGS).splitlines())
 
     def texts(self, folder: str) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """A target over SSH: a real sshd, a link that is cut, connections that are killed."""
 
+import re
 import signal
 import time
 from collections import Counter
@@ -19,20 +20,31 @@ from paribus.store.open import open_engine, store_url
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 
-FACTOR = '"block.scheduler" = ["mq-deadline", "none"]'
+COMBINATION = """
+[[combination]]
+name = "deadline"
+settings = { "block.scheduler" = "mq-deadline", "vm.compaction_proactiveness" = 33 }
+"""
+UNCOUNTED = (TrialState.SUPERSEDED, TrialState.SPARED)
 
 
 @pytest.fixture
 def over_ssh(plan: Callable[..., str], loop: str) -> Callable[..., str]:
     """A plan whose target is reached over SSH."""
-    return lambda **more: plan(factors=FACTOR, target=f'host = "ssh://target"\ndevice = "{loop}"', **more)
+
+    def write(trial: str = "50ms") -> str:
+        path = Path(plan(target=f'host = "ssh://target"\ndevice = "{loop}"', trial=trial))
+        path.write_text(re.sub(r"\[factors\]\n.*\n", COMBINATION, path.read_text()))
+        return str(path)
+
+    return write
 
 
 def _arms_count_once(planned: int) -> None:
     store = open_engine(store_url(None), create=False)
     trials = read.trials(store, read.find(store, "last").id)
     store.dispose()
-    counting = Counter((t.block, t.arm) for t in trials if t.state is not TrialState.SUPERSEDED)
+    counting = Counter((t.block, t.arm) for t in trials if t.state not in UNCOUNTED)
     assert set(counting.values()) == {1}
     assert len(counting) == planned
 
@@ -50,7 +62,7 @@ def test_an_experiment_over_ssh_ends_like_one_here(paribus, over_ssh, target: Ss
     assert checked.code == 0, checked.err
     done = paribus("run", over_ssh())
     assert done.code in RUN_ENDED, done.err
-    assert "block.scheduler" in done.out
+    assert "deadline" in done.out
     conditions = paribus("report", "last", "--json").json["conditions"]
     assert len(conditions["trials"]) > 1 and {"kernel", "vm.swappiness"} <= set(conditions["same"])
     assert settings_of(loop) == before
