@@ -182,8 +182,8 @@ def reserved_huge_pages() -> Iterator[bool]:
 def fio(data: Data, load: Load, extra: Sequence[str] = (), *, huge_pages: bool = False) -> Figures:
     """fio: threads rather than processes, offsets drawn freely as ours are, and one latency from submission on.
 
-    It counts writes towards the next fsync where we and sysbench count requests, fsyncs only one file then, and in
-    rndrw does it again after each read until the next write.
+    It counts writes towards the next fsync; we and sysbench count requests. It fsyncs only one file then, and in rndrw
+    does so again after each read until the next write.
     """
     threads, depth = (load.outstanding, 1) if load.engine == "sync" else (1, load.outstanding)
     arguments = [

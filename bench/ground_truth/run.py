@@ -3,10 +3,10 @@
     sudo python bench/ground_truth/run.py --results bench/ground_truth/campaigns/NAME.jsonl [--only N]
 
 A control group limits the writes per second, so the true ratio of two settings is known exactly. Twenty experiments
-compare 5,000 with 5,000 writes per second, ten each 5,000 with 3 % less, 3 % more, 5 % less and 10 % more; beside half
-of them a second process makes random load. Each experiment is judged by Paribus, and the same trials by the field's
-practice: one setting first, then the other, a difference when it exceeds 2 %. An interrupted campaign continues with
-the experiments that are not in its results yet; `--table` prints what it found.
+compare 5,000 with 5,000 writes per second. Ten each compare 5,000 with 3 % less, 3 % more, 5 % less and 10 % more.
+Beside half of them a second process makes random load. Each experiment is judged by Paribus, and the same trials by
+the field's practice: one setting first, then the other, a difference when it exceeds 2 %. An interrupted campaign
+continues with the experiments that are not in its results yet; `--table` prints what it found.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """How much memory the controller takes for each trial of a long experiment.
 
-Runs a plan of the null engine whose comparisons are never decided, and reads the private memory of the controller
-after every 250 of about 6,100 trials. Prints the growth over the whole run and in its second half, when caches are
+Runs a plan of the null engine whose comparisons are never decided. Reads the private memory of the controller after
+every 250 of about 6,100 trials. Prints the growth over the whole run and in its second half, when caches are
 full. Takes 25 minutes.
 
     .venv/bin/python bench/overhead/memory.py

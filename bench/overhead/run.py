@@ -1,7 +1,7 @@
 """How much of an experiment's wall time is not measured load, for trials of several lengths.
 
-Runs a plan of the null engine, so that only the program's own work is left beside the clock, and prints what a
-trial costs beyond its settle and measured time.
+Runs a plan of the null engine, which leaves only the program's own work. Prints what a trial costs beyond its settle
+and measured time.
 
     .venv/bin/python bench/overhead/run.py
 """

@@ -1,7 +1,7 @@
 """A real MySQL server beside Debian's MariaDB: fetched by apt into a folder of its own, and run where it lies.
 
-Debian has MySQL in sid alone. apt is given folders of its own and, of the machine's own sources, the one of Debian with
-its suite replaced, so that nothing of the system changes; the server is run by the dynamic linker it came with.
+Debian has MySQL in sid alone. apt is given folders of its own, so nothing of the system changes, and Debian's entry of
+the machine's sources with its suite replaced. The server is run by the dynamic linker it came with.
 """
 
 import os

@@ -1,7 +1,7 @@
 """The catalogue on another kernel: every knob that Debian's has is taken, and comes back.
 
-Boots a virtual machine with Debian's kernel, and over SSH sets each knob there to each of its levels, through the
-journal as an experiment does. Whatever of the machine's settings is not as before afterwards fails the proof.
+Boots a virtual machine with Debian's kernel. Sets each knob there to each of its levels, over SSH and through the
+journal as an experiment does. The proof fails if a setting of the machine is not as before.
 
     .venv/bin/python proof/other_kernel/run.py
 """

@@ -1,7 +1,7 @@
 """What the engine calls durable survives a power cut, on a real kernel and file system.
 
 Cuts the power of a virtual machine at random moments of a load on verified data, once for each way to make writes
-durable, boots it again, and has the engine hold every block against what it had acknowledged. On a disk that
+durable. Boots it again, and the engine compares every block with what it had acknowledged. On a disk that
 acknowledges flushes without doing them the same must end in lost blocks: that is the control.
 
     .venv/bin/python proof/power_cut/run.py [--seed N]

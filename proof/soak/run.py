@@ -1,8 +1,8 @@
 """A private server started and stopped a thousand times, every tenth time killed: nothing of it may be left.
 
 By the product's own `Instance`: each time a stop in good order, every tenth a SIGKILL of the server, of its keeper, or
-of a controller that has both. No process may be there after any, and at the end no folder, socket or segment of shared
-memory, nor more file handles of our own than before.
+of a controller that has both. No process may be there after any. At the end no folder, socket or segment of shared
+memory may be left, and no more file handles of our own than before.
 
     .venv/bin/python proof/soak/run.py [--kind mariadb|postgres] [--times 1000]
 """

@@ -2,9 +2,9 @@
 
 No charts are drawn: the machine is back by then, and they take longer than the experiment.
 
-A moment is just before or just after a journal line, a write to the machine, a read of it, a transaction of the
-store, the start of a process, or a line heard from the engine. With 0 for n nothing is killed, and the sort of each
-moment is written to a file. `spare` kills the controller alone; `too` kills every process it started first.
+A moment is just before or just after a step: a journal line, a read or write of the machine, a store transaction,
+the start of a process, or a line of the engine. With 0 for n nothing is killed, and the sort of each moment is
+written to a file. `spare` kills the controller alone; `too` kills every process it started first.
 """
 
 import functools

@@ -1,7 +1,7 @@
 """Our engine and the tools people trust, sysbench and fio, on the same files: the same operations, the same figures.
 
-Counts are held to the letter. Rates and times are held within a wide factor only, as medians of pairs that ran one
-after the other, so that another load on the machine falls on both of a pair.
+Counts must be equal. Rates and times must agree within a wide factor only. They are medians of pairs that ran one
+after the other, so another load on the machine falls on both of a pair.
 """
 
 import statistics

@@ -21,6 +21,7 @@ DOUBLE_TYPES: set[str] = set()
 MOST_WORDS_IN_DOCSTRING, MOST_WORDS_IN_MESSAGE, MOST_WORDS_IN_DOCUMENT = 25, 30, 30  # of a sentence
 UNUSED = {"FakeHost"}  # for tests
 CODE = [*(ROOT / name for name in ("src", "bench", "proof", "docs", "examples"))]
+PYTHON = [*(ROOT / name for name in ("src", "bench", "proof", "docs", "tests", "examples"))]
 MESSAGES = frozenset(("gettext", "ngettext", "N_", "N_plural", "stored_message"))
 _SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+")
 _PARAGRAPH_END = re.compile(r"\n\s*\n|\n(?=\s*[-*├└│])")
@@ -32,8 +33,8 @@ _RUST_NAME = re.compile(r"\b(?:fn|let(?: mut)?) (\w+)|[(,|]\s*(?:mut )?(\w+): ")
 
 
 @functools.cache
-def _modules() -> tuple[tuple[Path, ast.Module], ...]:
-    return tuple((path, ast.parse(path.read_text(encoding="utf-8"))) for path in sorted(PACKAGE.rglob("*.py")))
+def _modules(folder: Path = PACKAGE) -> tuple[tuple[Path, ast.Module], ...]:
+    return tuple((path, ast.parse(path.read_text(encoding="utf-8"))) for path in sorted(folder.rglob("*.py")))
 
 
 def _is_vague(name: str) -> bool:
@@ -159,7 +160,8 @@ def _messages(tree: ast.Module) -> Iterator[str]:
 def test_sentences_are_short(texts: Callable[[ast.Module], Iterator[str]], most_words: int) -> None:
     long = [
         f"{path.relative_to(ROOT)}: {sentence[:80]}…"
-        for path, tree in _modules()
+        for folder in PYTHON
+        for path, tree in _modules(folder)
         for text in texts(tree)
         for sentence in _sentences(text)
         if len(sentence.split()) > most_words
