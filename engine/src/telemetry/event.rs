@@ -36,6 +36,8 @@ pub struct Sample {
     pub throttled: Option<u64>,
     /// Pages examined in this interval in order to free memory; null on older kernels.
     pub scanned_pages: Option<u64>,
+    /// Memory that became dirty in this interval, what was written back meanwhile included.
+    pub dirtied_bytes: Option<u64>,
     pub devices: BTreeMap<String, DeviceUse>,
 }
 

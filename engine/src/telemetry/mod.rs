@@ -13,9 +13,9 @@ pub mod event;
 pub mod memory;
 mod pressure;
 mod processors;
-mod reclaim;
 mod sampler;
 mod source;
+mod vmstat;
 
 use std::io::Read;
 use std::sync::mpsc::{RecvTimeoutError, channel};

@@ -12,8 +12,8 @@ use super::event::Sample;
 use super::memory;
 use super::pressure::{self, Pressure, Stalled};
 use super::processors::Processors;
-use super::reclaim;
 use super::source::Source;
+use super::vmstat::{self, PageCounts};
 use crate::clock::{self, Nanos, seconds};
 use crate::error::{Class, EngineError, Result};
 
@@ -42,7 +42,7 @@ struct Counters {
     devices: Vec<DeviceCounters>,
     throttled: Option<u64>,
     failed: Option<u64>,
-    scanned: Option<u64>,
+    pages: PageCounts,
 }
 
 impl Sampler {
@@ -75,7 +75,7 @@ impl Sampler {
                 devices: Vec::new(),
                 throttled: None,
                 failed: None,
-                scanned: None,
+                pages: PageCounts::default(),
             },
         };
         sampler.before = sampler.read_counters()?;
@@ -119,7 +119,9 @@ impl Sampler {
             clock_hz: self.processors.clock_hz(),
             device_errors: since(before.failed, after.failed),
             throttled: since(before.throttled, after.throttled),
-            scanned_pages: since(before.scanned, after.scanned),
+            scanned_pages: since(before.pages.scanned, after.pages.scanned),
+            dirtied_bytes: since(before.pages.dirtied, after.pages.dirtied)
+                .map(|pages| pages * vmstat::page_bytes()),
             devices,
         })
     }
@@ -140,7 +142,7 @@ impl Sampler {
             devices,
             throttled: self.processors.throttled(),
             failed: devices::failed(&mut self.failures),
-            scanned: reclaim::scanned_pages(self.vmstat.read()?),
+            pages: vmstat::parse(self.vmstat.read()?),
         })
     }
 }

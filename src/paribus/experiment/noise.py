@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy.engine import Engine as Store
 
 from paribus.analysis.diagnostics.noise import KEEPS_S, calibrations, fingerprint_digest, level_sds, pair_sd, stack_of
+from paribus.experiment.trial_length import lengthened
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.model import Calibration, Experiment, Plan, Purpose, Trial, TrialState
 from paribus.plan.protocol import with_usual_margin
@@ -105,23 +106,26 @@ def should_learn(trials: Sequence[Trial]) -> bool:
 
 
 def learn(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial]) -> list[StoredMessage]:
-    """Store the noise that the noise trials showed, and drop the rounds that it makes needless.
+    """Store the noise that the noise trials showed, lengthen trials, and drop the rounds that are then needless.
 
-    Returns messages about the noise. Idempotent. Raises StoreError.
+    Returns messages about the noise and the length of trials. Idempotent. Raises StoreError.
     """
+    if plan.protocol.noise_trial_s is not None:
+        return []
     summaries = read.summaries(store, experiment.id)
     digest = fingerprint_digest(experiment.fingerprint)
     measured = calibrations(trials, summaries, plan.workloads, plan.protocol, digest, time.time())
     write.add_calibrations(store, measured)
     pair_sds = known_pair_sds(store, plan, experiment.fingerprint)
     plan = with_usual_margin(plan, pair_sds.values())
-    write.set_plan(store, experiment.id, plan)
     rounds = min(max(trial.round for trial in trials), rounds_needed(plan, pair_sds))
+    plan, rounds, notes = lengthened(plan, trials, summaries, rounds)
     remaining = [trial for trial in trials if trial.round <= rounds]
     write.shorten(store, experiment.id, rounds, schedule_hash(remaining))
-    notes = [note for name, sd in pair_sds.items() if (note := precision_note(plan, name, sd, rounds))]
+    notes += [note for name, sd in pair_sds.items() if (note := precision_note(plan, name, sd, rounds))]
     for message in notes:
         write.add_note(store, experiment.id, message)
+    write.set_plan(store, experiment.id, plan)
     return notes
 
 

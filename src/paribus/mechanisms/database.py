@@ -14,7 +14,7 @@ from paribus.mechanisms.mechanism import (
     interval_s,
     unsampled,
 )
-from paribus.units import parse_size, show_size
+from paribus.units import parse_duration, parse_size, show_size
 
 _BINLOG, _AGE, _LOGGED = "server_binlog_transactions_per_s", "server_checkpoint_age_bytes", (
     "server_log_written_bytes_per_s"
@@ -110,11 +110,30 @@ def _redo_least(case: Case) -> Least | None:
 
 
 def _checkpoint_least(case: Case) -> Least | None:
-    """PostgreSQL begins a checkpoint when it has written max_wal_size / (1 + checkpoint_completion_target) of log."""
-    size = _smallest(case) if case.knob.name.endswith(".max_wal_size") else _bytes_of(case.variable("max_wal_size"))
+    """What begins a checkpoint of PostgreSQL.
+
+    It has written max_wal_size / (1 + checkpoint_completion_target) of log, or checkpoint_timeout has passed. Each of
+    these two settings acts through its own condition alone.
+    """
+    name = case.knob.name.partition(".")[2]
+    if name == "checkpoint_timeout":
+        timeouts = [_seconds_of(level) for level in case.levels]
+        durations_s = [timeout for timeout in timeouts if timeout is not None]
+        return Least(case.knob.name, duration_s=min(durations_s)) if len(durations_s) == len(timeouts) > 0 else None
+    size = _smallest(case) if name == "max_wal_size" else _bytes_of(case.variable("max_wal_size"))
     if size is None:
         return None
-    return Least("postgres.max_wal_size", size / (1 + float(case.variable("checkpoint_completion_target") or 0.9)))
+    share = 1 + float(case.variable("checkpoint_completion_target") or 0.9)
+    timeout = None if name == "max_wal_size" else _seconds_of(case.variable("checkpoint_timeout"))
+    return Least("postgres.max_wal_size", size / share, timeout or 0.0)
+
+
+def _seconds_of(value: object) -> float | None:
+    """The seconds of a duration as PostgreSQL writes it: 300, 300s, 5min."""
+    try:
+        return float(parse_duration(f"{value}s" if str(value).isdecimal() else str(value).strip()))
+    except ValueError:
+        return None
 
 
 def _mechanism(name: str, explanation: str, counters: Sequence[str]) -> Mechanism:

@@ -77,10 +77,14 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True)
 class Least:
-    """The fewest bytes that a trial must write for the mechanism to occur; `constant` is the setting behind them."""
+    """What a trial must do for the mechanism to occur: write `size_bytes`, or last `duration_s`; one is enough.
+
+    0 where that amount does not help. `constant` is the setting behind them.
+    """
 
     constant: str
-    size_bytes: float
+    size_bytes: float = 0.0
+    duration_s: float = 0.0
 
 
 Measured = Mapping[str, Measurement]
@@ -101,7 +105,7 @@ class Mechanism:
         obstacle: The fact of a case that keeps it from occurring; None without one.
         occurred: Whether the measurements of a trial show it; the second argument is the threshold.
         threshold: The value of its counter from which a setting acts; None where any value above 0 counts.
-        least: What a trial must write for it to occur.
+        least: What a trial must do for it to occur.
         written: The metric of those bytes per second; empty where `least` is not known.
     """
 

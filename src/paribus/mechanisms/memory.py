@@ -2,6 +2,7 @@
 
 from paribus.i18n import N_, stored_message
 from paribus.mechanisms.mechanism import Case, Mechanism, Obstacle, above_zero, unsampled
+from paribus.units import show_size
 
 _SCANNED = "reclaim_scanned_pages"
 
@@ -10,6 +11,21 @@ def _no_swap(case: Case) -> Obstacle | None:
     if case.facts.swap_bytes != 0:
         return None
     return Obstacle(stored_message("the machine has no swap space"), stored_message("add swap space (swapon)"))
+
+
+def _never_scarce(case: Case) -> Obstacle | None:
+    """No proof: other programs may use the memory up, and a control group may have less."""
+    if not case.on_files or any(key.startswith("cgroup.") and ".memory_" in key for key in case.settings):
+        return None
+    memory, remedy = case.facts.memory_bytes, N_("use buffered I/O on more data than the memory of {size}")
+    if case.parameters["direct"]:
+        fact = stored_message("{setting}", setting=case.parameter_text("direct"))
+    elif case.data.size_bytes < memory:
+        size = show_size(case.data.size_bytes)
+        fact = stored_message("memory can hold the data of {size} in the page cache", size=size)
+    else:
+        return None
+    return Obstacle(fact, stored_message(remedy, size=show_size(memory)), certain=False)
 
 
 def _one_node(case: Case) -> Obstacle | None:
@@ -24,6 +40,7 @@ MEMORY_RECLAIM = Mechanism(
     name=N_("memory reclaim"),
     explanation="The kernel examines pages in order to free memory (`pgscan_anon` and `pgscan_file` in /proc/vmstat).",
     counters=(_SCANNED,),
+    obstacle=_never_scarce,
     occurred=above_zero([_SCANNED]),
 )
 SWAP_SPACE = Mechanism(

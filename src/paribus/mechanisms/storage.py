@@ -19,6 +19,7 @@ from paribus.units import parse_share, parse_size, show_size
 
 _READS, _WRITES = "device_reads_per_s", "device_writes_per_s"
 _DIRTY, _AVAILABLE, _WRITTEN = "memory_dirty_bytes", "memory_available_bytes", "device_written_bytes_per_s"
+_DIRTIED = "memory_dirtied_bytes_per_s"
 _SETTING = N_("{setting}")
 _READ_ONLY_MODES, _WRITE_ONLY_MODES = ("seqrd", "rndrd"), ("seqwr", "seqrewr", "rndwr")
 _LEAST_PIECE = 2**17  # bytes: no usual device splits operations into smaller requests
@@ -160,7 +161,7 @@ DIRTY_LIMIT = Mechanism(
     occurred=_dirty_occurred,
     threshold=_dirty_threshold,
     least=_dirty_least,
-    written=_WRITTEN,
+    written=_DIRTIED,
 )
 DEVICE_REQUESTS = Mechanism(
     name=N_("device requests"),

@@ -157,6 +157,8 @@ class Protocol:
     `settled` says who sets the settle time: the plan, what is usual, or `settle_runs` of `settle_run_s` seconds each.
     Where settings change `in_flight` one load carries a block: `takeoff_s` are discarded at its start, `toggle_s`
     after each change; elsewhere `settle_s` at the start of each trial's load.
+    `trial_chosen`: the plan states `trial_s`. Otherwise trials become longer where a setting needs that to act, and
+    `noise_trial_s` is then the length of the noise trials before.
     """
 
     trial_s: float
@@ -179,6 +181,13 @@ class Protocol:
     settled: Literal["plan", "usual", "calibrated"] = "plan"
     settle_runs: int = 0
     settle_run_s: float = 0.0
+    trial_chosen: bool = True
+    noise_trial_s: float | None = None
+
+    @property
+    def learns_trial_length(self) -> bool:
+        """Whether noise trials show how long trials must be; not where the plan states their length or number."""
+        return not self.trial_chosen and self.rounds is None and self.noise_trial_s is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,7 +243,8 @@ class Requirement:
         values: The values of that message.
         threshold: The value of the mechanism's counter from which the knob acts; None where any value above 0 counts.
         least_bytes: The fewest bytes that a trial must write for the mechanism to occur; 0 where that is unknown.
-        constant: The setting behind these bytes.
+        least_s: The fewest seconds that it must last instead; 0 where lasting does not help.
+        constant: The setting behind these two.
     """
 
     factor: str
@@ -246,6 +256,7 @@ class Requirement:
     values: Mapping[str, str] = field(default_factory=dict)
     threshold: float | None = None
     least_bytes: float = 0.0
+    least_s: float = 0.0
     constant: str = ""
 
 

@@ -21,6 +21,7 @@ def protocol_of(table: ProtocolTable) -> Protocol:
     margins |= dict(table.margins.items())
     return Protocol(
         trial_s=table.trial,
+        trial_chosen="trial" in table.model_fields_set,
         settle_s=_discarded(table, _SETTLE),
         in_flight=table.in_flight,
         takeoff_s=_discarded(table, _TAKEOFF),

@@ -1,18 +1,20 @@
 """Mechanisms that a plan's arms need in order to act, and notes on those that its plan or machine excludes."""
 
 import itertools
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.catalog import Catalogue
-from paribus.mechanisms import MECHANISMS, Case, Least, Mechanism, Obstacle
+from paribus.mechanisms import MECHANISMS, Case, Least, Mechanism, Obstacle, has_least, least_message
 from paribus.model import Facts, Knob, Plan, Requirement, Settings, Workload
 from paribus.plan.schedule.comparisons import Comparison, PlannedArm, candidates, screened
-from paribus.units import show_size
 
 _EXCLUDED = N_("{knob} cannot act under {workload}: it needs {mechanism}, and {fact}; {remedy}, or remove {knob}")
 _UNLIKELY = N_("{knob} can hardly act under {workload}: it needs {mechanism}, and {fact}; {remedy}, or remove {knob}")
-_WRITES = N_("under {workload} a trial must write at least {size} to show an effect of {constant}")
+_LEAST = N_("under {workload} {need}")
+_LENGTHENED = N_("under {workload} {need}; trials become that long if the budget holds them")
+_Subject = tuple[str, str]  # knob and workload
 
 
 def requirements_of(
@@ -20,26 +22,22 @@ def requirements_of(
 ) -> tuple[tuple[Requirement, ...], list[StoredMessage]]:
     """Returns what every compared arm needs in order to act, and a note on each need that is not met."""
     requirements: list[Requirement] = []
-    notes: dict[tuple[str, str, str], StoredMessage] = {}
+    certain: dict[_Subject, dict[str, StoredMessage]] = defaultdict(dict)
+    others: dict[_Subject, dict[str, StoredMessage]] = defaultdict(dict)
     for comparison in candidates(plan):
         for knob, arm, mechanism in _needs(comparison, catalogue):
             requirement, obstacle = _requirement(plan, comparison, arm, knob, mechanism, facts)
             requirements.append(requirement)
+            subject = (knob.name, comparison.workload.name)
             if obstacle is not None:
-                key = (knob.name, comparison.workload.name, mechanism.name)
-                notes.setdefault(key, _note(knob, comparison.workload, mechanism, obstacle))
-            elif requirement.least_bytes and not any(
-                need.obstacle for need in requirements if _is_alike(need, requirement)
-            ):
-                size, constant = show_size(requirement.least_bytes), requirement.constant
-                note = stored_message(_WRITES, workload=requirement.workload, size=size, constant=constant)
-                notes.setdefault((knob.name, comparison.workload.name, mechanism.name), note)
-    return tuple(requirements), list(notes.values())
-
-
-def _is_alike(first: Requirement, second: Requirement) -> bool:
-    """Returns whether two requirements are of the same knob under the same workload."""
-    return (first.knob, first.workload) == (second.knob, second.workload)
+                notes = certain if obstacle.certain else others
+                notes[subject].setdefault(mechanism.name, _note(knob, comparison.workload, mechanism, obstacle))
+            elif has_least(requirement):
+                message = _LENGTHENED if plan.protocol.learns_trial_length else _LEAST
+                note = stored_message(message, workload=requirement.workload, need=least_message(requirement))
+                others[subject].setdefault(mechanism.name, note)
+    noted = dict.fromkeys((need.knob, need.workload) for need in requirements)
+    return tuple(requirements), [note for subject in noted for note in (certain[subject] or others[subject]).values()]
 
 
 def _needs(comparison: Comparison, catalogue: Catalogue) -> Iterator[tuple[Knob, PlannedArm, Mechanism]]:
@@ -75,6 +73,7 @@ def _requirement(
         values={name: str(value) for name, value in first.fact.values.items()} if first and is_certain else {},
         threshold=mechanism.threshold(cases[0]),
         least_bytes=least.size_bytes if least else 0.0,
+        least_s=least.duration_s if least else 0.0,
         constant=least.constant if least else "",
     )
     return requirement, first
@@ -92,9 +91,9 @@ def _settings(plan: Plan, comparison: Comparison, arm: PlannedArm) -> list[Setti
 
 
 def _least(mechanism: Mechanism, cases: Sequence[Case]) -> Least | None:
-    """Returns the fewest bytes that a trial must write, in the arm where they are fewest."""
+    """Returns what a trial must write or last, in the arm where that is least."""
     amounts = [amount for case in cases if (amount := mechanism.least(case)) is not None]
-    return min(amounts, key=lambda amount: amount.size_bytes, default=None)
+    return min(amounts, key=lambda amount: (amount.size_bytes, amount.duration_s), default=None)
 
 
 def _note(knob: Knob, workload: Workload, mechanism: Mechanism, obstacle: Obstacle) -> StoredMessage:

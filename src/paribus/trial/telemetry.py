@@ -7,6 +7,13 @@ from paribus.databases.server import counters
 from paribus.engine.protocol import Census, Counted, DeviceLoad, Sample
 from paribus.model import Measurement
 
+
+def _dirtied_bytes_per_s(sample: Sample) -> float | None:
+    if sample.dirtied_bytes is None or not sample.duration_s:
+        return None
+    return sample.dirtied_bytes / sample.duration_s
+
+
 _OF_THE_MACHINE: tuple[tuple[str, str, Callable[[Sample], float | None]], ...] = (
     ("cpu_user_share", "", lambda s: s.cpu.user),
     ("cpu_system_share", "", lambda s: s.cpu.system),
@@ -21,6 +28,7 @@ _OF_THE_MACHINE: tuple[tuple[str, str, Callable[[Sample], float | None]], ...] =
     ("device_errors", "", lambda s: s.device_errors),
     ("io_pressure_share", "", lambda s: s.pressure.io_some),
     ("reclaim_scanned_pages", "", lambda s: s.scanned_pages),
+    ("memory_dirtied_bytes_per_s", "B/s", _dirtied_bytes_per_s),
 )
 
 _OF_A_DEVICE: tuple[tuple[str, str, Callable[[DeviceLoad], float | None]], ...] = (

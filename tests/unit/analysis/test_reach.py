@@ -109,7 +109,12 @@ def test_evidence_of_an_effect_prevails(effect: float, verdict: Verdict) -> None
 def test_the_caveat_of_a_short_trial_is_a_reason() -> None:
     limit = need("dirty memory near the limit", threshold=2**20, least_bytes=2**20, constant="vm.dirty")
     trials, summaries = experiment()
-    values = {"memory_dirty_bytes": 0.0, "memory_available_bytes": 2.0**30, "device_written_bytes_per_s": 2.0**18}
+    values = {
+        "memory_dirty_bytes": 0.0,
+        "memory_available_bytes": 2.0**30,
+        "device_written_bytes_per_s": 2.0**16,
+        "memory_dirtied_bytes_per_s": 2.0**18,
+    }
     for measured in summaries.values():
         measured |= {name: samples.measured(value, name) for name, value in values.items()}
     _, reasons = _verdict((trials, summaries), [limit])
@@ -126,6 +131,7 @@ def test_without_a_measured_speed_the_amount_alone_is_a_reason() -> None:
 def test_counters_are_read_with_what_scales_their_threshold() -> None:
     assert counters_of([need()]) == {"device_reads_per_s"}
     assert counters_of([need("dirty memory near the limit", threshold=0.1)]) == {
+        "memory_dirtied_bytes_per_s",
         "memory_dirty_bytes",
         "device_written_bytes_per_s",
         "memory_available_bytes",

@@ -42,6 +42,7 @@ IN_FORCE: dict[str, Value] = {
     "shared_buffers": "128MB",
     "max_wal_size": "1GB",
     "checkpoint_completion_target": "0.9",
+    "checkpoint_timeout": "5min",
 }
 
 
@@ -94,6 +95,8 @@ EXCLUDED = [
 UNLIKELY = [
     ("several NUMA nodes", case(facts=dataclasses.replace(FACTS, fingerprint={"numa_nodes": "1"})), "one NUMA node"),
     ("buffered reads", case(cache="warm"), "memory can hold the data"),
+    ("memory reclaim", case(), "memory can hold the data of 2 GiB"),
+    ("memory reclaim", case(total_size=2**34, direct=True), "w.direct = true"),
     ("buffered reads", case("oltp_insert", database="mysql", in_force={"innodb_flush_method": "O_DIRECT"}), "O_DIRECT"),
     ("buffered writes", case(direct=True), "w.direct = true"),
     ("concurrent requests", case(direct=True), "one operation outstanding"),
@@ -114,7 +117,8 @@ POSSIBLE = [
     ("concurrent requests", case(direct=True, load_levels=(1, 16))),
     ("a queue that fills", case(direct=True, load_levels=(1, 16), levels=(64, 32))),
     ("a queue that fills", case(levels=(64, 32))),
-    ("memory reclaim", case()),
+    ("memory reclaim", case(total_size=2**34)),
+    ("memory reclaim", case(settings={"cgroup.load.memory_max": 2**28})),
     ("swap space", case()),
     ("swap space", case(facts=dataclasses.replace(FACTS, swap_bytes=None))),
     ("several NUMA nodes", case()),
@@ -216,10 +220,26 @@ def test_the_redo_log_is_compared_with_its_low_water_mark(age: int, logged: int,
     assert redo.occurred({}, threshold) is None
 
 
-def test_a_checkpoint_of_postgres_needs_its_share_of_max_wal_size() -> None:
-    at = case("oltp_insert", database="postgres", levels=("1GB", "4GB"), knob="postgres.max_wal_size")
+@pytest.mark.parametrize(
+    ("knob", "levels", "size_bytes", "duration_s"),
+    [
+        ("max_wal_size", ("1GB", "4GB"), 2**30 / 1.9, 0),
+        ("checkpoint_timeout", ("15min", 120), 0, 120),
+        ("checkpoint_flush_after", ("0", "256kB"), 2**30 / 1.9, 300),
+    ],
+)
+def test_a_checkpoint_of_postgres_needs_log_or_time(
+    knob: str, levels: tuple[Value, ...], size_bytes: float, duration_s: float
+) -> None:
+    at = case("oltp_insert", database="postgres", levels=levels, knob=f"postgres.{knob}")
     least = MECHANISMS["checkpoints"].least(at)
-    assert least is not None and round(least.size_bytes) == round(2**30 / 1.9)
+    assert least is not None
+    assert (round(least.size_bytes), least.duration_s) == (round(size_bytes), duration_s)
+
+
+def test_a_checkpoint_without_a_known_interval_needs_nothing() -> None:
+    at = case("oltp_insert", database="postgres", levels=("soon", "5min"), knob="postgres.checkpoint_timeout")
+    assert MECHANISMS["checkpoints"].least(at) is None
 
 
 def test_every_need_of_a_knob_and_of_a_variable_is_a_mechanism() -> None:

@@ -152,4 +152,4 @@ def test_the_page_cache_between_is_noted() -> None:
     assert noted(FILEIO, '"fileio.direct" = [false, true]')
     assert not noted(FILEIO, '"fileio.direct" = [true, false]')
     assert not noted(FILEIO + 'sync_writes = "dsync"\n')
-    assert not any("page cache" in note for note in _plan(FILEIO).notes)
+    assert not any("through the page cache" in note for note in _plan(FILEIO).notes)

@@ -70,7 +70,11 @@ def test_limits_of_dirty_memory_have_a_threshold_and_a_caveat() -> None:
     assert limit.threshold == 0.05
     assert round(limit.least_bytes) == round(0.05 * 2**33)
     (note,) = [note for note in checked(simple('"vm.dirty" = ["20%", "10%"]')).notes if "must write" in note]
-    assert note == "under fileio a trial must write at least 410 MiB to show an effect of vm.dirty"
+    need = "under fileio a trial must write at least 410 MiB to show an effect of vm.dirty"
+    assert note == f"{need}; trials become that long if the budget holds them"
+    for chosen in ('trial = "60s"', "rounds = 2"):
+        plan = checked(simple('"vm.dirty" = ["20%", "10%"]', rest=f"[protocol]\n{chosen}"))
+        assert need in plan.notes
     direct = checked(simple('"vm.dirty" = ["20%", "10%"]', DIRECT.replace("direct = true", 'mode = "rndrd"')))
     assert not [note for note in direct.notes if "must write" in note]
 

@@ -58,7 +58,10 @@ def calibrations(
     responses = {workload.name: workload.response for workload in workloads}
     stacks = {workload.name: stack_of(workload, protocol) for workload in workloads}
     pooled: dict[tuple[str, LoadLevel], list[tuple[float, int]]] = defaultdict(list)
-    for series in pair_series(trials, summaries, responses, (Purpose.NOISE_FLOOR, Purpose.PLACEBO, Purpose.COMPARE)):
+    purposes = [Purpose.PLACEBO, Purpose.COMPARE]
+    if protocol.noise_trial_s is None:  # noise trials are as long as the others
+        purposes.append(Purpose.NOISE_FLOOR)
+    for series in pair_series(trials, summaries, responses, purposes):
         loads = sorted({pair.load for pair in series.pairs})
         fits = {load: _fit([pair for pair in series.pairs if pair.load == load]) for load in loads}
         all_levels_fit = None if all(fits.values()) else _fit_levels(series.pairs)

@@ -10,11 +10,11 @@ import numpy as np
 
 from paribus.analysis.paired.effects import PairSeries, Summaries, whole_blocks
 from paribus.analysis.paired.questions import arrays, comparison_key
-from paribus.i18n import N_, gettext
-from paribus.mechanisms import MECHANISMS, Occurred
+from paribus.i18n import N_, gettext, translate_stored
+from paribus.mechanisms import MECHANISMS, Occurred, has_least, least_duration_s, least_message
 from paribus.model import ArmKey, Effect, Look, Measurement, Purpose, Requirement, Trial, TrialState, Verdict, arm_of
 from paribus.stats.pairs import CannotJudge, mean_interval
-from paribus.units import show_duration, show_size
+from paribus.units import show_duration
 
 CONFIDENCE = 0.95
 """Coverage of the descriptive interval that is shown with a failed reach test."""
@@ -22,21 +22,18 @@ CONFIDENCE = 0.95
 _ALONE = (Purpose.COMPARE, Purpose.CONFIRM)
 _EXCLUDED = N_("{knob} needs {mechanism}, and {fact}")
 _NOT_SEEN = N_("{knob} needs {mechanism}, which no trial of either arm shows ({counters})")
-_MUST_WRITE = N_("a trial must write at least {size} to show an effect of {constant}")
-_MUST_LAST = N_(
-    "a trial must write at least {size} to show an effect of {constant}: at the measured speed it must last {duration}"
-)
+_AT_SPEED = N_("{need}: at the measured speed it must last {duration}")
 _DESCRIPTIVE = N_("the interval holds {confidence} of the pairs so far; it decides nothing")
 _SAVED = N_("{n} planned trials were not run for that reason, which saved about {duration}")
 
-Requirements = Iterable[Requirement]
 
-
-def counters_of(requirements: Requirements) -> set[str]:
+def counters_of(requirements: Sequence[Requirement]) -> set[str]:
     """Return the metrics that the reach test reads."""
-    return {metric for requirement in requirements for metric in MECHANISMS[requirement.mechanism].counters} | (
-        {"memory_available_bytes"} if any(r.threshold is not None for r in requirements) else set()
-    )
+    mechanisms = [MECHANISMS[requirement.mechanism] for requirement in requirements]
+    metrics = {metric for mechanism in mechanisms for metric in (*mechanism.counters, mechanism.written) if metric}
+    if any(requirement.threshold is not None for requirement in requirements):
+        metrics.add("memory_available_bytes")
+    return metrics
 
 
 def unreached(
@@ -175,20 +172,18 @@ def reasons_of(absent: Iterable[Requirement], summaries: Sequence[Mapping[str, M
         else:
             counters = ", ".join(MECHANISMS[requirement.mechanism].counters)
             reasons.append(gettext(_NOT_SEEN, knob=requirement.knob, mechanism=mechanism, counters=counters))
-        if requirement.least_bytes:
+        if has_least(requirement):
             reasons.append(_too_short(requirement, summaries))
     return reasons
 
 
 def _too_short(requirement: Requirement, summaries: Sequence[Mapping[str, Measurement]]) -> str:
-    """What a trial must write, and how long that takes at the mean rate of the trials."""
-    metric = MECHANISMS[requirement.mechanism].written
-    rates = [measured[metric].mean for measured in summaries if metric in measured]
-    size, constant = show_size(requirement.least_bytes), requirement.constant
-    if not rates or sum(rates) <= 0:
-        return gettext(_MUST_WRITE, size=size, constant=constant)
-    duration = show_duration(requirement.least_bytes * len(rates) / sum(rates))
-    return gettext(_MUST_LAST, size=size, constant=constant, duration=duration)
+    """What a trial must write or last, and how long it must be at the mean rate of the trials."""
+    need = translate_stored(least_message(requirement))
+    needed_s = least_duration_s(requirement, summaries)
+    if needed_s is None or needed_s == requirement.least_s:
+        return need
+    return gettext(_AT_SPEED, need=need, duration=show_duration(needed_s))
 
 
 def _descriptive() -> str:

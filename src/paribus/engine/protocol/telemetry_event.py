@@ -64,6 +64,7 @@ class Sample(Message):
     clock_hz: float | None
     throttled: int | None
     scanned_pages: int | None = None
+    dirtied_bytes: int | None = None
     device_errors: int | None
     devices: dict[str, DeviceLoad]
 

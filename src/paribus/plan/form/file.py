@@ -167,7 +167,12 @@ class ProtocolTable(StrictTable):
     )
     margins: dict[ResponseName, Share] = Field({}, description="margins of single responses")
     confidence: float = Field(0.95, ge=0.8, le=0.999)
-    trial: Duration = Field(60.0, ge=0.01, description="measured time of a trial")
+    trial: Duration = Field(
+        60.0,
+        ge=0.01,
+        description="measured time of a trial; where it is left out, trials become longer if a setting needs that to "
+        "act and the budget holds them",
+    )
     settle: Duration | None = Field(
         None,
         description="discarded time before a trial; default: calibrated by long runs where the budget has room for "

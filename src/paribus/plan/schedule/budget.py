@@ -1,10 +1,12 @@
 """Trials and machine time of a plan: rounds that the budget holds, and rounds that the question needs."""
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from paribus.errors import PlanError, Problem
+from paribus.mechanisms import has_least
 from paribus.model import Plan, Purpose, Trial, TrialState, Workload
 from paribus.plan.schedule import settling
 from paribus.plan.schedule.comparisons import (
@@ -79,14 +81,15 @@ def with_settle_runs(plan: Plan, noise: Noise) -> Plan:
     that can be judged must still fit.
     """
     budget_s = plan.protocol.budget_s
-    room_s = _NOISE_SHARE * budget_s - (noise_round_s(plan) if _has_unknown_noise(plan, noise) else 0.0)
+    room_s = _NOISE_SHARE * budget_s - (noise_round_s(plan) if _needs_noise_trials(plan, noise) else 0.0)
     extended = settling.with_runs(plan, min(room_s, _SETTLE_SHARE * budget_s), OVERHEAD_S)
     return extended if duration_s(extended, Extent(0, least_rounds(extended))) <= budget_s else plan
 
 
-def _has_unknown_noise(plan: Plan, noise: Noise) -> bool:
-    """Returns whether something is compared under a workload whose noise is unknown."""
-    return any(comparison.workload.name not in noise for comparison in comparisons(plan))
+def _needs_noise_trials(plan: Plan, noise: Noise) -> bool:
+    """Returns whether a workload's noise is unknown, or the length of trials in which a setting can act."""
+    is_length_open = plan.protocol.learns_trial_length and any(map(has_least, plan.requirements))
+    return is_length_open or any(comparison.workload.name not in noise for comparison in comparisons(plan))
 
 
 def _round_s(chosen: Sequence[Comparison], plan: Plan) -> float:
@@ -112,7 +115,7 @@ def extent(plan: Plan, noise: Noise) -> Extent:
         requested = Extent(0, protocol.rounds)
         _refuse_beyond_budget(plan, requested)
         return requested
-    noise_s = noise_round_s(plan) if _has_unknown_noise(plan, noise) else 0.0
+    noise_s = noise_round_s(plan) if _needs_noise_trials(plan, noise) else 0.0
     settling_s = settle_runs_s(plan)
     affordable = int((_NOISE_SHARE * protocol.budget_s - settling_s) // noise_s) if noise_s else 0
     noise_rounds = min(_MOST_NOISE_ROUNDS, affordable)
@@ -198,6 +201,16 @@ def spent_s(plan: Plan, trials: Sequence[Trial]) -> float:
 
 def cost_s(plan: Plan, trials: Sequence[Trial]) -> float:
     """Returns the planned seconds of these trials."""
+    if (noise_trial_s := plan.protocol.noise_trial_s) is not None:
+        protocol = dataclasses.replace(plan.protocol, trial_s=noise_trial_s, noise_trial_s=None)
+        noise_trials = [trial for trial in trials if trial.purpose is Purpose.NOISE_FLOOR]
+        others = [trial for trial in trials if trial.purpose is not Purpose.NOISE_FLOOR]
+        return cost_s(dataclasses.replace(plan, protocol=protocol), noise_trials) + _cost_s(plan, others)
+    return _cost_s(plan, trials)
+
+
+def _cost_s(plan: Plan, trials: Sequence[Trial]) -> float:
+    """Returns the planned seconds of trials of the same length."""
     trial_cost_s = {
         comparison.key: block_s(comparison, plan) / len(comparison.arms) / comparison.sub_trials
         for comparison in all_comparisons(plan)

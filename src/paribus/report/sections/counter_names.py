@@ -12,6 +12,7 @@ TITLES = {
     "run_queue": N_("tasks that run, or wait for a processor or a disk"),
     "io_pressure_share": N_("time in which some task waits for I/O"),
     "memory_dirty_bytes": N_("dirty memory"),
+    "memory_dirtied_bytes_per_s": N_("memory that becomes dirty"),
     "memory_available_bytes": N_("memory available"),
     "device_read_bytes_per_s": N_("bytes read from the device"),
     "device_written_bytes_per_s": N_("bytes written to the device"),
