@@ -56,11 +56,23 @@ class SmallDisk:
         with contextlib.suppress(OSError):
             (self.path / "ballast").unlink()
         for _ in range(200):
-            if subprocess.run(["umount", str(self.path)], capture_output=True, check=False).returncode == 0:
-                break
+            umounted = subprocess.run(["umount", str(self.path)], capture_output=True, check=False).returncode == 0
+            if umounted:
+                subprocess.run(["fsck.ext4", "-fy", self._device], capture_output=True, check=False)
+                self.mount()
+                if self._is_whole():
+                    return
             time.sleep(0.1)
-        subprocess.run(["fsck.ext4", "-fy", self._device], capture_output=True, check=False)
-        self.mount()
+        raise AssertionError(f"{self._device} is still in use, or broken, after 20 s")
+
+    def _is_whole(self) -> bool:
+        """Whether it can be written; not while the mount namespace of another program keeps it broken."""
+        try:
+            (self.path / "probe").touch()
+            (self.path / "probe").unlink()
+        except OSError:
+            return False
+        return True
 
     def remove(self) -> None:
         """Unmount it and give its loop device back."""

@@ -1,5 +1,7 @@
 """The programs that a command has started, and whether a secret is in their environment."""
 
+import signal
+from collections.abc import Callable
 from pathlib import Path
 
 from command import Running
@@ -43,10 +45,18 @@ def programs_until_end(running: Running, secret: str) -> tuple[set[str], set[str
     return having, lacking
 
 
-def shown_until_end(running: Running, secret: str) -> tuple[set[str], list[str]]:
-    """Watch a command to its end: the programs that it started, and the command lines that show the secret."""
-    programs, showing = set(), []
+def shown_until_end(
+    running: Running, secret: str, is_enough: Callable[[], bool] = lambda: False
+) -> tuple[set[str], list[str]]:
+    """Watch a command to its end: the programs that it started, and the command lines that show the secret.
+
+    It is interrupted as soon as `is_enough`.
+    """
+    programs, showing, interrupted = set(), [], False
     while running.goes_on():
+        if not interrupted and is_enough():
+            running.signal(signal.SIGINT)
+            interrupted = True
         for pid in _descendants(running.pid):
             line = _read(pid, "cmdline")
             programs.add(Path(line.split(b"\0")[0].decode(errors="replace")).name)

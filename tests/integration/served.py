@@ -7,7 +7,8 @@ from typing import TypeVar
 
 from sqlalchemy.engine import Engine as Store
 
-from paribus.model import Change, Experiment, Measurement, Trial
+from paribus.errors import ParibusError
+from paribus.model import Change, Experiment, Measurement, Trial, TrialState
 from paribus.store import read
 from paribus.store.open import open_engine, store_url
 
@@ -42,6 +43,14 @@ def experiment() -> Experiment:
 def trials() -> list[Trial]:
     """Those of the last experiment."""
     return _of_the_last(lambda store, last: read.trials(store, last.id))
+
+
+def done_count() -> int:
+    """How many trials of the last experiment are done; 0 before there is one."""
+    try:
+        return sum(trial.state is TrialState.DONE for trial in trials())
+    except ParibusError:
+        return 0
 
 
 def measured() -> dict[int, dict[str, Measurement]]:

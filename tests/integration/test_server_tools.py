@@ -2,6 +2,7 @@
 
 import itertools
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,11 +10,12 @@ import pytest
 from command import RUN_ENDED, Done, Running
 from others import VARIABLE, Others
 from processes import shown_until_end
-from served import changes, experiment, measured, nothing_is_left, plan_on, trials
+from served import changes, done_count, experiment, measured, nothing_is_left, plan_on, trials
 
-from paribus.model import ChangeState, ExperimentState, TrialState
+from paribus.model import ChangeState, ExperimentState, FailureClass, TrialState
 
 Paribus = Callable[..., Done]
+FEW, STOPPED = 4, 130  # trials that show enough of a tool; the exit code of an experiment that was then interrupted
 
 SYSBENCH = """
 kind = "sysbench"
@@ -69,10 +71,12 @@ def test_an_example_drives_a_private_server_whose_variable_needs_a_restart(
     checked = paribus("check", str(plan), *arguments)
     assert checked.code == 0, checked.err
     assert f"{example.partition('-')[0]} " in checked.out and "{database}" in checked.out
-    done = paribus("run", str(plan), *arguments)
-    assert done.code in RUN_ENDED, done.err
-    assert experiment().state is ExperimentState.DONE
-    assert "verdict" in done.out
+    running = Running("run", str(plan), *arguments)
+    while running.goes_on() and done_count() < FEW:
+        time.sleep(0.2)
+    running.signal(signal.SIGINT)
+    done = running.end(120)
+    assert done.code == STOPPED, done.err
     _each_variable_was_read_back()
     counted = [found for order, found in measured().items() if order in _orders(TrialState.DONE)]
     assert counted and all("server_log_written_bytes_per_s" in found for found in counted)
@@ -197,18 +201,20 @@ def test_a_tool_drives_a_running_server_and_the_password_is_seen_nowhere(
         prepare = [*CLIENT_BY_NETWORK[others.kind], "CREATE TABLE grown (id INT)"]
         workload = f'kind = "command"\nrun = {run}\nprepare = {prepare}\ndata = "round"\nsettle_in_command = true\n'
         workload += "throughput = 'rate: (?P<value>[0-9]+)'"
+    is_sysbench = tool == "sysbench"  # its trials are long: some of them are enough
     running = Running("run", _on_others(others, tmp_path, workload))
-    programs, showing = shown_until_end(running, others.password)
+    programs, showing = shown_until_end(running, others.password, lambda: is_sysbench and done_count() >= FEW)
     done = running.end()
-    assert done.code in RUN_ENDED, done.err
-    assert experiment().state is ExperimentState.DONE
-    assert not [trial for trial in trials() if trial.state is TrialState.FAILED], done.err
+    assert done.code == STOPPED if is_sysbench else done.code in RUN_ENDED, done.err
+    assert experiment().state is (ExperimentState.INTERRUPTED if is_sysbench else ExperimentState.DONE)
+    failed = [trial for trial in trials() if trial.state is TrialState.FAILED]
+    assert {trial.failure for trial in failed} <= {FailureClass.INTERRUPTED}, done.err
     assert ("sysbench" if tool == "sysbench" else "python3") in programs
     assert showing == []
     _each_variable_was_read_back()
     assert others.is_as_before()
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert {".db", ".jsonl", ".html"} <= {path.suffix for path in files}
+    assert {".db", ".jsonl"} <= {path.suffix for path in files}
     assert [path for path in files if others.password.encode() in path.read_bytes()] == []
     assert others.password not in done.out + done.err
     assert not (tmp_path / "paribus-data").exists()
