@@ -21,6 +21,7 @@ OF_THE_WHOLE_MACHINE = {  # files whose tests change settings of the kernel
     "test_faults",
     "test_knobs",
     "test_ssh",
+    "test_trial_length",
 }
 
 

@@ -96,6 +96,20 @@ def _dirty_threshold(case: Case) -> float | None:
     return min(parse_share(value) if value.endswith("%") else float(parse_size(value)) for value in values) / 2
 
 
+def _too_little_data(case: Case) -> Obstacle | None:
+    """No proof: a control group may lower the limit, and other programs dirty memory too."""
+    threshold = _dirty_threshold(case)
+    if threshold is None or not case.on_files:
+        return None
+    in_bytes = _in_bytes(threshold, case)
+    if case.data.size_bytes >= in_bytes:
+        return None
+    fact = stored_message(
+        "{workload} has data of {size}", workload=case.workload.name, size=show_size(case.data.size_bytes)
+    )
+    return Obstacle(fact, stored_message("use data of more than {size}", size=show_size(in_bytes)), certain=False)
+
+
 def _dirty_occurred(measured: Measured, threshold: float | None) -> Occurred:
     """Whether dirty memory can have reached the threshold between readings.
 
@@ -111,8 +125,11 @@ def _dirty_occurred(measured: Measured, threshold: float | None) -> Occurred:
 def _dirty_least(case: Case) -> Least | None:
     if (threshold := _dirty_threshold(case)) is None:
         return None
-    in_bytes = threshold * case.facts.memory_bytes if threshold <= _LARGEST_SHARE else threshold
-    return Least(case.knob.name, in_bytes)
+    return Least(case.knob.name, _in_bytes(threshold, case))
+
+
+def _in_bytes(threshold: float, case: Case) -> float:
+    return threshold * case.facts.memory_bytes if threshold <= _LARGEST_SHARE else threshold
 
 
 def _never_concurrent(case: Case) -> Obstacle | None:
@@ -158,6 +175,7 @@ DIRTY_LIMIT = Mechanism(
     name=N_("dirty memory near the limit"),
     explanation="Dirty memory of at least half of the lower level; below it no writer waits and no flusher is woken.",
     counters=(_DIRTY, _WRITTEN),
+    obstacle=_too_little_data,
     occurred=_dirty_occurred,
     threshold=_dirty_threshold,
     least=_dirty_least,

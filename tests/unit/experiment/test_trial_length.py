@@ -18,6 +18,7 @@ from paribus.trial.telemetry import measured_once
 
 MACHINE = {"kernel": "k"}
 DIRTY = '"vm.dirty" = ["20%", "10%"]'  # of 8 GiB: a trial must write 410 MiB
+LARGE = FILEIO.replace("1MiB", "1GiB")
 MIB = 2**20
 
 
@@ -27,7 +28,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def _plan(protocol: str = 'budget = "24h"', factors: str = DIRTY) -> Plan:
-    return checked(simple(factors, FILEIO, f"[protocol]\n{protocol}"))
+    return checked(simple(factors, LARGE, f"[protocol]\n{protocol}"))
 
 
 def _learned(store: Store, plan: Plan, rate: float | None = 2.0 * MIB) -> tuple[Protocol, list[str], str]:

@@ -95,6 +95,7 @@ EXCLUDED = [
 UNLIKELY = [
     ("several NUMA nodes", case(facts=dataclasses.replace(FACTS, fingerprint={"numa_nodes": "1"})), "one NUMA node"),
     ("buffered reads", case(cache="warm"), "memory can hold the data"),
+    ("dirty memory near the limit", case(total_size=2**20, levels=("20%", "10%")), "w has data of 1 MiB"),
     ("memory reclaim", case(), "memory can hold the data of 2 GiB"),
     ("memory reclaim", case(total_size=2**34, direct=True), "w.direct = true"),
     ("buffered reads", case("oltp_insert", database="mysql", in_force={"innodb_flush_method": "O_DIRECT"}), "O_DIRECT"),
@@ -110,7 +111,7 @@ POSSIBLE = [
     ("buffered reads", case()),
     ("buffered reads", case("oltp_insert", database="mysql")),
     ("buffered writes", case()),
-    ("dirty memory near the limit", case(mode="seqrd")),
+    ("dirty memory near the limit", case(mode="seqrd", levels=("20%", "10%"))),
     ("device requests", case(mode="seqrd")),
     ("device reads", case()),
     ("device writes", case(mode="seqrd")),

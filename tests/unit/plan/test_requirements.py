@@ -2,13 +2,15 @@
 
 import dataclasses
 
-from plan_samples import OFFERS, checked, facts, offer, simple
+from plan_samples import FILEIO, OFFERS, checked, facts, offer, simple
 
 from paribus.databases.server import catalogue_rows
 from paribus.databases.server.variable import ServerVariable, TakesEffect
 from paribus.model import DatabaseFacts, Requirement
 
 DIRECT = '[[workload]]\nkind = "fileio"\ntotal_size = "1MiB"\nthreads = [1, 4]\ndirect = true\n'
+DIRTY = '"vm.dirty" = ["20%", "10%"]'
+LARGE = FILEIO.replace("1MiB", "1GiB")
 TWO = DIRECT + DIRECT.replace("direct = true", 'name = "other"\ncache = "cold"')
 
 
@@ -65,18 +67,23 @@ def test_a_screened_factor_is_excluded_only_if_it_is_at_every_level_of_the_other
 
 
 def test_limits_of_dirty_memory_have_a_threshold_and_a_caveat() -> None:
-    needs = _requirements(simple('"vm.dirty" = ["20%", "10%"]'))
+    needs = _requirements(simple(DIRTY, LARGE))
     (limit,) = [need for need in needs if need.mechanism == "dirty memory near the limit"]
     assert limit.threshold == 0.05
     assert round(limit.least_bytes) == round(0.05 * 2**33)
-    (note,) = [note for note in checked(simple('"vm.dirty" = ["20%", "10%"]')).notes if "must write" in note]
+    (note,) = [note for note in checked(simple(DIRTY, LARGE)).notes if "must write" in note]
     need = "under fileio a trial must write at least 410 MiB to show an effect of vm.dirty"
     assert note == f"{need}; trials become that long if the budget holds them"
     for chosen in ('trial = "60s"', "rounds = 2"):
-        plan = checked(simple('"vm.dirty" = ["20%", "10%"]', rest=f"[protocol]\n{chosen}"))
+        plan = checked(simple(DIRTY, LARGE, f"[protocol]\n{chosen}"))
         assert need in plan.notes
-    direct = checked(simple('"vm.dirty" = ["20%", "10%"]', DIRECT.replace("direct = true", 'mode = "rndrd"')))
+    direct = checked(simple(DIRTY, LARGE + 'mode = "rndrd"\n'))
     assert not [note for note in direct.notes if "must write" in note]
+    (small,) = [note for note in checked(simple(DIRTY)).notes if "vm.dirty" in note]
+    assert small == (
+        "vm.dirty can hardly act under fileio: it needs dirty memory near the limit, and fileio has data of 1 MiB; "
+        "use data of more than 410 MiB, or remove vm.dirty"
+    )
 
 
 def test_a_machine_without_swap_is_known_before_the_first_trial() -> None:
