@@ -162,7 +162,7 @@ def drift(times: Array, values: Array) -> tuple[float, float, float]:
 
 
 def _score_variance(group_sizes: Array) -> float:
-    """Variance of Kendall's score for groups of these sizes: all values, or groups of ties to be subtracted."""
+    """Return the variance of Kendall's score for groups of these sizes: all values, or ties to be subtracted."""
     return float((group_sizes * (group_sizes - 1) * (2 * group_sizes + 5)).sum()) / 18
 
 

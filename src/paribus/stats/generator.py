@@ -115,7 +115,7 @@ def warm_up(rng: np.random.Generator, noise: Noise, settle_s: float, tau_s: Arra
 
 
 def _drift(noise: Noise, rng: np.random.Generator, slots: int) -> Array:
-    """Log ratio by which the whole machine drifts at each trial, shape (slots,)."""
+    """Return the log ratio by which the whole machine drifts at each trial, shape (slots,)."""
     time = np.arange(slots) / noise.horizon
     shape, most = noise.drift, noise.drift_by
     if shape == "mixed":

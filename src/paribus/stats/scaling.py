@@ -76,7 +76,7 @@ def knee(rounds: Sequence[Mapping[int, float]], confidence: float) -> KneeLevel 
 
 
 def _knee_of(rates: Mapping[int, float]) -> float:
-    """Level at which the rate, rising in proportion, reaches its maximum."""
+    """Return the level at which the rate, rising in proportion, reaches its maximum."""
     return max(rates.values()) / max(rate / level for level, rate in rates.items())
 
 
@@ -198,7 +198,7 @@ def _ratio(logs: Sequence[float], confidence: float, peak_levels: tuple[int, int
 
 
 def _position_of_highest(rounds: Sequence[Mapping[K, float]]) -> K:
-    """Position with the highest mean rate; the first of equal ones."""
+    """Return the position with the highest mean rate; the first of equal ones."""
     positions = dict.fromkeys(position for rates in rounds for position in rates)
     return max(
         positions, key=lambda position: float(np.mean([rates[position] for rates in rounds if position in rates]))

@@ -91,7 +91,7 @@ def _checked(times: Sequence[float], spent: Sequence[float]) -> tuple[tuple[floa
 
 @functools.lru_cache(maxsize=4096)
 def _state(times: tuple[float, ...], spent: tuple[float, ...], sides: int) -> tuple[tuple[float, ...], Array, Array]:
-    """Boundaries, and the paths that have not crossed: their scores (nodes,) and probabilities (nodes,)."""
+    """Return boundaries, and the paths that have not crossed: their scores (nodes,) and probabilities (nodes,)."""
     if not times:
         return (), np.zeros(1), np.ones(1)
     critical_values, scores, probabilities = _state(times[:-1], spent[:-1], sides)
@@ -121,7 +121,7 @@ def _state(times: tuple[float, ...], spent: tuple[float, ...], sides: int) -> tu
 
 @functools.cache
 def _rule() -> tuple[Array, Array]:
-    """Gauss-Legendre nodes and weights on [-1, 1]."""
+    """Return Gauss-Legendre nodes and weights on [-1, 1]."""
     return np.polynomial.legendre.leggauss(_NODES)
 
 

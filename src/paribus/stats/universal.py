@@ -110,9 +110,9 @@ def _rates(levels: Array, parameters: Array) -> Array:
 
 
 def _fits(levels: Array, logs: Array) -> Array:
-    """Fit the three parameters by least squares of log rates, since noise is proportional to the rate.
+    """Return the three parameters, fitted by least squares of log rates, since noise is proportional to the rate.
 
-    Fits many rows at once, from shape (fits, levels) to (fits, 3). N / X is a sum of 1, N and N (N - 1). Their
+    Many rows are fitted at once, from shape (fits, levels) to (fits, 3). N / X is a sum of 1, N and N (N - 1). Their
     coefficients are (1 - sigma), sigma and kappa, each divided by lambda and not negative. Newton's steps in these
     coefficients are halved until the sum of squares falls.
     """
@@ -139,7 +139,7 @@ def _fits(levels: Array, logs: Array) -> Array:
 
 
 def _non_negative(columns: Array, scale: Array, target: Array) -> Array:
-    """Solve non-negative least squares: coefficients of the three columns, over `scale`, that come closest to `target`.
+    """Return non-negative coefficients of the three columns, over `scale`, that come closest to `target`.
 
     Tries the seven subsets of free coefficients and takes the best one without a negative coefficient.
     """
@@ -159,7 +159,7 @@ def _non_negative(columns: Array, scale: Array, target: Array) -> Array:
 
 
 def _is_noise(table: Array, deviations: Array) -> bool:
-    """Whether noise explains the distances of the levels from the law: a lack-of-fit F test at 1 %."""
+    """Return whether noise explains the distances of the levels from the law: a lack-of-fit F test at 1 %."""
     from scipy import special
 
     n, levels = table.shape

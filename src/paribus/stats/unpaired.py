@@ -102,7 +102,7 @@ def compare_level(
 
 
 def _variance_of_lines(values: Array) -> float:
-    """Variance of the log of a run's mean, from its values over time; infinite for too few values."""
+    """Return the variance of the log of a run's mean, from its values over time; infinite for too few values."""
     finite = values[np.isfinite(values)]
     if len(finite) < _FEWEST_LINES or not finite.mean() > 0:
         return math.inf
