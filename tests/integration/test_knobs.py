@@ -1,5 +1,6 @@
 """Real knobs of a real block device, and the sysctls: every row of the catalogue, and what each moves."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -142,12 +143,12 @@ def test_what_someone_else_changes_meanwhile_makes_the_trial_invalid(plan, loop:
     path = plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"', trial="200ms")
     running = Running("run", path)
     told = running.wait_for("trial 2")
-    for _ in range(10):  # what is written just before a trial sets it is lost
-        time.sleep(0.12)
-        (queue_of(loop) / "rq_affinity").write_text("0")
-        told = running.wait_for("trial")
+    for number in itertools.count():  # what is written just before a trial sets it is lost: at another moment each time
         if "set again" in told:
             break
+        time.sleep(0.05 * (number % 7))
+        (queue_of(loop) / "rq_affinity").write_text("0")
+        told = running.wait_for("trial")
     assert running.end().code in RUN_ENDED
     assert "block.rq_affinity was changed by another program: wanted " in told
     assert ", found 0" in told

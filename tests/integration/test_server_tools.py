@@ -71,18 +71,23 @@ def test_an_example_drives_a_private_server_whose_variable_needs_a_restart(
     checked = paribus("check", str(plan), *arguments)
     assert checked.code == 0, checked.err
     assert f"{example.partition('-')[0]} " in checked.out and "{database}" in checked.out
-    running = Running("run", str(plan), *arguments)
-    while running.goes_on() and done_count() < FEW:
-        time.sleep(0.2)
-    running.signal(signal.SIGINT)
-    done = running.end(120)
-    assert done.code == STOPPED, done.err
+    _stopped_after_few("run", str(plan), *arguments)
     _each_variable_was_read_back()
     counted = [found for order, found in measured().items() if order in _orders(TrialState.DONE)]
     assert counted and all("server_log_written_bytes_per_s" in found for found in counted)
     further = "queries_per_s" if example == "sysbench-mariadb" else "response_p99_s"
     assert all(found[further].mean > 0 for found in counted)
     assert nothing_is_left(place)
+
+
+def _stopped_after_few(*arguments: str) -> None:
+    """Run an experiment, and interrupt it when a few of its trials are done."""
+    running = Running(*arguments)
+    while running.goes_on() and done_count() < FEW:
+        time.sleep(0.2)
+    running.signal(signal.SIGINT)
+    done = running.end(120)
+    assert done.code == STOPPED, done.err
 
 
 def _orders(state: TrialState) -> set[int]:
@@ -132,11 +137,10 @@ def test_a_table_that_a_tool_grows_and_its_files_are_put_back(
     assert nothing_is_left(place)
 
 
-def test_a_held_variable_with_a_tool_as_the_only_workload(paribus: Paribus, place: Path) -> None:
+def test_a_held_variable_with_a_tool_as_the_only_workload(place: Path) -> None:
     workload = SYSBENCH.format(connection=CONNECTION["mariadb"], data="keep")
     factors = '"process.load.nofile" = ["default", 512]\n[hold]\n"mysql.innodb_io_capacity" = 500'
-    done = paribus("run", plan_on(place, "mariadb", factors, workload, trial='"1s"', settle='"20ms"'))
-    assert done.code in RUN_ENDED, done.err
+    _stopped_after_few("run", plan_on(place, "mariadb", factors, workload, trial='"1s"', settle='"20ms"'))
     observed = {change.observed for found in changes().values() for change in found if "io_capacity" in change.knob}
     assert observed == {"500"}
     assert nothing_is_left(place)
