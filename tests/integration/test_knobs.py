@@ -144,7 +144,7 @@ def test_what_someone_else_changes_meanwhile_makes_the_trial_invalid(plan, loop:
     running = Running("run", path)
     told = running.wait_for("trial 2")
     for number in itertools.count():  # what is written just before a trial sets it is lost: at another moment each time
-        if "set again" in told:
+        if "was changed by another program" in told:
             break
         time.sleep(0.05 * (number % 7))
         (queue_of(loop) / "rq_affinity").write_text("0")
