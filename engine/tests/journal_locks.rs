@@ -8,6 +8,7 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::{thread, time::Duration};
 
 use harness::place::{Place, resealed, restored};
@@ -165,4 +166,35 @@ fn set_clock_back(path: &Path) {
     let text = fs::read_to_string(path).unwrap();
     let today = text.split("\"time\":\"").nth(1).unwrap()[..10].to_string();
     fs::write(path, resealed(&text.replace(&today, "2001-01-01"))).unwrap();
+}
+
+#[test]
+fn a_keeper_at_work_is_found_while_the_locks_of_others_come_and_go() {
+    let place = Place::new();
+    let mut keeper = place.opened("e1", &["a"]);
+    place.change(&mut keeper, "a", "new");
+    let others = tempfile::tempdir().unwrap();
+    let is_over = AtomicBool::new(false);
+    let troubles: Vec<Value> = thread::scope(|scope| {
+        for thread in 0..2 {
+            let (others, is_over) = (others.path(), &is_over);
+            scope.spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    let path = |number| others.join(format!("{thread}-{number}"));
+                    let files = (0..50).map(|number| File::create(path(number)).unwrap());
+                    let locked: Vec<File> = files.filter(|file| try_lock(file).unwrap()).collect();
+                    drop(locked);
+                }
+            });
+        }
+        let undone = (0..200).map(|_| place.undo(&["--patience", "0"]).1);
+        let troubles = undone.map(|events| events[0]["trouble"].clone());
+        let troubles = troubles.filter(|trouble| !trouble.is_null()).collect();
+        is_over.store(true, Ordering::Relaxed);
+        troubles
+    });
+    assert_eq!(troubles, Vec::<Value>::new());
+    keeper.signal(libc::SIGKILL);
+    keeper.wait();
+    assert_eq!(place.undo(&[]).0, 0);
 }

@@ -22,8 +22,8 @@ use super::contents::Contents;
 use super::file::Journal;
 use super::line::Record;
 use super::lock::{self, try_lock};
-use super::open_journal::{OpenJournal, Ownership};
-use super::replica::{self, JournalEntry};
+use super::open_journal::{self, JournalEntry, OpenJournal, Ownership};
+use super::replica;
 use crate::error::{Class, EngineError, Result};
 use crate::machine;
 
@@ -33,6 +33,8 @@ const SUFFIX: &str = ".jsonl";
 /// Far more than a check of the journals needs, which takes milliseconds.
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_millis(50);
+/// The most readings of a journal until its owner is found.
+const READINGS: usize = 5;
 
 /// The journals of one directory.
 #[derive(Debug, Clone)]
@@ -153,11 +155,27 @@ impl Directory {
         Ok(journals)
     }
 
-    /// Reads one journal; `None` when it is closed or gone. The caller holds the lock.
-    pub fn read(&self, path: &Path, _lock: &DirectoryLock) -> Result<Option<OpenJournal>> {
+    /// Reads one journal; `None` when it is closed or gone. The caller holds the lock. A journal
+    /// whose owner is not found is read again: its owner has just ended, or the kernel's list of
+    /// locks changed while it was read.
+    pub fn read(&self, path: &Path, lock: &DirectoryLock) -> Result<Option<OpenJournal>> {
+        for _ in 1..READINGS {
+            let journal = self.read_once(path, lock)?;
+            let is_owner_unknown = journal
+                .as_ref()
+                .is_some_and(|journal| matches!(journal.ownership, Ownership::Owned(None)));
+            if !is_owner_unknown {
+                return Ok(journal);
+            }
+            thread::sleep(RETRY);
+        }
+        self.read_once(path, lock)
+    }
+
+    fn read_once(&self, path: &Path, _lock: &DirectoryLock) -> Result<Option<OpenJournal>> {
         let copy_path = self.copy_of(path);
-        let journal = replica::find(path)?;
-        let copy = replica::find(&copy_path).unwrap_or_else(|error| {
+        let journal = open_journal::find(path)?;
+        let copy = open_journal::find(&copy_path).unwrap_or_else(|error| {
             eprintln!("paribus-engine: {error}");
             JournalEntry::Missing
         });
@@ -167,17 +185,26 @@ impl Directory {
             return Ok(None);
         }
         if let JournalEntry::Unusable(kind) = &journal
-            && !matches!(&copy, JournalEntry::File(_, reading) if reading.has_header())
+            && !matches!(&copy, JournalEntry::File { reading, .. } if reading.has_header())
         {
             return Err(unusable(path, kind));
         }
         let copied = match &copy {
-            JournalEntry::File(_, reading) => Some(reading.clone()),
+            JournalEntry::File { reading, .. } => Some(reading.clone()),
             _ => None,
         };
         let mut files = Vec::new();
-        for (path, outcome) in [(path, journal), (&copy_path, copy)] {
-            if let JournalEntry::File(file, reading) = outcome {
+        let mut owned = None;
+        for (path, entry) in [(path, journal), (&copy_path, copy)] {
+            if let JournalEntry::File {
+                file,
+                is_locked,
+                reading,
+            } = entry
+            {
+                if !is_locked && owned.is_none() {
+                    owned = Some(Ownership::Owned(lock::holder(&file)));
+                }
                 files.push((path.to_path_buf(), file, reading));
             }
         }
@@ -186,18 +213,10 @@ impl Directory {
         };
         let copied = copied.filter(|_| first_path != &copy_path);
         let contents = Contents::of(first.clone(), copied);
-        let mut ownership = None;
-        for (path, file, _) in &files {
-            let locked =
-                try_lock(file).map_err(|cause| EngineError::from_io("lock", path, &cause))?;
-            if !locked && ownership.is_none() {
-                ownership = Some(Ownership::Owned(lock::holder(file)));
-            }
-        }
         let open = OpenJournal {
             path: path.to_path_buf(),
             contents,
-            ownership: ownership.unwrap_or(Ownership::Orphan(files)),
+            ownership: owned.unwrap_or(Ownership::Orphan(files)),
         };
         if !open.contents.is_closed() {
             return Ok(Some(open));

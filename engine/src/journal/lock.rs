@@ -5,7 +5,7 @@
 //! `journal::undo`.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 
 use rustix::fs::{FlockOperation, flock, major, minor};
@@ -35,12 +35,15 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
+/// Larger than the kernel's list of locks on most machines.
+const LIST_BYTES: usize = 64 << 10;
+
 /// The holder of a file's lock; `None` where the kernel does not show it, as from another
-/// container.
+/// container, or where its list changed during the reading.
 pub fn holder(file: &File) -> Option<Holder> {
     let metadata = file.metadata().ok()?;
     let device = (major(metadata.dev()), minor(metadata.dev()));
-    let locks = fs::read_to_string("/proc/locks").ok()?;
+    let locks = locks().ok()?;
     let pid = holder_of(&locks, device, metadata.ino(), &owner_of)?;
     let argv = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     Some(Holder {
@@ -52,6 +55,20 @@ pub fn holder(file: &File) -> Option<Holder> {
             .collect(),
         is_stopped: ProcessStat::of(pid).is_some_and(|stat| stat.is_stopped()),
     })
+}
+
+/// The kernel's list of locks. The kernel lists anew for each call to read, and skips a line where
+/// an earlier one has gone since the last call: so it is read by few large calls.
+fn locks() -> io::Result<String> {
+    let mut file = File::open("/proc/locks")?;
+    let mut list = Vec::new();
+    let mut part = vec![0; LIST_BYTES];
+    loop {
+        match file.read(&mut part)? {
+            0 => return Ok(String::from_utf8_lossy(&list).into_owned()),
+            length => list.extend_from_slice(&part[..length]),
+        }
+    }
 }
 
 fn owner_of(pid: u32) -> Option<u32> {

@@ -1,16 +1,36 @@
 //! A journal that is not closed: its content, its owner, and its adoption.
 //!
-//! In: the files found by `journal::directory`. Out: a `Journal` for `journal::undo`.
+//! In: the files found by `journal::directory`. Out: a `Journal` for `journal::undo`. Opening
+//! follows no link and does not wait for the writer of a FIFO.
 
-use std::fs::File;
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::contents::Contents;
 use super::file::{self, Journal};
 use super::line::{self, Reading, Record};
-use super::lock::Holder;
-use super::replica::{Replica, write_error};
+use super::lock::{Holder, try_lock};
+use super::replica::{Replica, kind, refuse_stranger, write_error};
+use crate::error::{EngineError, Result};
+
+/// Far larger than any journal: an experiment changes some hundred settings.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// The entry at the path of a journal.
+#[derive(Debug)]
+pub enum JournalEntry {
+    File {
+        file: File,
+        /// Whether this process has its lock, and so nobody has written to it since it was read.
+        is_locked: bool,
+        reading: Reading,
+    },
+    Missing,
+    /// The kind of an entry that is no readable file.
+    Unusable(String),
+}
 
 /// A journal that is not closed.
 pub struct OpenJournal {
@@ -112,4 +132,55 @@ fn extend(path: &Path, file: File, reading: &Reading, contents: &Contents) -> Re
         }
     }
     replica
+}
+
+/// Opens a file of a journal, and locks it where it has no owner. Returns an error where it cannot
+/// be opened, or belongs to another user. The lock comes before the reading: the last line of an
+/// owner that ended in between is not missed.
+pub fn find(path: &Path) -> Result<JournalEntry> {
+    let open = |write: bool| {
+        OpenOptions::new()
+            .read(true)
+            .write(write)
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+            .open(path)
+    };
+    let opened = open(true).or_else(|cause| match cause.raw_os_error() {
+        Some(libc::EROFS) => open(false),
+        _ => Err(cause),
+    });
+    let mut file = match opened {
+        Ok(file) => file,
+        Err(cause) => {
+            return match cause.raw_os_error() {
+                Some(libc::ENOENT) => Ok(JournalEntry::Missing),
+                Some(libc::ELOOP | libc::EISDIR | libc::ENXIO) => {
+                    Ok(JournalEntry::Unusable(kind(path)))
+                }
+                _ => Err(EngineError::from_io("open the journal", path, &cause)),
+            };
+        }
+    };
+    let metadata = file
+        .metadata()
+        .map_err(|cause| EngineError::from_io("examine", path, &cause))?;
+    if !metadata.is_file() {
+        return Ok(JournalEntry::Unusable(kind(path)));
+    }
+    if metadata.len() > MOST_BYTES {
+        return Ok(JournalEntry::Unusable(format!(
+            "a file of {} MiB",
+            metadata.len() >> 20
+        )));
+    }
+    refuse_stranger(&metadata, path)?;
+    let is_locked = try_lock(&file).map_err(|cause| EngineError::from_io("lock", path, &cause))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)
+        .map_err(|cause| EngineError::from_io("read", path, &cause))?;
+    Ok(JournalEntry::File {
+        file,
+        is_locked,
+        reading: line::decode(&bytes),
+    })
 }

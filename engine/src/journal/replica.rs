@@ -2,11 +2,10 @@
 //!
 //! In: lines. Out: a file that begins with their number and ends with a complete line, after any
 //! interruption. Called by `journal::file`, `journal::open_journal` and `journal::directory`. A
-//! file is created completely or not at all, so a file without a header was damaged. Opening
-//! follows no link and does not wait for the writer of a FIFO.
+//! file is created completely or not at all, so a file without a header was damaged.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{
     DirBuilderExt, FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt,
 };
@@ -18,8 +17,6 @@ use crate::error::{Class, EngineError, Result};
 use crate::folder::TrustedFolder;
 use crate::machine;
 
-/// Far larger than any journal: an experiment changes some hundred settings.
-const MOST_BYTES: u64 = 64 << 20;
 const OTHERS_WRITE: u32 = 0o022;
 const OTHERS: u32 = 0o077;
 
@@ -34,15 +31,6 @@ pub struct Replica {
     acknowledged: Option<u64>,
     /// Set when a failed append could not be removed: then no further append is possible.
     is_broken: bool,
-}
-
-/// The entry at the path of a journal.
-#[derive(Debug)]
-pub enum JournalEntry {
-    File(File, Reading),
-    Missing,
-    /// The kind of an entry that is no readable file.
-    Unusable(String),
 }
 
 impl Replica {
@@ -148,52 +136,8 @@ pub fn write_whole(path: &Path, text: &str) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens a file of a journal. Returns an error where it cannot be opened, or belongs to another
-/// user.
-pub fn find(path: &Path) -> Result<JournalEntry> {
-    let open = |write: bool| {
-        OpenOptions::new()
-            .read(true)
-            .write(write)
-            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-            .open(path)
-    };
-    let opened = open(true).or_else(|cause| match cause.raw_os_error() {
-        Some(libc::EROFS) => open(false),
-        _ => Err(cause),
-    });
-    let mut file = match opened {
-        Ok(file) => file,
-        Err(cause) => {
-            return match cause.raw_os_error() {
-                Some(libc::ENOENT) => Ok(JournalEntry::Missing),
-                Some(libc::ELOOP | libc::EISDIR | libc::ENXIO) => {
-                    Ok(JournalEntry::Unusable(kind(path)))
-                }
-                _ => Err(EngineError::from_io("open the journal", path, &cause)),
-            };
-        }
-    };
-    let metadata = file
-        .metadata()
-        .map_err(|cause| EngineError::from_io("examine", path, &cause))?;
-    if !metadata.is_file() {
-        return Ok(JournalEntry::Unusable(kind(path)));
-    }
-    if metadata.len() > MOST_BYTES {
-        return Ok(JournalEntry::Unusable(format!(
-            "a file of {} MiB",
-            metadata.len() >> 20
-        )));
-    }
-    refuse_stranger(&metadata, path)?;
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)
-        .map_err(|cause| EngineError::from_io("read", path, &cause))?;
-    Ok(JournalEntry::File(file, line::decode(&bytes)))
-}
-
-fn kind(path: &Path) -> String {
+/// The kind of an entry that is no readable file, as words.
+pub fn kind(path: &Path) -> String {
     let Ok(metadata) = fs::symlink_metadata(path) else {
         return "unreadable".into();
     };
@@ -263,7 +207,7 @@ fn stranger(error: EngineError) -> EngineError {
 }
 
 /// An undo executes a journal's actions, so nobody else may have written it.
-fn refuse_stranger(metadata: &fs::Metadata, path: &Path) -> Result<()> {
+pub fn refuse_stranger(metadata: &fs::Metadata, path: &Path) -> Result<()> {
     let user = machine::user();
     let reason = if metadata.mode() & OTHERS_WRITE != 0 {
         "other users may write to it".to_string()
