@@ -78,3 +78,30 @@ def count(n: int, seed: Sequence[int], simulate: Callable[[np.random.Generator],
     """Simulate `n` experiments, each with its own seed, and return the share of each outcome."""
     outcomes = Counter(simulate(np.random.default_rng([*seed, number])) for number in range(n))
     return {outcome: Share(n, times) for outcome, times in outcomes.items() if outcome is not None}
+
+
+@dataclass(frozen=True)
+class Observation:
+    """An observed share with its bounds."""
+
+    name: str
+    share: Share
+    low: float = 0.0
+    high: float = 1.0
+
+    @property
+    def holds(self) -> bool:
+        """Whether the share is within the bounds."""
+        return self.low <= self.share.value <= self.high
+
+    @property
+    def bound(self) -> str:
+        """The bounds as text."""
+        if self.low == 0:
+            return f"at most {self.high * 100:g} %"
+        return f"{self.low * 100:g} to {self.high * 100:g} %" if self.high < 1 else f"at least {self.low * 100:g} %"
+
+
+def share_of(outcomes: dict[str, Share], verdicts: Sequence[str], n: int) -> Share:
+    """Return the share of experiments with one of several outcomes."""
+    return Share(n, sum(outcomes[verdict].count for verdict in verdicts if verdict in outcomes))

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import screens
+from arm_faults import CLAIMS, stalls
 from background import BusyLaboratory, quiet, scenarios
-from experiments import BY_LEVEL, LOOK_PAIRS, MARGIN, Laboratory, Share, count
+from experiments import BY_LEVEL, LOOK_PAIRS, MARGIN, Laboratory, Observation, Share, count, share_of
 
 from paribus.analysis.paired.decision import decide, next_look
 from paribus.analysis.paired.finding import Pairs, Question
@@ -18,30 +19,6 @@ from paribus.model import Verdict
 from paribus.stats import diagnostics
 from paribus.stats.generator import Noise, draw, warm_up
 from paribus.stats.planner import pairs_for, smallest_effect
-
-CLAIMS = (Verdict.BETTER, Verdict.WORSE, Verdict.DEPENDS_ON_LOAD)
-
-
-@dataclass(frozen=True)
-class Observation:
-    """An observed share with its bounds."""
-
-    name: str
-    share: Share
-    low: float = 0.0
-    high: float = 1.0
-
-    @property
-    def holds(self) -> bool:
-        """Whether the share is within the bounds."""
-        return self.low <= self.share.value <= self.high
-
-    @property
-    def bound(self) -> str:
-        """The bounds as text."""
-        if self.low == 0:
-            return f"at most {self.high * 100:g} %"
-        return f"{self.low * 100:g} to {self.high * 100:g} %" if self.high < 1 else f"at least {self.low * 100:g} %"
 
 
 @dataclass(frozen=True)
@@ -52,10 +29,6 @@ class Property:
     name: str
     draws: int
     observe: Callable[[int, int], Iterator[Observation]]
-
-
-def _share(outcomes: dict[str, Share], verdicts: tuple[str, ...], n: int) -> Share:
-    return Share(n, sum(outcomes[verdict].count for verdict in verdicts if verdict in outcomes))
 
 
 def _noisy(**changes: object) -> Laboratory:
@@ -72,7 +45,7 @@ def false_positives(n: int, seed: int) -> Iterator[Observation]:
     drifts = (("none", 0.0), ("linear", 0.10), ("mixed", 0.10), ("periodic 2", 0.0), ("periodic 4", 0.0))
     for which, (drift, by) in enumerate(drifts):
         lab = _noisy(drift=drift, drift_by=by)
-        claims = _share(count(n, (seed, 1, which), _verdict(lab, 0.0)), CLAIMS, n)
+        claims = share_of(count(n, (seed, 1, which), _verdict(lab, 0.0)), CLAIMS, n)
         total += claims.count
         yield Observation(f"A/A, drift {drift}: any claim", claims, high=0.075)
     yield Observation("A/A, all drifts: any claim", Share(5 * n, total), high=0.059)
@@ -90,7 +63,7 @@ def coverage_fixed(n: int, seed: int) -> Iterator[Observation]:
 
         outcomes = count(n, (seed, 2, which), covers)
         yield Observation(
-            f"fixed, {effect:+.0%}: the 95 % interval holds it", _share(outcomes, ("covers",), n), 0.935, 0.965
+            f"fixed, {effect:+.0%}: the 95 % interval holds it", share_of(outcomes, ("covers",), n), 0.935, 0.965
         )
 
 
@@ -104,7 +77,9 @@ def coverage_at_stop(n: int, seed: int) -> Iterator[Observation]:
             return "covers" if finding.interval.low <= effect <= finding.interval.high else None
 
         outcomes = count(n, (seed, 3, which), covers)
-        yield Observation(f"at the stop, {effect:+.0%}: the interval holds it", _share(outcomes, ("covers",), n), 0.93)
+        yield Observation(
+            f"at the stop, {effect:+.0%}: the interval holds it", share_of(outcomes, ("covers",), n), 0.93
+        )
 
 
 def power(n: int, seed: int) -> Iterator[Observation]:
@@ -113,8 +88,8 @@ def power(n: int, seed: int) -> Iterator[Observation]:
     for which, (ratio, least) in enumerate(((1.03, 0.96), (1.05, 0.99))):
         for sign, right, wrong in ((1, Verdict.BETTER, Verdict.WORSE), (-1, Verdict.WORSE, Verdict.BETTER)):
             outcomes = count(n, (seed, 4, which, sign + 1), _verdict(lab, sign * float(np.log(ratio))))
-            yield Observation(f"{sign * (ratio - 1):+.0%}: found", _share(outcomes, (right,), n), least)
-            yield Observation(f"{sign * (ratio - 1):+.0%}: wrong sign", _share(outcomes, (wrong,), n), high=0.001)
+            yield Observation(f"{sign * (ratio - 1):+.0%}: found", share_of(outcomes, (right,), n), least)
+            yield Observation(f"{sign * (ratio - 1):+.0%}: wrong sign", share_of(outcomes, (wrong,), n), high=0.001)
 
 
 def false_equivalence(n: int, seed: int) -> Iterator[Observation]:
@@ -122,7 +97,7 @@ def false_equivalence(n: int, seed: int) -> Iterator[Observation]:
     lab = _noisy()
     for which, (times, most) in enumerate(((1.0, 0.07), (-1.0, 0.07), (1.5, 0.01), (-1.5, 0.01))):
         outcomes = count(n, (seed, 5, which), _verdict(lab, times * MARGIN))
-        equal = _share(outcomes, (Verdict.EQUIVALENT,), n)
+        equal = share_of(outcomes, (Verdict.EQUIVALENT,), n)
         yield Observation(f"{times:+.1f} margins: called equivalent", equal, high=most)
 
 
@@ -131,7 +106,7 @@ def equivalence(n: int, seed: int) -> Iterator[Observation]:
     for which, (sd, looks) in enumerate(((0.01, 8), (0.02, 11))):
         lab = replace(_noisy(between_sd=sd), pairs=looks * LOOK_PAIRS)
         outcomes = count(n, (seed, 6, which), _verdict(lab, 0.0))
-        equal = _share(outcomes, (Verdict.EQUIVALENT,), n)
+        equal = share_of(outcomes, (Verdict.EQUIVALENT,), n)
         yield Observation(f"A/A, sd {sd:.0%}, {looks} rounds: equivalent", equal, 0.80)
 
 
@@ -147,11 +122,11 @@ def gross_error(n: int, seed: int) -> Iterator[Observation]:
             next_look(replace(pairs, difference=d), lab.question(), over=True) for d in (pairs.difference, disturbed)
         )
         moved = abs(disturbed_finding.estimate - undisturbed_finding.estimate) < undisturbed_finding.fitted.error
-        return "little, seen" if moved and sum(disturbed_finding.slow) else "much or unseen"
+        return "little, seen" if moved and any(map(len, disturbed_finding.outliers)) else "much or unseen"
 
     yield Observation(
         "one trial x 0.1: moves less than one error, and is flagged",
-        _share(count(n, (seed, 16), moves), ("little, seen",), n),
+        share_of(count(n, (seed, 16), moves), ("little, seen",), n),
         0.985,
     )
 
@@ -171,7 +146,7 @@ def settling(n: int, seed: int) -> Iterator[Observation]:
             trend = diagnostics.trend_in_trials(*end_ratios)
             return "flagged" if trend is not None and trend.p < 0.05 else None
 
-        flagged_share = _share(count(n, (seed, 17, which), flagged), ("flagged",), n)
+        flagged_share = share_of(count(n, (seed, 17, which), flagged), ("flagged",), n)
         yield Observation(
             f"settling {'alike' if which else 'unlike'}: beginning and end of trials differ", flagged_share, least, most
         )
@@ -194,7 +169,7 @@ def split_plot(n: int, seed: int) -> Iterator[Observation]:
         return str(decide(pairs, question, range(4 * sub, units * sub + 1, sub))[1].verdict)
 
     yield Observation(
-        "A/A, applications differ by 2 %: any claim", _share(count(n, (seed, 18), verdict), CLAIMS, n), high=0.065
+        "A/A, applications differ by 2 %: any claim", share_of(count(n, (seed, 18), verdict), CLAIMS, n), high=0.065
     )
 
 
@@ -209,8 +184,8 @@ def heterogeneity(n: int, seed: int) -> Iterator[Observation]:
     outcomes = count(n, (seed, 19), outcome)
     equal = tuple(verdict for verdict in outcomes if verdict.startswith("equivalent"))
     flagged = tuple(verdict for verdict in outcomes if verdict.endswith(", flagged"))
-    yield Observation("+4 % and -4 %: called equivalent", _share(outcomes, equal, n), high=0.04)
-    yield Observation("+4 % and -4 %: flagged", _share(outcomes, flagged, n), 0.93)
+    yield Observation("+4 % and -4 %: called equivalent", share_of(outcomes, equal, n), high=0.04)
+    yield Observation("+4 % and -4 %: flagged", share_of(outcomes, flagged, n), 0.93)
 
 
 def percentiles(n: int, seed: int) -> Iterator[Observation]:
@@ -236,11 +211,11 @@ def percentiles(n: int, seed: int) -> Iterator[Observation]:
         covered = tuple(outcome for outcome in outcomes if outcome.startswith("held"))
         equal = tuple(outcome for outcome in outcomes if outcome.endswith("equivalent"))
         yield Observation(
-            f"percentile in steps, {ratio - 1:+.0%}: held, never of no width", _share(outcomes, covered, n), 0.99
+            f"percentile in steps, {ratio - 1:+.0%}: held, never of no width", share_of(outcomes, covered, n), 0.99
         )
         low, high = (0.95, 1.0) if is_equivalent else (0.0, 0.0)
         yield Observation(
-            f"percentile in steps, {ratio - 1:+.0%}: equivalent within 5 %", _share(outcomes, equal, n), low, high
+            f"percentile in steps, {ratio - 1:+.0%}: equivalent within 5 %", share_of(outcomes, equal, n), low, high
         )
 
 
@@ -255,7 +230,7 @@ def planner(n: int, seed: int) -> Iterator[Observation]:
             n, (seed, 24, which, 0), _verdict(replace(lab, margin=1e-9), smallest_effect(pair_sd, lab.pairs))
         )
         yield Observation(
-            f"sd {sd:.0%}: the smallest effect promised is found", _share(outcomes, (Verdict.BETTER,), n), 0.74, 0.86
+            f"sd {sd:.0%}: the smallest effect promised is found", share_of(outcomes, (Verdict.BETTER,), n), 0.74, 0.86
         )
         rounds = 0
 
@@ -265,7 +240,7 @@ def planner(n: int, seed: int) -> Iterator[Observation]:
             rounds += look_number + 1
             return str(finding.verdict)
 
-        equal = _share(count(n, (seed, 24, which, 1), null), (Verdict.EQUIVALENT,), n)
+        equal = share_of(count(n, (seed, 24, which, 1), null), (Verdict.EQUIVALENT,), n)
         yield Observation(f"sd {sd:.0%}: equivalent where nothing is", equal, 0.86, 0.96)
         yield Observation(f"sd {sd:.0%}: share of the planned time used", Share(n * looks, rounds), 0.55, 0.75)
 
@@ -298,7 +273,7 @@ def confirmation(n: int, seed: int) -> Iterator[Observation]:
         findings, _ = screens.screen(rng, screens.quiet(), none)
         return "claim" if screens.confirm(rng, screens.quiet(), none, findings) else None
 
-    claims = _share(count(n, (seed, 21), campaign), ("claim",), n)
+    claims = share_of(count(n, (seed, 21), campaign), ("claim",), n)
     yield Observation("screen of 20 and confirmation, none real: any claim", claims, high=0.05)
 
 
@@ -320,10 +295,10 @@ def other_work(n: int, seed: int) -> Iterator[Observation]:
             trials, discarded = trials + outcome.trials, discarded + outcome.discarded
             return str(outcome.finding.verdict)
 
-        claims = _share(count(n, (seed, 25, which, 0), lambda rng: judged(rng, 0.0)), CLAIMS, n)
+        claims = share_of(count(n, (seed, 25, which, 0), lambda rng: judged(rng, 0.0)), CLAIMS, n)
         yield Observation(f"A/A, {name}: any claim", claims, high=0.088)
         trials = discarded = 0
-        found = _share(count(n, (seed, 25, which, 1), lambda rng: judged(rng, ten_percent)), (Verdict.BETTER,), n)
+        found = share_of(count(n, (seed, 25, which, 1), lambda rng: judged(rng, ten_percent)), (Verdict.BETTER,), n)
         yield Observation(f"+10 %, {name}: found", found, 0.95)
         yield Observation(
             f"+10 %, {name}: trials against a quiet machine's", Share(round(n * usual_trials), trials), high=3
@@ -347,4 +322,5 @@ PROPERTIES = (
     Property(22, "percentiles in steps", 500, percentiles),
     Property(24, "planner", 1000, planner),
     Property(25, "other work", 300, other_work),
+    Property(26, "stalls of an arm", 500, stalls),
 )

@@ -26,6 +26,7 @@ class Tag(StrEnum):
 
     MATERIAL = "material"
     NEGLIGIBLE = "negligible"
+    STALLS = "stalls"
     SUSPECT = "suspect"
 
 

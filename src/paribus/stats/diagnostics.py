@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paribus.stats.huber import Array, Regression, huber, least_squares
+from paribus.stats.huber import MAD_OF_NORMAL, Array, Regression, huber, least_squares
 
-OUTLIER_BOUND = 2.5  # robust standard deviations
+OUTLIER_BOUND = 3.5  # robust standard deviations
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +51,32 @@ def mean_difference(d: Array) -> Coefficient:
     return coefficient(least_squares(d, np.ones((len(d), 1))), 0)
 
 
-def outliers(fitted: Regression, resolution: float = 0.0) -> tuple[int, int]:
-    """Count the pairs far below and far above the fit (judging procedure, "Across trials").
+def outlier_bounds(residuals: Array, resolution: float = 0.0) -> tuple[float, float]:
+    """Return the residuals beyond which pairs are outliers.
+
+    Centre and scale are those of the shortest half of the residuals (Rousseeuw and Leroy 1987, 4.2). Outliers of only
+    one arm move them less than the median and its deviations.
 
     Args:
-        fitted: The regression of the pair differences.
-        resolution: Smallest step of the response as a log ratio; the robust scale is never taken to be smaller.
+        residuals: Residuals of the pair differences, shape (n,), n >= 2.
+        resolution: Smallest step of the response as a log ratio; the scale is never taken to be smaller.
 
     Returns:
-        (slow compared trials, slow baseline trials): residuals beyond 2.5 robust standard deviations, below and above.
+        (lowest, highest) residual of the bulk: 3.5 robust standard deviations from its centre.
     """
-    bound = OUTLIER_BOUND * max(fitted.scale, resolution)
-    return int((fitted.residuals < -bound).sum()), int((fitted.residuals > bound).sum())
+    ordered = np.sort(residuals)
+    half = len(ordered) // 2 + 1
+    lengths = ordered[half - 1 :] - ordered[: len(ordered) - half + 1]
+    first = int(np.argmin(lengths))
+    centre = float(ordered[first] + ordered[first + half - 1]) / 2
+    scale = max(float(lengths[first]) / 2 / MAD_OF_NORMAL, resolution)
+    return centre - OUTLIER_BOUND * scale, centre + OUTLIER_BOUND * scale
 
 
 def equal_counts_p(first: int, second: int) -> float:
-    """Test whether two counts have the same expectation (binomial, two-sided).
+    """Test whether two counts have the same expectation (binomial, two-sided, mid-p: Lancaster 1961).
+
+    The mid-p value counts half of the probability of what was observed, so that 5 to 0 is less likely than 5 %.
 
     Args:
         first: A count of events.
@@ -76,12 +86,16 @@ def equal_counts_p(first: int, second: int) -> float:
         The p value; 1 where both counts are zero.
 
     Example:
-        >>> equal_counts_p(0, 6)
+        >>> equal_counts_p(0, 5)
         0.03125
     """
     from scipy import special
 
-    return min(1.0, 2 * float(special.bdtr(min(first, second), first + second, 0.5))) if first + second else 1.0
+    few, total = min(first, second), first + second
+    if total == 0:
+        return 1.0
+    up_to, below = (float(special.bdtr(n, total, 0.5)) if n >= 0 else 0.0 for n in (few, few - 1))
+    return min(1.0, up_to + below)
 
 
 def carry_over(d: Array, order: Array, after_compared: Array) -> Coefficient | None:

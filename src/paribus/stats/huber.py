@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 TUNING = 2.25  # residuals beyond this many scales get less weight
-_MAD_OF_NORMAL = 0.6744897501960817  # the upper quartile of the normal distribution
+MAD_OF_NORMAL = 0.6744897501960817  # the upper quartile of the normal distribution
 _MOST_STEPS = 200
 _TOLERANCE = 1e-12
 
@@ -121,4 +121,4 @@ def least_squares(y: Array, x: Array) -> Regression:
 
 
 def _scale(residuals: Array) -> float:
-    return float(np.median(np.abs(residuals))) / _MAD_OF_NORMAL
+    return float(np.median(np.abs(residuals))) / MAD_OF_NORMAL

@@ -8,10 +8,14 @@ import math
 from statistics import NormalDist
 
 _TOST_90 = 3.29  # 1.645 + 1.645: both one-sided tests at 5 %, power 90 % at no effect
-_LOOKS = 1.4  # factor for the pairs that repeated looks cost
-_POWER_80 = 3.1  # a two-sided 5 % test by spending, power 80 %, some dozens of pairs
+_LOOKS = 1.5  # factor for the pairs that repeated looks cost
+_POWER_80 = 3.6  # a two-sided 5 % test by spending, power 80 %, some dozens of pairs
 _LEAST_PAIRS, MOST_PAIRS = 32, 128
 _NOISY = 0.05
+STALLED_MARGINS = 1.5
+"""The loss of the mean by stalled trials that must not stay unseen, in margins."""
+_STALL = 0.3  # share of the throughput that a stalled trial loses
+_UNSEEN = 0.05  # probability that no trial of the pairs stalled
 
 
 def usual_margin(pair_sd: float) -> float:
@@ -35,19 +39,37 @@ def pairs_for(margin: float, pair_sd: float) -> int:
 
     Example:
         >>> pairs_for(0.02, 0.045)
-        77
+        83
     """
     return math.ceil(_LOOKS * (_TOST_90 * pair_sd / margin) ** 2)
 
 
 def pairs_planned(margin: float, pair_sd: float) -> int:
-    """Return the pairs to plan: `pairs_for`, limited to 32 to 128. A larger need calls for a wider margin.
+    """Return the pairs to plan: what equivalence needs, limited to 32 to 128. A larger need calls for a wider margin.
 
     Args:
         margin: Equivalence margin, a log ratio.
         pair_sd: Standard deviation of a pair, a log ratio.
     """
-    return min(max(pairs_for(margin, pair_sd), _LEAST_PAIRS), MOST_PAIRS)
+    needed = max(pairs_for(margin, pair_sd), pairs_that_show_stalls(margin))
+    return min(max(needed, _LEAST_PAIRS), MOST_PAIRS)
+
+
+def pairs_that_show_stalls(margin: float) -> int:
+    """Return the pairs that equivalence needs: fewer may hold no stalled trial of an arm whose mean is worse.
+
+    Such an arm loses one and a half margins because some of its trials lose 30 %. With this many pairs the probability
+    that none of them stalled is at most 5 %.
+
+    Args:
+        margin: Equivalence margin, a log ratio.
+
+    Example:
+        >>> pairs_that_show_stalls(math.log1p(0.02)), pairs_that_show_stalls(math.log1p(0.05))
+        (29, 11)
+    """
+    share = min(STALLED_MARGINS * margin / _STALL, 1 - _UNSEEN)
+    return math.ceil(math.log(_UNSEEN) / math.log1p(-share))
 
 
 def smallest_effect(pair_sd: float, pairs: int) -> float:
@@ -73,9 +95,9 @@ def pairs_to_show(effect: float, pair_sd: float, alpha: float) -> int:
 
     Example:
         >>> pairs_to_show(0.05, 0.1, alpha=0.05)
-        39
+        52
         >>> pairs_to_show(0.05, 0.1, alpha=0.05 / 7)
-        62
+        83
     """
     quantile = NormalDist().inv_cdf
     stricter = (quantile(1 - alpha / 2) + quantile(0.8)) / (quantile(0.975) + quantile(0.8))

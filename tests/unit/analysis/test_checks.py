@@ -8,10 +8,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import trial_samples as samples
-from test_judge import PROTOCOL, _experiment, _workload
+from test_judge import PROTOCOL, _experiment, _judged, _workload
 
 from paribus.analysis.paired.judge import judge, take_looks
-from paribus.model import Check, Measurement, Purpose, Tag, Trial, TrialState
+from paribus.model import Check, Measurement, Purpose, Tag, Trial, TrialState, Verdict
 
 Values = dict[int, dict[str, Measurement]]
 
@@ -134,8 +134,26 @@ def test_an_arm_that_stalls_again_and_again_has_the_outliers() -> None:
             _scaled(values, trial.order, 0.5)
     checks, tags = _checks(_timed(trials), values)
     assert not checks["outliers"].passed
-    assert checks["outliers"].finding == "9 trials of b and 1 of a are outliers"
-    assert Tag.SUSPECT in tags
+    assert checks["outliers"].finding == "9 trials of b and 0 of a are outliers"
+    assert {Tag.STALLS, Tag.SUSPECT} <= set(tags)
+
+
+@pytest.mark.parametrize("response", ["throughput_per_s", "response_p95_s"])
+@pytest.mark.parametrize("arm", ["a", "b"])
+def test_stalls_are_named_with_their_share_and_size(arm: str, response: str) -> None:
+    trials, values = _experiment(lambda _load: 0.0, passes=18)
+    worse = 0.5 if response == "throughput_per_s" else 2.0
+    for trial in trials:
+        if trial.arm == arm and trial.block % 9 == 0:
+            measurement = values[trial.order][response]
+            values[trial.order][response] = dataclasses.replace(measurement, mean=measurement.mean * worse)
+    effect = _judged(trials, values, response).effects[0]
+    (stalls,) = [reason for reason in effect.reasons if reason.startswith("stalls")]
+    other = "ab".replace(arm, "")
+    assert stalls.startswith(f"stalls: 6 of 54 trials of {arm}, which change by ")
+    assert ("\N{MINUS SIGN}50." in stalls or "\N{MINUS SIGN}49." in stalls) is (response == "throughput_per_s")
+    assert stalls.endswith(f"and 0 of {other}")
+    assert effect.verdict is not Verdict.EQUIVALENT
 
 
 def test_a_drift_is_told_and_is_no_fault() -> None:

@@ -160,7 +160,7 @@ def test_too_few_pairs_give_no_verdict(count: int) -> None:
 
 
 def test_constant_counts_are_known_to_one_operation() -> None:
-    pairs = replace(_drawn(1).first(16), difference=np.zeros(16), resolution=1 / 5000, count=5000)
+    pairs = replace(_drawn(1).first(32), difference=np.zeros(32), resolution=1 / 5000, count=5000)
     finding = next_look(pairs, LAB.question(), over=True)
     assert finding.verdict is Verdict.EQUIVALENT
     assert finding.interval.high == -finding.interval.low == 1 / 5000

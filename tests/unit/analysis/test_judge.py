@@ -96,9 +96,16 @@ def test_lower_response_time_is_better() -> None:
 
 
 def test_nothing_within_the_margin_is_equivalent() -> None:
-    effect = _judge(lambda _load: 0.0).effects[0]
+    effect = _judge(lambda _load: 0.0, passes=10).effects[0]
     assert effect.verdict is Verdict.EQUIVALENT
     assert -effect.margin < effect.low < effect.high < effect.margin
+
+
+def test_too_few_pairs_to_show_stalls_are_not_equivalent() -> None:
+    effect = _judge(lambda _load: 0.0, passes=8).effects[0]
+    assert effect.verdict is Verdict.UNDECIDED
+    assert any(reason.startswith("equivalence needs 29 pairs: an arm that loses 3.0%") for reason in effect.reasons)
+    assert effect.would_decide.startswith("about 32 pairs instead of 24 would decide")
 
 
 def test_an_interval_wider_than_the_margin_is_explained() -> None:

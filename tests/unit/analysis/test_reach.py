@@ -96,9 +96,9 @@ def test_what_was_not_reached_is_no_effect_possible_and_what_was_is_equivalent()
     assert verdict is Verdict.NO_EFFECT_POSSIBLE
     assert reasons[0] == "k needs buffered reads, which no trial of either arm shows (device_reads_per_s)"
     assert reasons[-1] == "8 planned trials were not run for that reason, which saved about 4 s"
-    assert _verdict(experiment((1.0, 1.0)), [need()])[0] is Verdict.EQUIVALENT
-    assert _verdict(experiment(None), [need()])[0] is Verdict.EQUIVALENT
-    assert _verdict(experiment(), [])[0] is Verdict.EQUIVALENT
+    assert _verdict(experiment((1.0, 1.0), pairs=32), [need()])[0] is Verdict.EQUIVALENT
+    assert _verdict(experiment(None, pairs=32), [need()])[0] is Verdict.EQUIVALENT
+    assert _verdict(experiment(pairs=32), [])[0] is Verdict.EQUIVALENT
 
 
 @pytest.mark.parametrize(("effect", "verdict"), [(0.2, Verdict.BETTER), (-0.2, Verdict.WORSE)])

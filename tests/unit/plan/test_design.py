@@ -142,7 +142,7 @@ def test_the_budget_decides_the_rounds_where_the_noise_is_not_known() -> None:
 
 def test_known_noise_decides_the_rounds_that_are_worth_it() -> None:
     plan = _plan(4, rest='budget = "100h"')
-    assert [extent(plan, {"fileio": sd}).rounds for sd in (0.001, 0.045, 1.0)] == [4, 10, 16]
+    assert [extent(plan, {"fileio": sd}).rounds for sd in (0.001, 0.045, 1.0)] == [4, 11, 16]
     assert extent(plan, {"fileio": 0.045}).noise_rounds == 0
     assert time_for(plan, {}, "fileio") is None
     (one,) = comparisons(plan)

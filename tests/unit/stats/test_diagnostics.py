@@ -5,7 +5,7 @@ from scipy import stats
 from statsmodels.nonparametric.smoothers_lowess import lowess
 
 from paribus.stats import diagnostics
-from paribus.stats.huber import huber, least_squares
+from paribus.stats.huber import least_squares
 
 RNG = np.random.default_rng
 
@@ -18,15 +18,20 @@ def test_a_coefficient_has_the_p_value_of_statsmodels() -> None:
     assert (ours.estimate, ours.error, ours.p) == pytest.approx((theirs.params[1], theirs.bse[1], theirs.pvalues[1]))
 
 
-def test_a_slow_trial_is_counted_on_its_arm() -> None:
+def test_outliers_lie_beyond_bounds_that_they_do_not_move() -> None:
     d = RNG(2).normal(0, 0.01, 40)
-    d[3], d[7], d[9] = -0.5, 0.5, 0.5
-    fitted = huber(d, np.ones((40, 1)))
-    assert diagnostics.outliers(fitted) == (1, 2)
-    assert diagnostics.outliers(fitted, resolution=1.0) == (0, 0)
+    bulk = diagnostics.outlier_bounds(d)
+    assert bulk[0] == pytest.approx(-0.035, abs=0.015) and bulk[1] == pytest.approx(0.035, abs=0.015)
+    d[:13] = -0.5  # a third, which moves the median and its deviations
+    low, high = diagnostics.outlier_bounds(d)
+    assert (d < low).sum() == 13 and (d > high).sum() == 0
+    assert diagnostics.outlier_bounds(d, resolution=1.0)[0] < -3
 
 
-@pytest.mark.parametrize(("first", "second", "unlike"), [(0, 0, False), (3, 3, False), (0, 6, True), (6, 0, True)])
+@pytest.mark.parametrize(
+    ("first", "second", "unlike"),
+    [(0, 0, False), (3, 3, False), (0, 4, False), (0, 5, True), (6, 0, True), (1, 7, True)],
+)
 def test_unequal_counts_have_a_small_p_value(first: int, second: int, unlike: bool) -> None:
     assert (diagnostics.equal_counts_p(first, second) < 0.05) is unlike
 

@@ -9,6 +9,7 @@ from paribus.analysis.paired.check_context import CheckContext, Courses, Timelin
 from paribus.analysis.paired.effects import Pair, PairSeries
 from paribus.analysis.paired.finding import Finding, Pairs, Question
 from paribus.analysis.paired.machine_checks import SUSPICIOUS, machine_checks
+from paribus.analysis.paired.stalls import slow_trials, stalls_of
 from paribus.i18n import N_, gettext
 from paribus.model import Check
 from paribus.stats import diagnostics
@@ -39,7 +40,7 @@ def checks_of(
         _order(finding.order_effect, question),
         None if series.split else _carry_over(series, pairs, question, context.timeline),
         _settled(series, question, context.courses),
-        _outliers(finding, series),
+        _outliers(finding, question, series),
         _faults(series),
         *machine_checks(series, context),
         context.plausibility.check(series),
@@ -124,22 +125,20 @@ def _points(pair: Pair, courses: Courses) -> tuple[np.ndarray, np.ndarray] | Non
     return (np.array(windows[0]), np.array(windows[1])) if usable else None
 
 
-def _outliers(finding: Finding, series: PairSeries) -> Check:
+def _outliers(finding: Finding, question: Question, series: PairSeries) -> Check:
+    """Whether neither arm has more slow trials than the other."""
+    compared, baseline = slow_trials(finding, question)
     message = N_("{n} trials of {arm} and {others} of {baseline} are outliers")
-    return _equally_frequent(gettext("outliers"), message, finding.slow, series)
+    text = gettext(message, n=len(compared), arm=series.arm, others=len(baseline), baseline=series.baseline)
+    return Check(gettext("outliers"), stalls_of(finding, question) is None, text)
 
 
 def _faults(series: PairSeries) -> Check:
+    """Whether unusable trials are as frequent in the compared arm as in the baseline."""
     baseline_count, arm_count = series.faults
     message = N_("unusable trials: {arm} in {n} blocks, {baseline} in {others} blocks")
-    return _equally_frequent(gettext("reruns"), message, (arm_count, baseline_count), series)
-
-
-def _equally_frequent(name: str, message: str, counts: tuple[int, int], series: PairSeries) -> Check:
-    """Whether a fault is as frequent in the compared arm, counted first, as in the baseline."""
-    arm_count, baseline_count = counts
     text = gettext(message, n=arm_count, arm=series.arm, others=baseline_count, baseline=series.baseline)
-    return Check(name, diagnostics.equal_counts_p(arm_count, baseline_count) >= _ALPHA, text)
+    return Check(gettext("reruns"), diagnostics.equal_counts_p(arm_count, baseline_count) >= _ALPHA, text)
 
 
 def _completions(series: PairSeries, pairs: Pairs) -> Check | None:

@@ -5,6 +5,7 @@ Pure, so that an experiment, a report and a simulation decide by the same code; 
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,10 +17,14 @@ from paribus.stats import diagnostics
 from paribus.stats.huber import Array, Regression, huber, least_squares
 from paribus.stats.levels import LevelMeans, design, level_means
 from paribus.stats.pairs import CannotJudge
+from paribus.stats.planner import pairs_that_show_stalls
 from paribus.stats.sequential import t_tail
 
 _LEAST_COUNT = 1000  # completions from which trials without any variation are plausible
-_ALPHA = 0.05  # of the F test and of the outlier counts, which widen the interval
+_ALPHA = 0.05  # of the F test, which widens the interval
+_ROUNDING = 1e-6  # of a standard error: less does not tell on which side outliers are
+MEAN_MARGIN = 1.25
+"""The margin of the plain mean, in margins: outliers move it, and both arms have some."""
 
 
 def look(pairs: Pairs, question: Question, looks: Sequence[SpendingLook], *, over: bool) -> Finding:
@@ -46,35 +51,43 @@ def look(pairs: Pairs, question: Question, looks: Sequence[SpendingLook], *, ove
     means = (
         level_means(data.difference, data.order, data.level, _weights(question), data.other_load) if by_pair else None
     )
-    slow = diagnostics.outliers(fitted, data.resolution)
     levels_differ = means is not None and means.p_equal < _ALPHA
-    guarded = robust and means is not None and (levels_differ or diagnostics.equal_counts_p(*slow) < _ALPHA)
+    plain = _plain_mean(data, means)
     trial_sd = fitted.residual_sd / math.sqrt(2)
     step = data.resolution if trial_sd < data.resolution / 2 else 0.0  # noise is too small to smooth the steps
 
-    def interval(sides: int) -> EffectInterval:
-        outline = _centred_interval(
-            fitted.estimate, spending.standard_errors(looks, sides, fitted.freedom) * fitted.error
-        )
-        if guarded and means is not None:
-            half_width = spending.standard_errors(looks, sides, means.freedom) * means.mean_error
-            outline = outline.hull(_centred_interval(means.mean, half_width))
-        return EffectInterval(outline.low - step, outline.high + step)
+    def interval(effect: _Mean, sides: int) -> EffectInterval:
+        half_width = spending.standard_errors(looks, sides, effect.freedom) * effect.error + step
+        return EffectInterval(effect.estimate - half_width, effect.estimate + half_width)
 
-    outer, inner = interval(2), interval(1)
-    verdict = verdict_of(outer, inner, question, one_effect=not levels_differ)
+    robust_mean = _Mean(fitted.estimate, fitted.error, fitted.freedom)
+    outer, inner = (interval(robust_mean, sides) for sides in (2, 1))
+    mean_inner = interval(plain, 1) if robust else inner
+    if robust:
+        moved = plain.estimate - fitted.estimate
+        is_rounding = abs(moved) < _ROUNDING * fitted.error
+        outer = _with_tail(outer, interval(plain, 2), 0.0 if is_rounding else moved)
+    if robust and levels_differ:
+        outer, inner = outer.hull(interval(plain, 2)), inner.hull(mean_inner)
+    least_units = pairs_that_show_stalls(question.margin) if by_pair else 0
+    may_be_equal = (
+        not levels_differ and mean_inner.within(MEAN_MARGIN * question.margin) and len(data.difference) >= least_units
+    )
+    verdict = verdict_of(outer, inner, question, may_be_equal=may_be_equal)
     levels = _at_levels(means, question, looks, step) if means is not None and len(means.estimates) > 1 else ()
     if verdict is not None or over:
         conflicting = levels_differ and _conflicting(levels)
         verdict = Verdict.DEPENDS_ON_LOAD if conflicting else verdict or Verdict.UNDECIDED
+    lowest, highest = diagnostics.outlier_bounds(fitted.residuals, data.resolution)
     return Finding(
         estimate=fitted.estimate,
         interval=outer,
         inner=inner,
+        mean_inner=mean_inner,
         looks=tuple(looks),
         scale=fitted.scale,
         p_levels=means.p_equal if means is not None else 1.0,
-        slow=slow,
+        outliers=(fitted.residuals[fitted.residuals < lowest], fitted.residuals[fitted.residuals > highest]),
         levels=levels,
         order_effect=diagnostics.coefficient(fitted, 1) if robust and np.ptp(data.order) > 0 else None,
         verdict=verdict,
@@ -188,6 +201,31 @@ def refuse(data: Pairs, question: Question) -> None:
         raise CannotJudge(N_("all pairs are identical, which no real machine produces"))
 
 
+@dataclass(frozen=True, slots=True)
+class _Mean:
+    """An estimate of the effect with its standard error and degrees of freedom."""
+
+    estimate: float
+    error: float
+    freedom: int
+
+
+def _plain_mean(data: Pairs, means: LevelMeans | None) -> _Mean:
+    """The mean of the level means, in which outliers count in full; of all pairs where a level has none."""
+    if means is not None:
+        return _Mean(means.mean, means.mean_error, means.freedom)
+    fitted = least_squares(data.difference, design(data.order, data.other_load))
+    return _Mean(fitted.estimate, fitted.error, fitted.freedom)
+
+
+def _with_tail(robust: EffectInterval, plain: EffectInterval, moved: float) -> EffectInterval:
+    """The robust interval, extended to the plain one's end on the side to which outliers have moved the mean."""
+    return EffectInterval(
+        min(robust.low, plain.low) if moved < 0 else robust.low,
+        max(robust.high, plain.high) if moved > 0 else robust.high,
+    )
+
+
 def _mean(d: Array) -> Regression:
     return least_squares(d, np.ones((len(d), 1)))
 
@@ -201,7 +239,7 @@ def _centred_interval(estimate: float, half_width: float) -> EffectInterval:
 
 
 def verdict_of(
-    outer: EffectInterval, inner: EffectInterval, question: Question, *, one_effect: bool = True
+    outer: EffectInterval, inner: EffectInterval, question: Question, *, may_be_equal: bool = True
 ) -> Verdict | None:
     """Return the verdict in the procedure's order: equivalent, then better or worse; None where neither is shown.
 
@@ -209,9 +247,9 @@ def verdict_of(
         outer: Interval of the difference.
         inner: Interval of the equivalence tests.
         question: The declared question.
-        one_effect: Whether one effect holds at all load levels; else equivalence is not claimed.
+        may_be_equal: Whether nothing else forbids to claim equivalence.
     """
-    if one_effect and inner.within(question.margin):
+    if may_be_equal and inner.within(question.margin):
         return Verdict.EQUIVALENT
     if outer.low > 0 or outer.high < 0:
         return Verdict.BETTER if (outer.low > 0) == question.higher_is_better else Verdict.WORSE

@@ -9,6 +9,7 @@ from paribus.analysis.paired.decision import probabilities
 from paribus.analysis.paired.effects import Pair, PairSeries
 from paribus.analysis.paired.finding import EffectInterval, Finding, LevelFinding, Question
 from paribus.analysis.paired.reasons import method_of, pairs_needed, reasons_of, tags_of
+from paribus.analysis.paired.stalls import stalls_of
 from paribus.model import Check, Effect, Look, Tag, Verdict
 from paribus.units import LoadLevel
 
@@ -47,7 +48,13 @@ def effects_of(
     better, within = probabilities(finding.estimate, finding.fitted.error, finding.fitted.freedom, question)
     under_way = not finished and last_look.verdict is None
     failed = tuple(check.finding for check in checks if not check.passed)
-    tags = tags_of(verdict, finding.interval, question, suspect=bool(failed) and not under_way)
+    tags = tags_of(
+        verdict,
+        finding.interval,
+        question,
+        suspect=bool(failed) and not under_way,
+        stalls=stalls_of(finding, question) is not None,
+    )
     would_decide = ""
     if finding.verdict is Verdict.UNDECIDED:
         units = finding.looks[-1].units

@@ -127,12 +127,13 @@ class Finding:
     Attributes:
         estimate: Log ratio.
         interval: Contains the effect at all looks at once with probability 1 - alpha.
-        inner: Interval of the two equivalence tests. Both intervals also contain the mean of the level means where the
-            levels differ or the arms' outlier counts do.
+        inner: Interval of the two equivalence tests. Where the levels differ, both intervals also contain that of the
+            plain mean. Elsewhere the wider one does so on the side to which outliers move the mean.
+        mean_inner: Interval of the two equivalence tests of the plain mean, in which outliers count in full.
         looks: The looks, including this one.
         scale: Robust standard deviation of a pair.
         p_levels: p value of the F test of one effect for all levels.
-        slow: Outlier counts of the compared arm and of the baseline.
+        outliers: Residuals of the pairs far below and far above the others, log ratios.
         levels: Results at each load level; empty for one level.
         order_effect: Gain of the trial that ran later.
         verdict: None while the comparison continues.
@@ -142,10 +143,11 @@ class Finding:
     estimate: float
     interval: EffectInterval
     inner: EffectInterval
+    mean_inner: EffectInterval
     looks: tuple[SpendingLook, ...]
     scale: float
     p_levels: float
-    slow: tuple[int, int]
+    outliers: tuple[Array, Array] = field(repr=False, compare=False)
     levels: tuple[LevelFinding, ...]
     order_effect: diagnostics.Coefficient | None
     verdict: Verdict | None

@@ -5,11 +5,13 @@ An undecided effect is never worded as if nothing differed.
 
 import math
 
+from paribus.analysis.paired.decision import MEAN_MARGIN
 from paribus.analysis.paired.effects import PairSeries
 from paribus.analysis.paired.finding import EffectInterval, Finding, Question
+from paribus.analysis.paired.stalls import Stalls, stalls_of
 from paribus.i18n import N_, gettext
 from paribus.model import Tag, Verdict
-from paribus.stats.planner import pairs_for, pairs_to_show
+from paribus.stats.planner import STALLED_MARGINS, pairs_for, pairs_that_show_stalls, pairs_to_show
 from paribus.units import show_duration, show_percent
 
 _FITTED = {
@@ -26,12 +28,15 @@ _ALPHA = 0.05
 _MOST_PAIRS = 1000  # what nobody runs is no advice
 
 
-def tags_of(verdict: Verdict, interval: EffectInterval, question: Question, *, suspect: bool) -> tuple[Tag, ...]:
+def tags_of(
+    verdict: Verdict, interval: EffectInterval, question: Question, *, suspect: bool, stalls: bool = False
+) -> tuple[Tag, ...]:
     """Return the tags that qualify a verdict."""
     is_claim = verdict in (Verdict.BETTER, Verdict.WORSE)
     return (
         *([Tag.MATERIAL] if is_claim and interval.beyond(question.margin) else []),
         *([Tag.NEGLIGIBLE] if verdict is Verdict.EQUIVALENT and not interval.holds(0.0) else []),
+        *([Tag.STALLS] if stalls else []),
         *([Tag.SUSPECT] if suspect else []),
     )
 
@@ -66,6 +71,8 @@ def reasons_of(
         counted = N_("{n} pairs of applications of {each:.3g} trials each; trials of one application are one unit")
         reasons.append(gettext(counted, n=units, each=trials_per_unit))
     reasons += verdict_reasons(finding.verdict, finding.interval, finding.inner, question)
+    reasons += _against_equivalence(finding, question)
+    reasons += [stalls_text(stalls, series)] if (stalls := stalls_of(finding, question)) else []
     reasons += [would_decide] if would_decide else []
     if finding.levels and finding.verdict in (Verdict.EQUIVALENT, Verdict.UNDECIDED):
         loads = sorted({pair.load for pair in series.pairs})
@@ -115,6 +122,42 @@ def verdict_reasons(
             return []
 
 
+def stalls_text(stalls: Stalls, series: PairSeries) -> str:
+    """Return what stalls, how often, and what it costs."""
+    arms = (series.arm, series.baseline) if stalls.is_compared else (series.baseline, series.arm)
+    message = N_(
+        "stalls: {count} of {pairs} trials of {arm}, which change by {change} on average, and {others} of {other}"
+    )
+    return gettext(
+        message,
+        count=stalls.count,
+        pairs=stalls.pairs,
+        arm=arms[0],
+        change=show_percent(stalls.change),
+        others=stalls.others,
+        other=arms[1],
+    )
+
+
+def _against_equivalence(finding: Finding, question: Question) -> list[str]:
+    """Return what forbids equivalence although both of its tests hold."""
+    if finding.verdict is not Verdict.UNDECIDED or not finding.inner.within(question.margin):
+        return []
+    reasons = []
+    if not finding.mean_inner.within(MEAN_MARGIN * question.margin):
+        message = N_("the mean with all outliers is only known to be {interval}, which is not within {margin}")
+        margin = f"±{math.expm1(MEAN_MARGIN * question.margin):.1%}"
+        reasons.append(gettext(message, interval=_between(finding.mean_inner), margin=margin))
+    units, least = finding.looks[-1].units, pairs_that_show_stalls(question.margin)
+    if question.unit == "pair" and units < least:
+        message = N_(
+            "equivalence needs {n} pairs: an arm that loses {loss} because some of its trials stall may show no such "
+            "trial in fewer"
+        )
+        reasons.append(gettext(message, n=least, loss=f"{math.expm1(STALLED_MARGINS * question.margin):.1%}"))
+    return reasons
+
+
 def _between(interval: EffectInterval) -> str:
     return gettext("{low} to {high}", low=show_percent(interval.low), high=show_percent(interval.high))
 
@@ -132,7 +175,8 @@ def pairs_needed(estimate: float, pair_sd: float, question: Question, units: int
     size = abs(estimate)
     enough = [pairs_to_show(size, pair_sd, question.alpha / question.claims)] if size else []
     if size < question.margin:
-        enough.append(pairs_for(question.margin - size, pair_sd))
+        least = pairs_that_show_stalls(question.margin) if question.unit == "pair" else 0
+        enough.append(max(pairs_for(question.margin - size, pair_sd), least))
     needed = max(min(enough), units + 8)
     if needed > _MOST_PAIRS:
         message = N_("at this noise more than {n} pairs would be needed to decide: use longer trials or a wider margin")

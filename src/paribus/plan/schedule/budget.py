@@ -19,7 +19,7 @@ from paribus.plan.schedule.comparisons import (
     noise_comparisons,
 )
 from paribus.stats.foldover import least_pairs, rows_for
-from paribus.stats.planner import MOST_PAIRS, pairs_for, pairs_planned
+from paribus.stats.planner import MOST_PAIRS, pairs_for, pairs_planned, pairs_that_show_stalls
 from paribus.units import show_duration
 
 LEAST_ROUNDS = 2
@@ -227,7 +227,8 @@ def time_for(plan: Plan, noise: Noise, workload: str) -> float | None:
     if sd is None:
         return None
     under_workload = [comparison for comparison in comparisons(plan) if comparison.workload.name == workload]
-    pairs = pairs_for(plan.protocol.margins[under_workload[0].workload.response], sd)
+    margin = plan.protocol.margins[under_workload[0].workload.response]
+    pairs = max(pairs_for(margin, sd), pairs_that_show_stalls(margin))
     return max(LEAST_ROUNDS, *(_rounds_of(comparison, pairs) for comparison in under_workload)) * round_s(plan)
 
 

@@ -29,6 +29,7 @@ OPEN = (WORDS[Verdict.UNDECIDED], NONE)
 _TAGS = {
     Tag.MATERIAL: N_("by more than the margin"),
     Tag.NEGLIGIBLE: N_("detectable but negligible"),
+    Tag.STALLS: N_("with stalls"),
     Tag.SUSPECT: N_("suspect"),
 }
 

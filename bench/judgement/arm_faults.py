@@ -1,0 +1,90 @@
+"""Faults that an arm itself causes: stalled trials, and a tail of slow ones."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from experiments import BY_LEVEL, LOOK_PAIRS, Laboratory, Observation, count, share_of
+
+from paribus.analysis.paired.decision import decide, next_look
+from paribus.analysis.paired.finding import Finding
+from paribus.analysis.paired.stalls import stalls_of
+from paribus.model import Verdict
+from paribus.stats.generator import Noise
+
+CLAIMS = (Verdict.BETTER, Verdict.WORSE, Verdict.DEPENDS_ON_LOAD)
+_LOSS = float(np.log(0.7))
+_MACHINES = {
+    "trials vary by 2 %": Noise(by_level=BY_LEVEL),
+    "trials vary by 1 %": Noise(between_sd=0.01, by_level=BY_LEVEL),
+    "a very quiet machine": Noise(between_sd=0.01, within_sd=0.02, outliers=0.0),
+}
+_TAIL = 0.05  # share of slow trials
+_LEAST_LOSS, _MOST_LOSS = 0.05, 0.30  # of a slow trial, log ratios
+
+
+@dataclass(frozen=True)
+class Arm:
+    """What the compared arm adds to the log throughput of its trials, and the mean of that."""
+
+    add: Callable[[np.random.Generator, int], np.ndarray]
+    mean: float = 0.0
+
+
+def stalling(share: float) -> Arm:
+    """Return an arm in which some trials lose 30 %."""
+    return Arm(lambda rng, n: (rng.random(n) < share) * _LOSS, share * _LOSS)
+
+
+def slow_tail(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Draw an arm that is slow now and then and faster otherwise, with a mean of zero."""
+    lost = (rng.random(n) < _TAIL) * rng.uniform(_LEAST_LOSS, _MOST_LOSS, n)
+    return _TAIL * (_LEAST_LOSS + _MOST_LOSS) / 2 - lost
+
+
+def judged(lab: Laboratory, arm: Arm, rng: np.random.Generator) -> Finding:
+    """Simulate an experiment with such an arm until its verdict."""
+    pairs = lab.draw(rng, 0.0)
+    pairs = replace(pairs, difference=pairs.difference + arm.add(rng, lab.pairs))
+    return decide(pairs, lab.question(), range(2 * LOOK_PAIRS, lab.pairs + 1, LOOK_PAIRS))[1]
+
+
+def stalls(n: int, seed: int) -> Iterator[Observation]:
+    """Observe verdicts and intervals where an arm stalls, and how often stalls are named."""
+    outcomes = ("equivalent", "claim", "other")
+
+    def outcome(lab: Laboratory, arm: Arm) -> Callable[[np.random.Generator], str]:
+        def simulate(rng: np.random.Generator) -> str:
+            finding = judged(lab, arm, rng)
+            kind = "equivalent" if finding.verdict is Verdict.EQUIVALENT else "other"
+            kind = "claim" if finding.verdict in CLAIMS else kind
+            return f"{kind}, {'held' if finding.interval.holds(arm.mean) else 'missed'}"
+
+        return simulate
+
+    held = tuple(f"{kind}, held" for kind in outcomes)
+    for which, (machine, noise) in enumerate(_MACHINES.items()):
+        seen = count(n, (seed, 26, which), outcome(Laboratory(noise=noise), stalling(0.1)))
+        equal = share_of(seen, ("equivalent, held", "equivalent, missed"), n)
+        yield Observation(f"a tenth of B's trials lose 30 %, {machine}: equivalent", equal, high=0.08)
+        yield Observation(f"the same, {machine}: the interval holds the mean", share_of(seen, held, n), 0.90)
+    seen = count(n, (seed, 26, 10), outcome(Laboratory(noise=_MACHINES["trials vary by 2 %"]), Arm(slow_tail)))
+    claims = share_of(seen, ("claim, held", "claim, missed"), n)
+    yield Observation("B has slow trials and the same mean: any claim", claims, high=0.08)
+    yield Observation("B has slow trials and the same mean: the interval holds it", share_of(seen, held, n), 0.92)
+    for which, (name, arm, pairs, low, high) in enumerate(
+        (
+            ("a fifth of B's trials stall, 16 pairs: named", stalling(0.2), 16, 0.15, 1.0),
+            ("a third of B's trials stall, 16 pairs: named", stalling(1 / 3), 16, 0.25, 1.0),
+            ("a tenth of B's trials stall, 80 pairs: named", stalling(0.1), 80, 0.65, 1.0),
+            ("equal arms, 80 pairs: stalls named", Arm(lambda _rng, size: np.zeros(size)), 80, 0.0, 0.07),
+        )
+    ):
+        lab = Laboratory(pairs=pairs)
+
+        def named(rng: np.random.Generator, lab: Laboratory = lab, arm: Arm = arm) -> str | None:
+            drawn = lab.draw(rng, 0.0)
+            drawn = replace(drawn, difference=drawn.difference + arm.add(rng, lab.pairs))
+            return "named" if stalls_of(next_look(drawn, lab.question(), over=True), lab.question()) else None
+
+        yield Observation(name, share_of(count(n, (seed, 26, 20 + which), named), ("named",), n), low, high)
