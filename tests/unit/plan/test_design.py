@@ -146,7 +146,7 @@ def test_known_noise_decides_the_rounds_that_are_worth_it() -> None:
     assert extent(plan, {"fileio": 0.045}).noise_rounds == 0
     assert time_for(plan, {}, "fileio") is None
     (one,) = comparisons(plan)
-    assert time_for(plan, {"fileio": 0.045}, "fileio") == pytest.approx(10 * 8 * block_s(one, plan))
+    assert time_for(plan, {"fileio": 0.045}, "fileio") == pytest.approx(11 * 8 * block_s(one, plan))
     assert rounds_needed(_plan(4, rest='method = "open-ended"'), {"fileio": 0.001}) == 200
 
 
