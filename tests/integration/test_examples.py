@@ -19,8 +19,9 @@ SCALE = {
     "protocol.rounds": "2",
     "protocol.margin": "50%",
 }
-# Each trial has a start of the server; a few show that it runs. test_server_tools.py carries those of tools out.
-LONG = {"bound-instance", "flush-method", "sysbench-mariadb", "pgbench-postgres"}
+# They have many trials, or a start of the server for each; a few show that it runs. test_server_tools.py carries those
+# of tools out.
+LONG = {"bound-instance", "flush-method", "innodb-io", "sysbench-mariadb", "pgbench-postgres"}
 SMALL = {"table_size": "500", "total_size": "4MiB"}
 
 
@@ -36,7 +37,10 @@ def place() -> Iterator[str]:
 def _scaled(example: Path) -> dict[str, str]:
     """What makes a plan one of seconds."""
     found = dict(SCALE)
-    for number, table in enumerate(tomllib.loads(example.read_text())["workload"]):
+    plan = tomllib.loads(example.read_text())
+    if "database" in plan:
+        found["protocol.trial"] = "100ms"  # a shorter one may hold no transaction while a disk is busy
+    for number, table in enumerate(plan["workload"]):
         size = {key: value for key, value in SMALL.items() if key in table}
         for key, value in {"threads": "[2]", "data": "keep", **size}.items():
             found[f"workload.{number}.{key}"] = value
