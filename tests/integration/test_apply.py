@@ -48,7 +48,7 @@ threads = [1, 4]
 [protocol]
 trial = "1s"
 settle = "100ms"
-rounds = 3
+rounds = 4
 margin = "2%"
 design = "one-at-a-time"
 """
