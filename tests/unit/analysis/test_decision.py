@@ -137,6 +137,13 @@ def test_one_effect_at_all_levels_does_not_depend_on_load() -> None:
     assert quiet.experiment(np.random.default_rng(2), 0.021)[1].verdict is Verdict.BETTER
 
 
+def test_levels_that_differ_within_the_margin_are_equivalent() -> None:
+    quiet = Laboratory(noise=Noise(between_sd=0.001, within_sd=0.001, outliers=0.0, drift="none"))
+    finding = quiet.experiment(np.random.default_rng(3), [0.004] * 4 + [-0.004] * 4)[1]
+    assert finding.p_levels < 0.05
+    assert finding.verdict is Verdict.EQUIVALENT
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

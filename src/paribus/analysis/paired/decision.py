@@ -69,12 +69,13 @@ def look(pairs: Pairs, question: Question, looks: Sequence[SpendingLook], *, ove
         outer = _with_tail(outer, interval(plain, 2), 0.0 if is_rounding else moved)
     if robust and levels_differ:
         outer, inner = outer.hull(interval(plain, 2)), inner.hull(mean_inner)
+    levels = _at_levels(means, question, looks, step) if means is not None and len(means.estimates) > 1 else ()
+    one_verdict = not levels_differ or all(level.verdict is Verdict.EQUIVALENT for level in levels)
     least_units = pairs_that_show_stalls(question.margin) if by_pair else 0
     may_be_equal = (
-        not levels_differ and mean_inner.within(MEAN_MARGIN * question.margin) and len(data.difference) >= least_units
+        one_verdict and mean_inner.within(MEAN_MARGIN * question.margin) and len(data.difference) >= least_units
     )
     verdict = verdict_of(outer, inner, question, may_be_equal=may_be_equal)
-    levels = _at_levels(means, question, looks, step) if means is not None and len(means.estimates) > 1 else ()
     if verdict is not None or over:
         conflicting = levels_differ and _conflicting(levels)
         verdict = Verdict.DEPENDS_ON_LOAD if conflicting else verdict or Verdict.UNDECIDED
