@@ -59,7 +59,8 @@ def outlier_bounds(residuals: Array, resolution: float = 0.0) -> tuple[float, fl
 
     Args:
         residuals: Residuals of the pair differences, shape (n,), n >= 2.
-        resolution: Smallest step of the response as a log ratio; the scale is never taken to be smaller.
+        resolution: Smallest step of the response as a log ratio; the scale is never taken to be smaller. Where it is
+            unknown and half of the residuals are equal, the standard deviation is the scale.
 
     Returns:
         (lowest, highest) residual of the bulk: 3.5 robust standard deviations from its centre.
@@ -69,7 +70,7 @@ def outlier_bounds(residuals: Array, resolution: float = 0.0) -> tuple[float, fl
     lengths = ordered[half - 1 :] - ordered[: len(ordered) - half + 1]
     first = int(np.argmin(lengths))
     centre = float(ordered[first] + ordered[first + half - 1]) / 2
-    scale = max(float(lengths[first]) / 2 / MAD_OF_NORMAL, resolution)
+    scale = max(float(lengths[first]) / 2 / MAD_OF_NORMAL, resolution) or float(np.std(residuals))
     return centre - OUTLIER_BOUND * scale, centre + OUTLIER_BOUND * scale
 
 

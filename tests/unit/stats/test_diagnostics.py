@@ -28,6 +28,12 @@ def test_outliers_lie_beyond_bounds_that_they_do_not_move() -> None:
     assert diagnostics.outlier_bounds(d, resolution=1.0)[0] < -3
 
 
+def test_residuals_that_are_mostly_equal_have_no_outliers_for_that() -> None:
+    steps = np.array([0.0] * 24 + [0.01] * 5 + [-0.01] * 3)
+    low, high = diagnostics.outlier_bounds(steps)
+    assert low < -0.01 and high > 0.01
+
+
 @pytest.mark.parametrize(
     ("first", "second", "unlike"),
     [(0, 0, False), (3, 3, False), (0, 4, False), (0, 5, True), (6, 0, True), (1, 7, True)],

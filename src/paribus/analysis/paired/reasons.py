@@ -145,7 +145,7 @@ def _against_equivalence(finding: Finding, question: Question) -> list[str]:
         return []
     reasons = []
     if not finding.mean_inner.within(MEAN_MARGIN * question.margin):
-        message = N_("the mean with all outliers is only known to be {interval}, which is not within {margin}")
+        message = N_("with outliers counted in full, the mean effect is {interval}, which is not within {margin}")
         margin = f"±{math.expm1(MEAN_MARGIN * question.margin):.1%}"
         reasons.append(gettext(message, interval=_between(finding.mean_inner), margin=margin))
     units, least = finding.looks[-1].units, pairs_that_show_stalls(question.margin)
