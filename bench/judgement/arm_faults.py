@@ -4,15 +4,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from experiments import BY_LEVEL, LOOK_PAIRS, Laboratory, Observation, count, share_of
+from experiments import BY_LEVEL, CLAIMS, Laboratory, Observation, count, share_of
 
-from paribus.analysis.paired.decision import decide, next_look
-from paribus.analysis.paired.finding import Finding
+from paribus.analysis.paired.decision import next_look
+from paribus.analysis.paired.finding import Pairs
 from paribus.analysis.paired.stalls import stalls_of
 from paribus.model import Verdict
 from paribus.stats.generator import Noise
 
-CLAIMS = (Verdict.BETTER, Verdict.WORSE, Verdict.DEPENDS_ON_LOAD)
 _LOSS = float(np.log(0.7))
 _MACHINES = {
     "trials vary by 2 %": Noise(by_level=BY_LEVEL),
@@ -30,6 +29,11 @@ class Arm:
     add: Callable[[np.random.Generator, int], np.ndarray]
     mean: float = 0.0
 
+    def draw(self, lab: Laboratory, rng: np.random.Generator) -> Pairs:
+        """Draw all pairs of an experiment with this arm and no other effect."""
+        pairs = lab.draw(rng, 0.0)
+        return replace(pairs, difference=pairs.difference + self.add(rng, lab.pairs))
+
 
 def stalling(share: float) -> Arm:
     """Return an arm in which some trials lose 30 %."""
@@ -42,20 +46,13 @@ def slow_tail(rng: np.random.Generator, n: int) -> np.ndarray:
     return _TAIL * (_LEAST_LOSS + _MOST_LOSS) / 2 - lost
 
 
-def judged(lab: Laboratory, arm: Arm, rng: np.random.Generator) -> Finding:
-    """Simulate an experiment with such an arm until its verdict."""
-    pairs = lab.draw(rng, 0.0)
-    pairs = replace(pairs, difference=pairs.difference + arm.add(rng, lab.pairs))
-    return decide(pairs, lab.question(), range(2 * LOOK_PAIRS, lab.pairs + 1, LOOK_PAIRS))[1]
-
-
 def stalls(n: int, seed: int) -> Iterator[Observation]:
     """Observe verdicts and intervals where an arm stalls, and how often stalls are named."""
     outcomes = ("equivalent", "claim", "other")
 
     def outcome(lab: Laboratory, arm: Arm) -> Callable[[np.random.Generator], str]:
         def simulate(rng: np.random.Generator) -> str:
-            finding = judged(lab, arm, rng)
+            finding = lab.judge(arm.draw(lab, rng))[1]
             kind = "equivalent" if finding.verdict is Verdict.EQUIVALENT else "other"
             kind = "claim" if finding.verdict in CLAIMS else kind
             return f"{kind}, {'held' if finding.interval.holds(arm.mean) else 'missed'}"
@@ -83,8 +80,7 @@ def stalls(n: int, seed: int) -> Iterator[Observation]:
         lab = Laboratory(pairs=pairs)
 
         def named(rng: np.random.Generator, lab: Laboratory = lab, arm: Arm = arm) -> str | None:
-            drawn = lab.draw(rng, 0.0)
-            drawn = replace(drawn, difference=drawn.difference + arm.add(rng, lab.pairs))
-            return "named" if stalls_of(next_look(drawn, lab.question(), over=True), lab.question()) else None
+            finding = next_look(arm.draw(lab, rng), lab.question(), over=True)
+            return "named" if stalls_of(finding, lab.question()) else None
 
         yield Observation(name, share_of(count(n, (seed, 26, 20 + which), named), ("named",), n), low, high)

@@ -9,6 +9,7 @@ import numpy as np
 
 from paribus.analysis.paired.decision import decide
 from paribus.analysis.paired.finding import Finding, Pairs, Question
+from paribus.model import Verdict
 from paribus.plan.schedule.design import blocks
 from paribus.plan.schedule.rounds import passes_per_round
 from paribus.stats.generator import Noise, draw
@@ -18,6 +19,7 @@ BY_LEVEL = (1.4, 1.2, 1.1, 1.0, 0.9, 0.85, 0.75, 0.75)
 MARGIN = float(np.log(1.02))
 LEVELS = 8
 LOOK_PAIRS = 8
+CLAIMS = (Verdict.BETTER, Verdict.WORSE, Verdict.DEPENDS_ON_LOAD)
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,12 @@ class Laboratory:
         return Pairs(np.where(order > 0, second - first, first - second) + true_effect, order, level)
 
     def experiment(self, rng: np.random.Generator, effect: float | Sequence[float]) -> tuple[int, Finding]:
-        """Simulate an experiment with a look after every eight pairs, from sixteen on."""
-        counts = range(2 * LOOK_PAIRS, self.pairs + 1, LOOK_PAIRS)
-        return decide(self.draw(rng, effect), self.question(), counts)
+        """Simulate an experiment until its verdict."""
+        return self.judge(self.draw(rng, effect))
+
+    def judge(self, pairs: Pairs) -> tuple[int, Finding]:
+        """Look after every eight pairs, from sixteen on."""
+        return decide(pairs, self.question(), range(2 * LOOK_PAIRS, self.pairs + 1, LOOK_PAIRS))
 
 
 def schedule(seed: int, pairs: int) -> tuple[np.ndarray, np.ndarray]:

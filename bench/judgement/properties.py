@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import screens
-from arm_faults import CLAIMS, stalls
+from arm_faults import stalls
 from background import BusyLaboratory, quiet, scenarios
-from experiments import BY_LEVEL, LOOK_PAIRS, MARGIN, Laboratory, Observation, Share, count, share_of
+from experiments import BY_LEVEL, CLAIMS, LOOK_PAIRS, MARGIN, Laboratory, Observation, Share, count, share_of
 
 from paribus.analysis.paired.decision import decide, next_look
 from paribus.analysis.paired.finding import Pairs, Question
