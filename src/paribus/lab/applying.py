@@ -11,7 +11,8 @@ from paribus.knobs.kinds import knob_kinds
 from paribus.knobs.persistent_apply import AppliedForGood
 from paribus.knobs.recipe import DANGERS
 from paribus.lab.apply_document import Advised, ApplyDocument, Difference, Made, Step
-from paribus.lab.machine.inspection import Report, discard, fingerprint, site_of_plan
+from paribus.lab.machine.connection import Report, discard
+from paribus.lab.machine.inspection import fingerprint, site_of_plan
 from paribus.lab.machine.running_server import ServerQuery, apply_all_for_good, server_variables
 from paribus.lab.results.reporting import refuse_set, report_view
 from paribus.lab.stores import open_experiment, read

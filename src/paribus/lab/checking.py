@@ -16,7 +16,8 @@ from paribus.lab.check_document import (
     SplitPlot,
     ToolRun,
 )
-from paribus.lab.machine.inspection import Report, checked, discard, site_of
+from paribus.lab.machine.connection import Report, discard
+from paribus.lab.machine.inspection import checked, site_of
 from paribus.lab.machine.server_data import on_server, server_data
 from paribus.lab.results.prior_runs import with_prior_runs
 from paribus.model import Facts, Plan, Purpose, Trial, Value

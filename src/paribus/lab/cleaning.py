@@ -12,7 +12,7 @@ from paribus.engine.protocol import DataFolder
 from paribus.engine.run import probe
 from paribus.errors import UsageError
 from paribus.knobs.journals import inspect
-from paribus.lab.machine.inspection import LOCAL, Report, discard, site
+from paribus.lab.machine.connection import LOCAL, Report, discard, site
 from paribus.model import ExperimentState
 from paribus.store import read
 from paribus.store.open import file_of, open_engine, store_url

@@ -14,7 +14,8 @@ from paribus.experiment import walk
 from paribus.experiment.walk import ExperimentListener as Audience
 from paribus.hosts.transport import described
 from paribus.i18n import N_, stored_message
-from paribus.lab.machine.inspection import Report, checked, discard, fingerprint, site_of, site_of_plan
+from paribus.lab.machine.connection import Report, discard
+from paribus.lab.machine.inspection import checked, fingerprint, site_of, site_of_plan
 from paribus.lab.results.reporting import refuse_set
 from paribus.lab.stores import open_store
 from paribus.model import Experiment, ExperimentState, Plan

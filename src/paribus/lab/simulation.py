@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from paribus.errors import UsageError
 from paribus.experiment.simulation import simulate
-from paribus.lab.machine.inspection import Report, checked, discard, site_of
+from paribus.lab.machine.connection import Report, discard
+from paribus.lab.machine.inspection import checked, site_of
 from paribus.lab.results.prior_runs import with_prior_runs
 from paribus.model import Facts, Plan, Verdict
 from paribus.plan.form.parse import parse, read_file

@@ -3,7 +3,7 @@
 from pydantic import BaseModel, ConfigDict
 
 from paribus.knobs.journals import inspect, raise_problems
-from paribus.lab.machine.inspection import LOCAL, Report, discard, inspected_site
+from paribus.lab.machine.connection import LOCAL, Report, discard, inspected_site
 from paribus.model import Experiment, ExperimentState, Trial, TrialState, Value
 from paribus.store import read
 from paribus.store.open import file_of, open_engine, store_url

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from paribus.knobs import journals
-from paribus.lab.machine.inspection import Report, discard, inspected_site, site
+from paribus.lab.machine.connection import Report, discard, inspected_site, site
 
 Event = dict[str, Any]
 

@@ -11,7 +11,8 @@ from paribus.errors import EngineError
 from paribus.hosts import fitness
 from paribus.hosts.transport import described
 from paribus.knobs.journals import open_journals
-from paribus.lab.machine.inspection import Report, discard, folder_refusal, site
+from paribus.lab.machine.connection import Report, discard, site
+from paribus.lab.machine.inspection import folder_refusal
 from paribus.model import Condition, Fitness
 from paribus.trial.target_session import Site
 

@@ -1,23 +1,20 @@
-"""The machine under test: its connection, and the facts that a plan is checked against."""
+"""The machine under test of a plan: its connections, and the facts that the plan is checked against."""
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from paribus import workloads as _workloads  # noqa: F401  registers the kinds that a plan may name
-from paribus.engine import find
 from paribus.engine.protocol import Directory
 from paribus.engine.run import probe
-from paribus.errors import EngineError, HostError, PlanError
+from paribus.errors import HostError, PlanError
 from paribus.hosts import environment
 from paribus.hosts import facts as hosts_facts
 from paribus.hosts.devices import block_device
-from paribus.hosts.local import LocalHost
 from paribus.hosts.mounts import mount_of
-from paribus.hosts.ssh import SshHost
 from paribus.hosts.transport import described
-from paribus.knobs import catalog, discovery
-from paribus.knobs.journals import not_inspected
+from paribus.knobs import discovery
+from paribus.lab.machine.connection import Report, discard, site
 from paribus.lab.machine.load_host_inspection import inspect_load_host
 from paribus.lab.machine.server_inspection import inspect_server
 from paribus.model import Facts, Location, Plan
@@ -30,45 +27,6 @@ from paribus.plan.schedule.comparisons import all_settings
 from paribus.plan.workloads import name_of
 from paribus.trial.target_session import Site
 from paribus.trial.tools.tool_check import refusals
-
-LOCAL = "local"
-Report = Callable[[str], None]
-"""Receiver of a line of text for a person."""
-
-
-def discard(_line: str) -> None:
-    """Ignore a line of text."""
-
-
-@contextlib.contextmanager
-def site(
-    address: str = LOCAL, *, become: bool = False, report: Report = discard, subject: str = catalog.LOAD
-) -> Iterator[Site]:
-    """Connect to a machine: `local`, or `ssh://[user@]host[:port]`; disconnect when the context ends.
-
-    `subject` is the process that short names of conditions such as `process.numa` are for. `report` receives lines
-    about the connection. Raises EngineError when the engine is not installed here, UsageError and HostError where there
-    is no such machine.
-    """
-    engine, knobs = find.binary(), catalog.load().with_subject(subject)
-    if address == LOCAL:
-        yield Site(LocalHost(), engine, knobs)
-        return
-    host = SshHost(address, engine, become=become, report=report)
-    try:
-        yield Site(host, host.engine, knobs)
-    finally:
-        host.close()
-
-
-@contextlib.contextmanager
-def inspected_site(address: str = LOCAL, *, become: bool = False, report: Report = discard) -> Iterator[Site]:
-    """Connect as `site` does, to read journals; raises NotInspected (exit code 4) where the connection fails."""
-    try:
-        with site(address, become=become, report=report) as connected:
-            yield connected
-    except (HostError, EngineError) as error:
-        raise not_inspected(address, error.message, error.todo) from error
 
 
 @contextlib.contextmanager
