@@ -24,10 +24,16 @@ class Done:
         return json.loads(self.out)
 
 
-def run_paribus(*arguments: str, **env: str) -> Done:
+def argv_of(*arguments: str, with_report: bool = False) -> list[str]:
+    """The command's argv; drawing the report's charts takes longer than most experiments of tests."""
+    no_report = ["--no-report"] if arguments[0] in ("run", "resume") and not with_report else []
+    return [sys.executable, "-m", "paribus.cli.main", *arguments, *no_report]
+
+
+def run_paribus(*arguments: str, with_report: bool = False, **env: str) -> Done:
     """Run the command to its end."""
     done = subprocess.run(
-        [sys.executable, "-m", "paribus.cli.main", *arguments],
+        argv_of(*arguments, with_report=with_report),
         env=os.environ | env,
         capture_output=True,
         text=True,
@@ -43,7 +49,7 @@ class Running:
     def __init__(self, *arguments: str) -> None:
         verbose = ["--verbose"] if arguments[0] in ("run", "resume") else []
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "paribus.cli.main", *arguments, *verbose],
+            argv_of(*arguments, *verbose),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

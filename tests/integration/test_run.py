@@ -34,7 +34,7 @@ def _counting_arms() -> Counter[tuple[int, str]]:
 
 
 def test_a_plan_ends_with_verdicts_a_report_and_no_data_left(paribus, plan, tmp_path: Path) -> None:
-    done = paribus("run", plan())
+    done = paribus("run", plan(), with_report=True)
     assert done.code in RUN_ENDED, done.err
     assert "fileio.direct" in done.out
     report = Path(done.out.rsplit("report: ", 1)[1].strip())
@@ -127,6 +127,22 @@ def test_a_report_is_the_same_in_every_process_and_locale(paribus, plan) -> None
     ]
     answers = {paribus("report", "--format", "json", **env).out for env in environments}
     assert len(answers) == 1
+
+
+def test_a_report_may_be_named_or_left_out_but_not_both(paribus, plan, tmp_path: Path) -> None:
+    named = tmp_path / "r.html"
+    contradiction = paribus("run", plan(), "--report", str(named))  # with --no-report, which tests add
+    assert contradiction.code == 2
+    assert f"--report {named} and --no-report exclude each other; give one of them" in contradiction.err.replace(
+        "\n  ", "; "
+    )
+    done = paribus("run", plan(), "--report", str(named), with_report=True)
+    assert done.code in RUN_ENDED, done.err
+    assert "<html" in named.read_text()
+    again = paribus("run", plan())
+    assert again.code in RUN_ENDED, again.err
+    assert "report:" not in again.out
+    assert list(tmp_path.rglob("*.html")) == [named]
 
 
 def test_check_touches_nothing_and_lists_every_block(paribus, plan, tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_a_variable_is_tried_and_comes_back_and_the_secret_is_kept_nowhere(
     assert "2000 rows" in checked.out and "dropped at the end" in checked.out
     assert STATEMENT[others.kind] in checked.out
     assert "in use by others" in checked.out and "was not found" not in checked.out
-    done = paribus("run", plan())
+    done = paribus("run", plan(), with_report=True)
     assert done.code in RUN_ENDED, done.err
     state, kept, trials = _stored()
     assert state is ExperimentState.DONE, done.err

@@ -5,7 +5,15 @@ from typing import Annotated
 
 import typer
 
-from paribus.cli.commands.run import ReportFile, Strict, Verbose, carry_out
+from paribus.cli.commands.run import (
+    NoReport,
+    ReportFile,
+    Strict,
+    Verbose,
+    carry_out,
+    html_report_path,
+    refuse_contradiction,
+)
 from paribus.cli.options import AsJson, ExperimentName, FailOn, StoreUrl, read_conditions
 from paribus.cli.terminal import report_line
 
@@ -18,6 +26,7 @@ def resume(
     ] = None,
     store: StoreUrl = None,
     report_file: ReportFile = None,
+    no_report: NoReport = False,
     fail_on: FailOn = "",
     strict: Strict = False,
     verbose: Verbose = False,
@@ -33,5 +42,7 @@ def resume(
     from paribus.lab.running import resumed
 
     conditions = read_conditions(fail_on)
+    refuse_contradiction(report_file, no_report)
     with resumed(experiment, str(plan_file) if plan_file is not None else None, store, report_line) as session:
-        carry_out(session, report_file, conditions, strict=strict, verbose=verbose, as_json=as_json)
+        report_path = html_report_path(session, report_file, no_report)
+        carry_out(session, report_path, conditions, strict=strict, verbose=verbose, as_json=as_json)

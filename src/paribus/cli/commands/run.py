@@ -29,6 +29,10 @@ ReportFile = Annotated[
     ),
 ]
 
+NoReport = Annotated[
+    bool, typer.Option("--no-report", help="Write no HTML report. Later, paribus report --format html writes it.")
+]
+
 Strict = Annotated[
     bool,
     typer.Option("--strict", help="End with exit code 3 if a comparison has too few usable trials to be judged."),
@@ -43,6 +47,7 @@ def run(
     overrides: Overrides = None,
     store: StoreUrl = None,
     report_file: ReportFile = None,
+    no_report: NoReport = False,
     fail_on: FailOn = "",
     strict: Strict = False,
     verbose: Verbose = False,
@@ -57,20 +62,37 @@ def run(
     from paribus.lab.running import started
 
     conditions = read_conditions(fail_on)
+    refuse_contradiction(report_file, no_report)
     with started(str(plan_file), read_overrides(overrides), store, report_line) as session:
-        carry_out(session, report_file, conditions, strict=strict, verbose=verbose, as_json=as_json)
+        report_path = html_report_path(session, report_file, no_report)
+        carry_out(session, report_path, conditions, strict=strict, verbose=verbose, as_json=as_json)
+
+
+def refuse_contradiction(report_file: Path | None, no_report: bool) -> None:
+    """Raise UsageError where a file is given for a report that is not wanted."""
+    from paribus.errors import UsageError
+
+    if no_report and report_file is not None:
+        raise UsageError(f"--report {report_file} and --no-report exclude each other", "give one of them")
+
+
+def html_report_path(session: "Session", report_file: Path | None, no_report: bool) -> Path | None:
+    """Return the file of the HTML report; None for no report."""
+    from paribus.lab.stores import default_report_path
+
+    return None if no_report else report_file or default_report_path(session.store, session.experiment.id)
 
 
 def carry_out(
     session: "Session",
-    report_file: Path | None,
+    report_path: Path | None,
     conditions: "frozenset[FailCondition]",
     *,
     strict: bool,
     verbose: bool,
     as_json: bool,
 ) -> None:
-    """Run or resume an experiment with its progress on stderr; end with its verdicts and its exit code.
+    """Run or resume an experiment with its progress on stderr; end with its verdicts, report and exit code.
 
     The code is 0, or 3 if `strict` and something could not be judged, or 1 if one of the `conditions` holds.
     """
@@ -80,7 +102,6 @@ def carry_out(
     from paribus.errors import ParibusError
     from paribus.lab.results import reporting
     from paribus.lab.results.conditions import is_incomplete, of_judgement
-    from paribus.lab.stores import default_report_path
     from paribus.report.render import text
 
     experiment = session.experiment
@@ -98,17 +119,18 @@ def carry_out(
     judgement = session.judge()
     ended = session.ended()
     view = reporting.report_view(session.store, ended)
-    path = report_file or default_report_path(session.store, experiment.id)
-    with contextlib.suppress(OSError):  # which writing tells of
-        path.parent.mkdir(parents=True, exist_ok=True)
-    written = reporting.write_html(view, path)  # first: it is there whoever reads what follows
+    if report_path is not None:  # first: it is there whoever reads what follows
+        with contextlib.suppress(OSError):  # which writing tells of
+            report_path.parent.mkdir(parents=True, exist_ok=True)
+        report_path = reporting.write_html(view, report_path)
     if as_json:
         say_json(reporting.report_document(session.store, ended).model_dump_json(indent=2))
     else:
         console = VisibleConsole(highlight=False)
         console.print()
         text.conclusions(view, console)
-        console.print(f"\nreport: {written}", markup=False, soft_wrap=True)
+        if report_path is not None:
+            console.print(f"\nreport: {report_path}", markup=False, soft_wrap=True)
     if strict and is_incomplete(judgement):
         raise typer.Exit(ParibusError.exit_code)
     fail_if(conditions, of_judgement(judgement))
