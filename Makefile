@@ -47,7 +47,7 @@ packages:
 
 test: packages check ## everything, on real devices and in a real browser
 	cd engine && cargo test --quiet --locked
-	$(BIN)/python -m pytest -q -n 2 -m 'not quiet' tests --ignore tests/unit
+	$(BIN)/python -m pytest -q -n 3 -m 'not quiet' tests --ignore tests/unit
 	$(BIN)/python -m pytest -q -m quiet tests --ignore tests/unit
 
 proof: packages $(VENV)/dev ## long tests: properties with new examples, Miri and sanitizers, power cuts of a virtual machine, knobs of another kernel, MySQL

@@ -94,10 +94,10 @@ class Observation:
     low: float = 0.0
     high: float = 1.0
 
-    @property
-    def holds(self) -> bool:
-        """Whether the share is within the bounds."""
-        return self.low <= self.share.value <= self.high
+    def holds(self, more_errors: float = 0.0) -> bool:
+        """Return whether the share is within the bounds, which are first widened by so many standard errors."""
+        more = more_errors * self.share.error
+        return self.low - more <= self.share.value <= self.high + more
 
     @property
     def bound(self) -> str:

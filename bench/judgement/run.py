@@ -26,7 +26,7 @@ def main() -> int:
         if options.numbers and tested.number not in options.numbers:
             continue
         for observation in tested.observe(max(20, round(tested.draws * options.draws)), options.seed):
-            all_hold = all_hold and observation.holds
+            all_hold = all_hold and observation.holds()
             observed = f"{observation.share.value * 100:.2f} ± {observation.share.error * 100:.2f} %"
             row = (
                 f"{tested.number} {tested.name}",
@@ -34,7 +34,7 @@ def main() -> int:
                 observation.share.of,
                 observed,
                 observation.bound,
-                "yes" if observation.holds else "NO",
+                "yes" if observation.holds() else "NO",
             )
             print("| " + " | ".join(map(str, row)) + " |", flush=True)
     print(f"\nSeed {options.seed}, {time.process_time() - start_s:.0f} s of one processor.")

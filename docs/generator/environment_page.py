@@ -39,7 +39,7 @@ STANDARD = {
 }
 # Variables that only the tests of the repository read.
 TESTS = {
-    "PARIBUS_EXPLORE": "Property tests try new examples instead of the fixed ones; `make proof` sets it.",
+    "PARIBUS_EXPLORE": "Property tests try new examples and draw more; `make proof` sets it.",
     "PARIBUS_NO_SKIP": "A skipped test counts as failed; the continuous integration sets it.",
 }
 _STANDARD_HEADING = "## Standard variables"

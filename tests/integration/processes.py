@@ -1,10 +1,14 @@
 """The programs that a command has started, and whether a secret is in their environment."""
 
+import contextlib
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from command import Running
+
+_PAUSE_S = 0.002  # between two looks, so that the command is not starved by whoever watches it
 
 
 def _read(pid: str, name: str) -> bytes:
@@ -16,15 +20,15 @@ def _read(pid: str, name: str) -> bytes:
 
 def _descendants(pid: int) -> list[str]:
     """Every process below it that has become a program of its own."""
-    below: dict[str, list[str]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and (stat := _read(entry.name, "stat")):
-            below.setdefault(stat.rpartition(b")")[2].split()[1].decode(), []).append(entry.name)
+    time.sleep(_PAUSE_S)
     found, ahead = [], [str(pid)]
     while ahead:
-        children = below.get(ahead.pop(), [])
-        found += children
-        ahead += children
+        tasks = Path("/proc", ahead.pop(), "task")
+        with contextlib.suppress(OSError):  # it has ended
+            for task in tasks.iterdir():
+                children = _read(str(tasks), f"{task.name}/children").decode().split()
+                found += children
+                ahead += children
     return [one for one in found if _read(one, "cmdline") != _read(str(pid), "cmdline")]
 
 
