@@ -81,7 +81,7 @@ class BusyLaboratory:
         """Simulate an experiment with a look after every eight valid pairs, from sixteen on."""
         wanted = self.lab.pairs
         drawn = _RERUNS * wanted if self.discards else wanted
-        order, level = schedule(int(rng.integers(2**31)), drawn)
+        order, level = schedule(int(rng.integers(2**31)), drawn, LEVELS)
         cores = np.clip(self.background(rng, 2 * drawn), 0, 0.95 * CORES)
         noise = draw(self.lab.noise, rng, np.repeat(level, 2)) + np.log1p(-_LOSS_PER_CORE * cores)
         seen = cores * (1 + _SEEN_ERROR * rng.standard_normal(2 * drawn))

@@ -11,7 +11,7 @@ from paribus.analysis.paired.decision import decide
 from paribus.analysis.paired.finding import Finding, Pairs, Question
 from paribus.model import Verdict
 from paribus.plan.schedule.design import blocks
-from paribus.plan.schedule.rounds import passes_per_round
+from paribus.plan.schedule.rounds import blocks_per_look, passes_per_round
 from paribus.stats.generator import Noise, draw
 from paribus.units import LoadLevel, LoadUnit
 
@@ -24,12 +24,13 @@ CLAIMS = (Verdict.BETTER, Verdict.WORSE, Verdict.DEPENDS_ON_LOAD)
 
 @dataclass(frozen=True)
 class Laboratory:
-    """Experiments that compare two arms at eight load levels."""
+    """Experiments that compare two arms at several load levels."""
 
     noise: Noise = field(default_factory=lambda: Noise(by_level=BY_LEVEL))
     margin: float = MARGIN
     pairs: int = 80
     claims: int = 1
+    levels: int = LEVELS
 
     def question(self) -> Question:
         """Return the declared question."""
@@ -37,10 +38,10 @@ class Laboratory:
 
     def draw(self, rng: np.random.Generator, effect: float | Sequence[float]) -> Pairs:
         """Draw all pairs of an experiment, with a true effect at each level."""
-        order, level = schedule(int(rng.integers(2**31)), self.pairs)
+        order, level = schedule(int(rng.integers(2**31)), self.pairs, self.levels)
         noise = draw(self.noise, rng, np.repeat(level, 2))
         first, second = noise[0::2], noise[1::2]
-        true_effect = np.broadcast_to(np.asarray(effect, dtype=float), (LEVELS,))[level]
+        true_effect = np.broadcast_to(np.asarray(effect, dtype=float), (self.levels,))[level]
         return Pairs(np.where(order > 0, second - first, first - second) + true_effect, order, level)
 
     def experiment(self, rng: np.random.Generator, effect: float | Sequence[float]) -> tuple[int, Finding]:
@@ -48,14 +49,16 @@ class Laboratory:
         return self.judge(self.draw(rng, effect))
 
     def judge(self, pairs: Pairs) -> tuple[int, Finding]:
-        """Look after every eight pairs, from sixteen on."""
-        return decide(pairs, self.question(), range(2 * LOOK_PAIRS, self.pairs + 1, LOOK_PAIRS))
+        """Look as often as the product does, from sixteen pairs on, and at the last pair."""
+        step = blocks_per_look(self.levels)
+        counts = [count for count in range(step, self.pairs, step) if count >= 2 * LOOK_PAIRS]
+        return decide(pairs, self.question(), [*counts, self.pairs])
 
 
-def schedule(seed: int, pairs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the orders and levels of `pairs` pairs as the product plans them."""
-    levels = [LoadLevel(n, LoadUnit.OUTSTANDING) for n in range(LEVELS)]
-    rounds = -(-pairs // (LEVELS * passes_per_round(LEVELS)))
+def schedule(seed: int, pairs: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the orders and levels of `pairs` pairs as the product plans them for `count` levels."""
+    levels = [LoadLevel(n, LoadUnit.OUTSTANDING) for n in range(count)]
+    rounds = -(-pairs // (count * passes_per_round(count)))
     planned = list(blocks(levels, 2, rounds, random.Random(seed)))[:pairs]
     order = np.array([1.0 if first == 0 else -1.0 for _, _, (first, _) in planned])
     return order, np.array([load.n for _, load, _ in planned])

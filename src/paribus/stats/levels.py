@@ -8,7 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from paribus.stats.huber import Array, Regression, least_squares
+from paribus.stats.huber import Array, Regression, huber, least_squares
+
+_LEAST_AT_LEVEL = 6  # pairs: with fewer, the noise of a level is not known
+_POOLED_FREEDOM = 10  # weight of the variance of all levels
+_ROUNDING = 1e-12  # of the largest difference: less is no variation
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,83 @@ def level_means(
         fitted.freedom,
         p_equal,
         between,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LevelContrasts:
+    """Each load level beside the other levels, by robust means: an outlier does not make a level differ.
+
+    Attributes:
+        estimates: Effect at each level, shape (levels,), log ratios.
+        errors: Their standard errors, shape (levels,).
+        others: Mean effect of the other levels, shape (levels,), log ratios.
+        other_errors: Their standard errors, shape (levels,).
+        freedom: Degrees of freedom of `estimates - others`, shape (levels,).
+    """
+
+    estimates: Array
+    errors: Array
+    others: Array
+    other_errors: Array
+    freedom: Array
+
+    @property
+    def statistics(self) -> Array:
+        """Difference of each level from the others in standard errors, shape (levels,)."""
+        statistics: Array = (self.estimates - self.others) / np.hypot(self.errors, self.other_errors)
+        return statistics
+
+    @property
+    def p_single(self) -> float:
+        """Test of the level that differs most (Bonferroni)."""
+        from scipy import special
+
+        tails = special.stdtr(self.freedom, -np.abs(self.statistics))
+        return min(1.0, 2 * len(tails) * float(tails.min()))
+
+
+def level_contrasts(
+    d: Array, order: Array, level: NDArray[np.intp], other_load: Array | None = None
+) -> LevelContrasts | None:
+    """Compare each level with the mean of the others, by Huber's estimate at each level.
+
+    Levels vary differently, and one level has few pairs: its variance is averaged with that of all levels, which counts
+    like 10 pairs (the moderated t test, Smyth 2004). Degrees of freedom as by Welch (1947).
+
+    Args:
+        d: Pair differences, shape (n,), log ratios.
+        order: +1 or -1 for each pair, shape (n,).
+        level: Index of each pair's level, shape (n,), from 0.
+        other_load: As for `design`.
+
+    Returns:
+        The contrasts, or None for one level, for a level of fewer than 6 pairs, or without variation.
+    """
+    counts = np.bincount(level)
+    levels = len(counts)
+    if levels < 2 or counts.min() < _LEAST_AT_LEVEL:
+        return None
+    covariates = design(order, other_load)
+    adjusted = d - covariates[:, 1:] @ huber(d, covariates).coefficients[1:]
+    fits = [huber(adjusted[level == index], np.ones((count, 1))) for index, count in enumerate(counts)]
+    estimates = np.array([fit.estimate for fit in fits])
+    pair_variances = counts * np.array([fit.error**2 for fit in fits])
+    own_freedom = counts - 1.0
+    pooled = own_freedom @ pair_variances / own_freedom.sum()
+    if pooled <= (_ROUNDING * np.abs(d).max()) ** 2:
+        return None
+    freedom = own_freedom + _POOLED_FREEDOM
+    variances = (own_freedom * pair_variances + _POOLED_FREEDOM * pooled) / freedom / counts
+    weights = (1 - np.eye(levels)) / (levels - 1)
+    other_variances = weights**2 @ variances
+    spread = variances**2 / freedom + weights**4 @ (variances**2 / freedom)
+    return LevelContrasts(
+        estimates,
+        np.sqrt(variances),
+        weights @ estimates,
+        np.sqrt(other_variances),
+        (variances + other_variances) ** 2 / spread,
     )
 
 

@@ -129,7 +129,7 @@ def test_an_effect_with_two_signs_depends_on_load() -> None:
     quiet = Laboratory(noise=Noise(between_sd=0.005, within_sd=0.01, outliers=0.0))
     finding = quiet.experiment(np.random.default_rng(1), [0.05] * 4 + [-0.05] * 4)[1]
     assert finding.verdict is Verdict.DEPENDS_ON_LOAD
-    assert {level.verdict for level in finding.levels} == {Verdict.BETTER, Verdict.WORSE}
+    assert {level.verdict for level in finding.levels} >= {Verdict.BETTER, Verdict.WORSE}
 
 
 def test_one_effect_at_all_levels_does_not_depend_on_load() -> None:
@@ -212,7 +212,7 @@ def test_a_screen_of_too_few_pairs_is_refused() -> None:
 
 
 def test_the_laboratory_has_the_schedule_of_the_procedure() -> None:
-    order, level = schedule(1, 80)
+    order, level = schedule(1, 80, LEVELS)
     for start in range(0, 80, 16):
         for level_index in range(LEVELS):
             assert order[start : start + 16][level[start : start + 16] == level_index].sum() == 0

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from paribus.stats.levels import level_means
+from paribus.stats.levels import level_contrasts, level_means
 
 
 def _data(seed: int, effects: list[float], each: int = 10, sd: float = 0.02):
@@ -61,3 +61,29 @@ def test_levels_with_a_single_order_are_compared_without_an_order_effect() -> No
     means = level_means(d, np.where(level == 0, 1.0, -1.0), level)
     assert means is not None
     assert means.estimates == pytest.approx([d[level == 0].mean(), d[level == 1].mean()])
+
+
+def test_a_level_is_compared_with_the_mean_of_the_others() -> None:
+    contrasts = level_contrasts(*_data(5, [0.08, 0.0, 0.01], each=200))
+    assert contrasts is not None
+    assert contrasts.estimates - contrasts.others == pytest.approx([0.075, -0.045, -0.03], abs=0.006)
+    assert contrasts.errors == pytest.approx([0.02 / 200**0.5] * 3, rel=0.15)
+    assert contrasts.other_errors == pytest.approx([0.02 / 400**0.5] * 3, rel=0.15)
+    assert contrasts.freedom == pytest.approx([450] * 3, rel=0.25)
+    assert contrasts.p_single < 1e-10
+
+
+def test_a_level_whose_pairs_differ_more_has_a_larger_error_and_fewer_degrees_of_freedom() -> None:
+    d, order, level = _data(6, [0.0] * 8)
+    d[level == 0] *= 5
+    contrasts = level_contrasts(d, order, level)
+    assert contrasts is not None
+    assert contrasts.errors[0] > 1.5 * max(contrasts.errors[1:])
+    assert contrasts.freedom[0] < min(contrasts.freedom[1:])
+
+
+def test_contrasts_need_two_levels_six_pairs_at_each_and_variation() -> None:
+    assert level_contrasts(*_data(7, [0.0], each=20)) is None
+    assert level_contrasts(*_data(7, [0.0] * 4, each=5)) is None
+    assert level_contrasts(*_data(7, [0.0] * 4, each=6)) is not None
+    assert level_contrasts(*_data(7, [0.0, 0.1], each=8, sd=0.0)) is None

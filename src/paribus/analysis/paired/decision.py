@@ -10,18 +10,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from paribus.analysis.paired.alpha_spending import SpendingLook
-from paribus.analysis.paired.finding import LEAST_UNITS, EffectInterval, Finding, LevelFinding, Pairs, Question, Unit
+from paribus.analysis.paired.by_level import ALPHA, Dependence, level_result
+from paribus.analysis.paired.finding import LEAST_UNITS, EffectInterval, Finding, Pairs, Question, Unit, verdict_of
 from paribus.i18n import N_, gettext
 from paribus.model import Verdict
 from paribus.stats import diagnostics
 from paribus.stats.huber import Array, Regression, huber, least_squares
-from paribus.stats.levels import LevelMeans, design, level_means
+from paribus.stats.levels import LevelMeans, design
 from paribus.stats.pairs import CannotJudge
 from paribus.stats.planner import pairs_that_show_stalls
 from paribus.stats.sequential import t_tail
 
 _LEAST_COUNT = 1000  # completions from which trials without any variation are plausible
-_ALPHA = 0.05  # of the F test, which widens the interval
 _ROUNDING = 1e-6  # of a standard error: less does not tell on which side outliers are
 MEAN_MARGIN = 1.25
 """The margin of the plain mean, in margins: outliers move it, and both arms have some."""
@@ -48,13 +48,10 @@ def look(pairs: Pairs, question: Question, looks: Sequence[SpendingLook], *, ove
     by_pair = question.unit == "pair"
     robust = by_pair and question.method != "open-ended"
     fitted = huber(data.difference, design(data.order, data.other_load)) if robust else _mean(data.difference)
-    means = (
-        level_means(data.difference, data.order, data.level, _weights(question), data.other_load) if by_pair else None
-    )
-    levels_differ = means is not None and means.p_equal < _ALPHA
-    plain = _plain_mean(data, means)
     trial_sd = fitted.residual_sd / math.sqrt(2)
     step = data.resolution if trial_sd < data.resolution / 2 else 0.0  # noise is too small to smooth the steps
+    levels = level_result(data, question, looks, step) if by_pair else None
+    plain = _plain_mean(data, levels.means if levels is not None else None)
 
     def interval(effect: _Mean, sides: int) -> EffectInterval:
         half_width = spending.standard_errors(looks, sides, effect.freedom) * effect.error + step
@@ -67,18 +64,22 @@ def look(pairs: Pairs, question: Question, looks: Sequence[SpendingLook], *, ove
         moved = plain.estimate - fitted.estimate
         is_rounding = abs(moved) < _ROUNDING * fitted.error
         outer = _with_tail(outer, interval(plain, 2), 0.0 if is_rounding else moved)
-    if robust and levels_differ:
+    if robust and levels is not None and levels.p < ALPHA:
         outer, inner = outer.hull(interval(plain, 2)), inner.hull(mean_inner)
-    levels = _at_levels(means, question, looks, step) if means is not None and len(means.estimates) > 1 else ()
-    one_verdict = not levels_differ or all(level.verdict is Verdict.EQUIVALENT for level in levels)
     least_units = pairs_that_show_stalls(question.margin) if by_pair else 0
     may_be_equal = (
-        one_verdict and mean_inner.within(MEAN_MARGIN * question.margin) and len(data.difference) >= least_units
+        (levels is None or levels.one_verdict)
+        and mean_inner.within(MEAN_MARGIN * question.margin)
+        and len(data.difference) >= least_units
     )
     verdict = verdict_of(outer, inner, question, may_be_equal=may_be_equal)
-    if verdict is not None or over:
-        conflicting = levels_differ and _conflicting(levels)
-        verdict = Verdict.DEPENDS_ON_LOAD if conflicting else verdict or Verdict.UNDECIDED
+    dependence = levels.dependence if levels is not None else Dependence.NONE
+    if dependence is Dependence.SHOWN or (over and dependence is Dependence.OPEN):
+        verdict = Verdict.DEPENDS_ON_LOAD
+    elif over:
+        verdict = verdict or Verdict.UNDECIDED
+    elif dependence is Dependence.OPEN:
+        verdict = None  # one effect at all loads is not shown
     lowest, highest = diagnostics.outlier_bounds(fitted.residuals, data.resolution)
     return Finding(
         estimate=fitted.estimate,
@@ -87,9 +88,9 @@ def look(pairs: Pairs, question: Question, looks: Sequence[SpendingLook], *, ove
         mean_inner=mean_inner,
         looks=tuple(looks),
         scale=fitted.scale,
-        p_levels=means.p_equal if means is not None else 1.0,
+        p_levels=levels.p if levels is not None else 1.0,
         outliers=(fitted.residuals[fitted.residuals < lowest], fitted.residuals[fitted.residuals > highest]),
-        levels=levels,
+        levels=levels.findings if levels is not None else (),
         order_effect=diagnostics.coefficient(fitted, 1) if robust and np.ptp(data.order) > 0 else None,
         verdict=verdict,
         fitted=fitted,
@@ -229,52 +230,3 @@ def _with_tail(robust: EffectInterval, plain: EffectInterval, moved: float) -> E
 
 def _mean(d: Array) -> Regression:
     return least_squares(d, np.ones((len(d), 1)))
-
-
-def _weights(question: Question) -> Array | None:
-    return None if question.level_sd is None else np.asarray(question.level_sd, dtype=float)
-
-
-def _centred_interval(estimate: float, half_width: float) -> EffectInterval:
-    return EffectInterval(estimate - half_width, estimate + half_width)
-
-
-def verdict_of(
-    outer: EffectInterval, inner: EffectInterval, question: Question, *, may_be_equal: bool = True
-) -> Verdict | None:
-    """Return the verdict in the procedure's order: equivalent, then better or worse; None where neither is shown.
-
-    Args:
-        outer: Interval of the difference.
-        inner: Interval of the equivalence tests.
-        question: The declared question.
-        may_be_equal: Whether nothing else forbids to claim equivalence.
-    """
-    if may_be_equal and inner.within(question.margin):
-        return Verdict.EQUIVALENT
-    if outer.low > 0 or outer.high < 0:
-        return Verdict.BETTER if (outer.low > 0) == question.higher_is_better else Verdict.WORSE
-    return None
-
-
-def _at_levels(
-    means: LevelMeans, question: Question, looks: Sequence[SpendingLook], step: float
-) -> tuple[LevelFinding, ...]:
-    """Results of the single levels, which share the error of this look."""
-    count = len(means.estimates)
-    outer, inner = (
-        question.spending.standard_errors(looks, sides, means.freedom, claims=count) * means.errors + step
-        for sides in (2, 1)
-    )
-    findings = []
-    for estimate, shrunk, wide, narrow in zip(means.estimates, means.shrunk(), outer, inner, strict=True):
-        interval = _centred_interval(float(estimate), float(wide))
-        verdict = verdict_of(interval, _centred_interval(float(estimate), float(narrow)), question)
-        findings.append(LevelFinding(shrunk=float(shrunk), interval=interval, verdict=verdict))
-    return tuple(findings)
-
-
-def _conflicting(levels: Sequence[LevelFinding]) -> bool:
-    """Whether two levels have different verdicts."""
-    verdicts = {level.verdict for level in levels} - {None}
-    return len(verdicts) > 1

@@ -132,7 +132,7 @@ class Finding:
         mean_inner: Interval of the two equivalence tests of the plain mean, in which outliers count in full.
         looks: The looks, including this one.
         scale: Robust standard deviation of a pair.
-        p_levels: p value of the F test of one effect for all levels.
+        p_levels: p value of one effect for all levels: of the F test, or of the level that differs most.
         outliers: Residuals of the pairs far below and far above the others, log ratios.
         levels: Results at each load level; empty for one level.
         order_effect: Gain of the trial that ran later.
@@ -152,3 +152,21 @@ class Finding:
     order_effect: diagnostics.Coefficient | None
     verdict: Verdict | None
     fitted: Regression = field(repr=False, compare=False)
+
+
+def verdict_of(
+    outer: EffectInterval, inner: EffectInterval, question: Question, *, may_be_equal: bool = True
+) -> Verdict | None:
+    """Return the verdict in the procedure's order: equivalent, then better or worse; None where neither is shown.
+
+    Args:
+        outer: Interval of the difference.
+        inner: Interval of the equivalence tests.
+        question: The declared question.
+        may_be_equal: Whether nothing else forbids to claim equivalence.
+    """
+    if may_be_equal and inner.within(question.margin):
+        return Verdict.EQUIVALENT
+    if outer.low > 0 or outer.high < 0:
+        return Verdict.BETTER if (outer.low > 0) == question.higher_is_better else Verdict.WORSE
+    return None

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from paribus.analysis.paired.alpha_spending import SpendingLook
-from paribus.analysis.paired.decision import verdict_of
-from paribus.analysis.paired.finding import EffectInterval, Pairs, Question
+from paribus.analysis.paired.finding import EffectInterval, Pairs, Question, verdict_of
 from paribus.i18n import N_, gettext
 from paribus.model import Verdict
 from paribus.stats import screen

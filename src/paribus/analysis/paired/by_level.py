@@ -1,0 +1,126 @@
+"""Results at single load levels, and whether the effect depends on the load (judging procedure, "Thread levels")."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+import numpy as np
+
+from paribus.analysis.paired.alpha_spending import SpendingLook
+from paribus.analysis.paired.finding import EffectInterval, LevelFinding, Pairs, Question, verdict_of
+from paribus.model import Verdict
+from paribus.stats.levels import LevelContrasts, LevelMeans, level_contrasts, level_means
+
+ALPHA = 0.05
+"""The error at which levels are said to differ, which widens the interval of the effect."""
+
+
+class Dependence(Enum):
+    """Whether the effect depends on the load."""
+
+    NONE = auto()
+    OPEN = auto()
+    """A level differs from the others, and it is not yet shown what they do."""
+    SHOWN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class LevelResult:
+    """What is known of single load levels at a look.
+
+    Attributes:
+        means: Least-squares means of the levels.
+        p: p value of one effect for all levels: of the F test, or of the level that differs most from the others.
+        findings: Results at each level; empty for one level.
+        dependence: Whether the effect depends on the load.
+    """
+
+    means: LevelMeans
+    p: float
+    findings: tuple[LevelFinding, ...]
+    dependence: Dependence
+
+    @property
+    def one_verdict(self) -> bool:
+        """Whether nothing is against one verdict for all levels."""
+        return self.p >= ALPHA or all(level.verdict is Verdict.EQUIVALENT for level in self.findings)
+
+
+def level_result(data: Pairs, question: Question, looks: Sequence[SpendingLook], step: float) -> LevelResult | None:
+    """Judge the levels at the last of `looks`; None where a level has no pair.
+
+    Args:
+        data: The pairs.
+        question: The declared question.
+        looks: All looks; the last is this one.
+        step: What the resolution of the response adds to a half width, log ratio.
+    """
+    weights = None if question.level_sd is None else np.asarray(question.level_sd, dtype=float)
+    means = level_means(data.difference, data.order, data.level, weights, data.other_load)
+    if means is None:
+        return None
+    if len(means.estimates) == 1:
+        return LevelResult(means, 1.0, (), Dependence.NONE)
+    contrasts = None
+    if question.method != "open-ended":
+        contrasts = level_contrasts(data.difference, data.order, data.level, data.other_load)
+    findings = _findings(means, question, looks, step)
+    p = means.p_equal if contrasts is None else min(means.p_equal, contrasts.p_single)
+    return LevelResult(means, p, findings, _dependence(means, contrasts, findings, question, looks, step))
+
+
+def _findings(
+    means: LevelMeans, question: Question, looks: Sequence[SpendingLook], step: float
+) -> tuple[LevelFinding, ...]:
+    """Results of the single levels, which share the error of this look."""
+    count = len(means.estimates)
+    outer, inner = (
+        question.spending.standard_errors(looks, sides, means.freedom, claims=count) * means.errors + step
+        for sides in (2, 1)
+    )
+    findings = []
+    for estimate, shrunk, wide, narrow in zip(means.estimates, means.shrunk(), outer, inner, strict=True):
+        interval = _centred(estimate, wide)
+        verdict = verdict_of(interval, _centred(estimate, narrow), question)
+        findings.append(LevelFinding(shrunk=float(shrunk), interval=interval, verdict=verdict))
+    return tuple(findings)
+
+
+def _dependence(
+    means: LevelMeans,
+    contrasts: LevelContrasts | None,
+    findings: Sequence[LevelFinding],
+    question: Question,
+    looks: Sequence[SpendingLook],
+    step: float,
+) -> Dependence:
+    """Whether levels have different verdicts, or one level differs from the others and does not share their verdict."""
+    verdicts = {finding.verdict for finding in findings}
+    if verdicts == {Verdict.EQUIVALENT}:
+        return Dependence.NONE
+    if means.p_equal < ALPHA and len(verdicts - {None}) > 1:
+        return Dependence.SHOWN
+    if contrasts is None:
+        return Dependence.NONE
+    dependence = Dependence.NONE
+    for number, statistic in enumerate(contrasts.statistics):
+        freedom = int(contrasts.freedom[number])
+        wide, narrow = (question.spending.standard_errors(looks, sides, freedom, len(findings)) for sides in (2, 1))
+        if abs(statistic) <= wide:
+            continue
+        level, others = (
+            verdict_of(_centred(mean, wide * error + step), _centred(mean, narrow * error + step), question)
+            for mean, error in (
+                (contrasts.estimates[number], contrasts.errors[number]),
+                (contrasts.others[number], contrasts.other_errors[number]),
+            )
+        )
+        if level is not None and others is not None and level is not others:
+            return Dependence.SHOWN
+        if level is None or others is None:
+            dependence = Dependence.OPEN
+    return dependence
+
+
+def _centred(estimate: float, half_width: float) -> EffectInterval:
+    return EffectInterval(float(estimate - half_width), float(estimate + half_width))
