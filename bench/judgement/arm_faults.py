@@ -1,4 +1,4 @@
-"""Faults that an arm itself causes: stalled trials, and a tail of slow ones."""
+"""Faults that an arm itself causes: stalled trials, a tail of slow ones, and an effect that changes."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -7,10 +7,12 @@ import numpy as np
 from experiments import BY_LEVEL, CLAIMS, Laboratory, Observation, count, share_of
 
 from paribus.analysis.paired.decision import next_look
+from paribus.analysis.paired.effect_change import EffectChange, effect_change
 from paribus.analysis.paired.finding import Pairs
 from paribus.analysis.paired.stalls import stalls_of
 from paribus.model import Verdict
 from paribus.stats.generator import Noise
+from paribus.stats.huber import Array
 
 _LOSS = float(np.log(0.7))
 _MACHINES = {
@@ -84,3 +86,34 @@ def stalls(n: int, seed: int) -> Iterator[Observation]:
             return "named" if stalls_of(finding, lab.question()) else None
 
         yield Observation(name, share_of(count(n, (seed, 26, 20 + which), named), ("named",), n), low, high)
+
+
+def changing(n: int, seed: int) -> Iterator[Observation]:
+    """Observe how often an effect that changes is seen to change, where all pairs are judged at once."""
+    lab = Laboratory()
+    half = np.arange(lab.pairs) >= lab.pairs / 2
+    line = np.linspace(-0.5, 0.5, lab.pairs)
+
+    def change_in(pairs: Pairs) -> EffectChange:
+        change = effect_change(next_look(pairs, lab.question(), over=True), lab.question())
+        assert change is not None
+        return change
+
+    def seen(effect: Array) -> Callable[[np.random.Generator], str | None]:
+        arm = Arm(lambda _rng, _n: effect)
+        return lambda rng: None if change_in(arm.draw(lab, rng)).is_steady else "changes"
+
+    def promised(rng: np.random.Generator) -> str | None:
+        pairs = lab.draw(rng, 0.0)
+        changed = replace(pairs, difference=pairs.difference + line * change_in(pairs).visible)
+        return None if change_in(changed).is_steady else "changes"
+
+    for which, (name, simulate, low, high) in enumerate(
+        (
+            ("-4 %, then +4 %", seen(np.where(half, np.log(1.04), np.log(0.96))), 0.95, 1.0),
+            ("a steady rise by what the check says that it sees", promised, 0.70, 0.95),
+            ("+3 % throughout", seen(np.full(lab.pairs, np.log(1.03))), 0.0, 0.03),
+        )
+    ):
+        share = share_of(count(n, (seed, 28, which), simulate), ("changes",), n)
+        yield Observation(f"{name}: the effect is seen to change", share, low, high)

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import screens
-from arm_faults import stalls
+from arm_faults import changing, stalls
 from background import BusyLaboratory, quiet, scenarios
 from experiments import BY_LEVEL, CLAIMS, LOOK_PAIRS, MARGIN, Laboratory, Observation, Share, count, share_of
+from load_levels import single_level
 
 from paribus.analysis.paired.decision import decide, next_look
 from paribus.analysis.paired.finding import Pairs, Question
@@ -323,4 +324,6 @@ PROPERTIES = (
     Property(24, "planner", 1000, planner),
     Property(25, "other work", 300, other_work),
     Property(26, "stalls of an arm", 500, stalls),
+    Property(27, "one load level", 300, single_level),
+    Property(28, "effect that changes", 300, changing),
 )

@@ -133,6 +133,21 @@ def trend_in_trials(first: Array, last: Array) -> Coefficient | None:
     return coefficient(huber(change, np.ones((len(change), 1))), 0)
 
 
+def change_over_time(residuals: Array) -> Coefficient | None:
+    """Test whether the effect changes while the experiment goes on: a line through the residuals in run order.
+
+    Args:
+        residuals: Residuals of the pair differences, shape (n,).
+
+    Returns:
+        The change from the first pair to the last as a log ratio; None for fewer than 8 pairs or no variation.
+    """
+    n = len(residuals)
+    if n < 8 or np.ptp(residuals) == 0:
+        return None
+    return coefficient(huber(residuals, np.column_stack([np.ones(n), np.linspace(-0.5, 0.5, n)])), 1)
+
+
 def lag_one(residuals: Array) -> float:
     """Return the correlation of each residual with the next.
 

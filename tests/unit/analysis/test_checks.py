@@ -3,7 +3,7 @@
 import dataclasses
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -69,6 +69,7 @@ def test_good_data_pass_every_check() -> None:
         "order",
         "carry-over",
         "settled",
+        "steady",
         "outliers",
         "reruns",
         "the laws",
@@ -117,6 +118,26 @@ def test_an_unsettled_arm_shows_within_its_trials() -> None:
     checks, _ = _checks(trials, values, _time_series(trials, rise=0.03))
     assert not checks["settled"].passed
     assert "+4" in checks["settled"].finding
+
+
+def test_an_effect_that_turns_is_told_by_phase() -> None:
+    trials, values = _experiment(lambda _load: 0.0, passes=18)
+    last = trials[-1].block
+    for trial in trials:
+        if trial.arm == "b":
+            _scaled(values, trial.order, math.exp(-0.04 if trial.block <= last / 2 else 0.04))
+    checks, tags = _checks(_timed(trials), values)
+    assert not checks["steady"].passed
+    phases = "the effect of b is \N{MINUS SIGN}3.9 % in the first half and +3.9 % in the second: judge the phases apart"
+    assert checks["steady"].finding == phases
+    assert Tag.SUSPECT in tags
+
+
+def test_a_steady_effect_passes_with_the_change_that_would_have_been_seen() -> None:
+    trials, values = _experiment(lambda _load: 0.05, passes=18)
+    checks, _ = _checks(_timed(trials), values)
+    assert checks["steady"].passed
+    assert checks["steady"].finding.endswith("would have been seen")
 
 
 def test_small_changes_within_trials_pass() -> None:
@@ -193,6 +214,37 @@ def test_an_arm_with_many_invalid_trials_is_suspect() -> None:
     ]
     checks, _ = _checks(trials + spoilt, values)
     assert not checks["reruns"].passed
+    assert (
+        "had they been as the lowest or the highest pair, the effect would be \N{MINUS SIGN}"
+        in checks["reruns"].finding
+    )
+
+
+@pytest.mark.parametrize(
+    ("of_b", "of_a", "passed"),
+    [
+        (range(1, 5), (), True),
+        (range(1, 6), (), False),  # five to none
+        ((), range(1, 6), False),
+        (range(1, 6), range(1, 6), True),  # the same blocks, where something else happened
+        ((), range(500, 520), True),  # blocks that this arm was not in
+    ],
+)
+def test_unusable_trials_are_compared_in_the_blocks_of_the_arm(
+    of_b: Sequence[int], of_a: Sequence[int], passed: bool
+) -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    model = {trial.arm: trial for trial in trials}
+    spoilt = [
+        dataclasses.replace(
+            model[arm], order=1000 + 100 * "ab".index(arm) + block, block=block, state=TrialState.SUPERSEDED,
+            invalid_because=("errors",),
+        )
+        for arm, blocks in (("b", of_b), ("a", of_a))
+        for block in blocks
+    ]  # fmt: skip
+    checks, _ = _checks(trials + spoilt, values)
+    assert checks["reruns"].passed is passed
 
 
 @pytest.mark.parametrize(("operations", "passed"), [(2000.0, False), (20_000.0, True)])

@@ -8,7 +8,7 @@ import pytest
 import trial_samples as samples
 
 from paribus.analysis.diagnostics.counter_contrast import contrast
-from paribus.analysis.paired.effects import Pair, PairSeries
+from paribus.analysis.paired.effects import Faults, Pair, PairSeries
 from paribus.model import Measurement, Purpose
 from paribus.units import LoadLevel
 
@@ -40,7 +40,16 @@ def _experiment(
             Pair(block, LoadLevel(8), *values, later=1 - 2 * (number % 2), trials=(2 * number, 2 * number + 1), count=9)
         )
     series = PairSeries(
-        Purpose.COMPARE, "k", "w", "throughput_per_s", "a", "b", pairs, tuple(counted_pairs), faults=(0, 0), split=split
+        Purpose.COMPARE,
+        "k",
+        "w",
+        "throughput_per_s",
+        "a",
+        "b",
+        pairs,
+        tuple(counted_pairs),
+        faults=Faults(),
+        split=split,
     )
     return series, summaries
 

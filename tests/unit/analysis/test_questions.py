@@ -2,7 +2,7 @@
 
 import pytest
 
-from paribus.analysis.paired.effects import Pair, PairSeries
+from paribus.analysis.paired.effects import Faults, Pair, PairSeries
 from paribus.analysis.paired.questions import arrays
 from paribus.model import Purpose
 
@@ -29,7 +29,7 @@ def _series(counts: list[int]) -> PairSeries:
         arm="normal",
         planned=len(pairs),
         pairs=pairs,
-        faults=(0, 0),
+        faults=Faults(),
         split=False,
     )
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from paribus.analysis.diagnostics.saturation import saturation
-from paribus.analysis.paired.effects import Pair, PairSeries
+from paribus.analysis.paired.effects import Faults, Pair, PairSeries
 from paribus.model import Purpose
 from paribus.stats.scaling import peak_ratio
 from paribus.units import LoadLevel, LoadUnit
@@ -28,7 +28,7 @@ def _series(knees: tuple[float, float], tops: tuple[float, float], passes: int =
             base, arm = (_rate(level, k, t) * math.exp(rng.normal(0, sd)) for k, t in zip(knees, tops, strict=True))
             pairs.append(Pair(len(pairs), LoadLevel(level), base, arm, 1, (0, 1), 10_000))
     return PairSeries(
-        Purpose.COMPARE, "k", "w", "throughput_per_s", "a", "b", len(pairs), tuple(pairs), faults=(0, 0), split=False
+        Purpose.COMPARE, "k", "w", "throughput_per_s", "a", "b", len(pairs), tuple(pairs), faults=Faults(), split=False
     )
 
 

@@ -6,6 +6,7 @@ A failed check makes the verdict suspect. Each check states what it found.
 import numpy as np
 
 from paribus.analysis.paired.check_context import CheckContext, Courses, Timeline
+from paribus.analysis.paired.effect_change import effect_change
 from paribus.analysis.paired.effects import Pair, PairSeries
 from paribus.analysis.paired.finding import Finding, Pairs, Question
 from paribus.analysis.paired.machine_checks import SUSPICIOUS, machine_checks
@@ -40,8 +41,9 @@ def checks_of(
         _order(finding.order_effect, question),
         None if series.split else _carry_over(series, pairs, question, context.timeline),
         _settled(series, question, context.courses),
+        _steady(finding, question, series),
         _outliers(finding, question, series),
-        _faults(series),
+        _faults(finding, series, pairs),
         *machine_checks(series, context),
         context.plausibility.check(series),
         _completions(series, pairs),
@@ -119,6 +121,20 @@ def _settled(series: PairSeries, question: Question, courses: Courses) -> Check 
     return Check(gettext("settled"), not failed, text + (gettext(": settle longer") if failed else ""))
 
 
+def _steady(finding: Finding, question: Question, series: PairSeries) -> Check | None:
+    """Whether the effect stays the same from the first pair to the last."""
+    change = effect_change(finding, question)
+    if change is None:
+        return None
+    if change.is_steady:
+        message = N_("the effect of {arm} stays the same; a change of {seen} would have been seen")
+        seen = show_percent(change.visible).lstrip("+")
+        return Check(gettext("steady"), True, gettext(message, arm=series.arm, seen=seen))
+    message = N_("the effect of {arm} is {first} in the first half and {last} in the second: judge the phases apart")
+    first, last = show_percent(change.first), show_percent(change.last)
+    return Check(gettext("steady"), False, gettext(message, arm=series.arm, first=first, last=last))
+
+
 def _points(pair: Pair, courses: Courses) -> tuple[np.ndarray, np.ndarray] | None:
     windows = [courses[order].points for order in reversed(pair.trials) if order in courses]
     usable = len(windows) == 2 and all(len(points) >= _FEWEST_POINTS and min(points) > 0 for points in windows)
@@ -133,12 +149,27 @@ def _outliers(finding: Finding, question: Question, series: PairSeries) -> Check
     return Check(gettext("outliers"), stalls_of(finding, question) is None, text)
 
 
-def _faults(series: PairSeries) -> Check:
-    """Whether unusable trials are as frequent in the compared arm as in the baseline."""
-    baseline_count, arm_count = series.faults
+def _faults(finding: Finding, series: PairSeries, pairs: Pairs) -> Check:
+    """Whether unusable trials are as frequent in the compared arm as in the baseline (McNemar's exact test, mid-p)."""
+    faults = series.faults
     message = N_("unusable trials: {arm} in {n} blocks, {baseline} in {others} blocks")
-    text = gettext(message, n=arm_count, arm=series.arm, others=baseline_count, baseline=series.baseline)
-    return Check(gettext("reruns"), diagnostics.equal_counts_p(arm_count, baseline_count) >= _ALPHA, text)
+    text = gettext(
+        message,
+        n=faults.compared + faults.both,
+        arm=series.arm,
+        others=faults.baseline + faults.both,
+        baseline=series.baseline,
+    )
+    count = faults.compared + faults.baseline + faults.both
+    if count:
+        units = finding.looks[-1].units
+        low, high = (
+            (units * finding.estimate + count * worst) / (units + count)
+            for worst in (pairs.difference.min(), pairs.difference.max())
+        )
+        bounds = N_("; had they been as the lowest or the highest pair, the effect would be {low} or {high}")
+        text += gettext(bounds, low=show_percent(low), high=show_percent(high))
+    return Check(gettext("reruns"), diagnostics.equal_counts_p(faults.compared, faults.baseline) >= _ALPHA, text)
 
 
 def _completions(series: PairSeries, pairs: Pairs) -> Check | None:

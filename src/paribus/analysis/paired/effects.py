@@ -48,11 +48,22 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
+class Faults:
+    """Blocks of a comparison in which a trial was invalid or failed, whether or not it was rerun.
+
+    They are counted by the arm of that trial: the baseline alone, the compared arm alone, or both.
+    """
+
+    baseline: int = 0
+    compared: int = 0
+    both: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class PairSeries:
     """All complete pairs of one arm against its baseline under one workload.
 
-    `split`: an application holds for several trials, which are no replicates. `planned` counts units. `faults` counts
-    the blocks in which a trial of the baseline and of the arm was invalid or failed, whether or not it was rerun.
+    `split`: an application holds for several trials, which are no replicates. `planned` counts units.
     """
 
     purpose: Purpose
@@ -63,7 +74,7 @@ class PairSeries:
     arm: str
     planned: int
     pairs: tuple[Pair, ...]
-    faults: tuple[int, int]
+    faults: Faults
     split: bool
 
     @property
@@ -143,9 +154,9 @@ def pair_series(
         for trial, pair in _pairs(block, summaries, responses):
             pairs_of_arm[arm_of(trial)].append(pair)
     faulty = [t for t in trials if t.invalid_because or t.failure not in (None, FailureClass.INTERRUPTED)]
-    faults = Counter(
-        arm for arm, _ in {(arm_of(t), t.block) for t in faulty}
-    )  # counts each block once, reruns included
+    faulty_blocks: dict[ArmKey, set[int]] = defaultdict(set)
+    for trial in faulty:
+        faulty_blocks[arm_of(trial)].add(trial.block)
     names = {(t.factor, t.workload): t.arm for t in counted if t.baseline}
     planned: dict[ArmKey, list[Trial]] = defaultdict(list)
     for trial in counted:
@@ -167,11 +178,18 @@ def pair_series(
                 arm=arm,
                 planned=len(blocks),
                 pairs=tuple(pairs),
-                faults=(faults[factor, workload, baseline], faults[factor, workload, arm]),
+                faults=_faults(faulty_blocks[factor, workload, baseline], faulty_blocks[factor, workload, arm], blocks),
                 split=len(arm_trials) > len(blocks),
             )
         )
     return result
+
+
+def _faults(baseline: set[int], compared: set[int], blocks: set[int]) -> Faults:
+    """The faulty blocks of both arms among the blocks of a comparison."""
+    baseline, compared = baseline & blocks, compared & blocks
+    both = len(baseline & compared)
+    return Faults(baseline=len(baseline) - both, compared=len(compared) - both, both=both)
 
 
 def _pairs(block: Sequence[Trial], summaries: Summaries, responses: Mapping[str, str]) -> Iterator[tuple[Trial, Pair]]:

@@ -26,6 +26,9 @@ from paribus.stats.pairs import CannotJudge
 from paribus.units import show_percent
 
 _CLAIMS = (Verdict.BETTER, Verdict.WORSE)
+_ON_AVERAGE = N_(
+    "equivalent on average over the settings of the other factors; it was not tried alone, where it may act otherwise"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +222,7 @@ def _effect(
             "screened with {n} other factors: this is the effect over all their settings", n=len(screen.factors) - 1
         ),
         *verdict_reasons(finding.verdict, finding.interval, finding.inner, question),
+        *([gettext(_ON_AVERAGE)] if finding.verdict is Verdict.EQUIVALENT else []),
         *([would_decide] if would_decide else []),
         *(
             [gettext("not confirmed in separate trials; false discovery rate {rate:.2g}", rate=false_discovery_rate)]
