@@ -170,10 +170,20 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EquivalenceInterval:
+    """The interval of the two tests of equivalence, log ratios; each test errs in (1 - confidence) / 2 of the cases."""
+
+    low: float
+    high: float
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
     """What changing `factor` from `baseline` to `arm` did to a response: a log ratio and its interval.
 
-    `load` None means all load levels together, and only then is there a verdict. `margin` is a log ratio too. The
+    `load` None means all load levels together, and only then is there a verdict. `margin` is a log ratio too.
+    `equivalence` is None where no test of equivalence was made. The
     probabilities, of being for the better and of lying within the margin, are of a posterior with a flat prior.
     `alpha_spent` is the error of claims spent up to this look, of which `confidence` leaves so much. `would_decide`
     says in words what would decide a comparison that is undecided.
@@ -202,6 +212,14 @@ class Effect:
     within_probability: float | None = None
     alpha_spent: float | None = None
     would_decide: str = ""
+    equivalence: EquivalenceInterval | None = None
+
+    @property
+    def deciding(self) -> tuple[float, float, float]:
+        """Ends of the interval that the verdict follows from, log ratios, and its confidence."""
+        if self.verdict is Verdict.EQUIVALENT and self.equivalence is not None:
+            return self.equivalence.low, self.equivalence.high, self.equivalence.confidence
+        return self.low, self.high, self.confidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from paribus.analysis.paired.effects import Pair, PairSeries
 from paribus.analysis.paired.finding import EffectInterval, Finding, LevelFinding, Question
 from paribus.analysis.paired.reasons import method_of, pairs_needed, reasons_of, tags_of
 from paribus.analysis.paired.stalls import stalls_of
-from paribus.model import Check, Effect, Look, Tag, Verdict
+from paribus.model import Check, Effect, EquivalenceInterval, Look, Tag, Verdict
 from paribus.units import LoadLevel
 
 
@@ -25,6 +25,11 @@ class Estimated(Protocol):
     @property
     def interval(self) -> EffectInterval:
         """The interval of the estimate."""
+        ...
+
+    @property
+    def inner(self) -> EffectInterval:
+        """The interval of the two tests of equivalence."""
         ...
 
     @property
@@ -114,6 +119,9 @@ def overall_effect(
         better_probability=better,
         within_probability=within,
         alpha_spent=look.alpha_spent,
+        equivalence=EquivalenceInterval(
+            low=finding.inner.low, high=finding.inner.high, confidence=1 - 2 * question.alpha
+        ),
     )
 
 
@@ -135,6 +143,7 @@ def _at(whole: Effect, series: PairSeries, load: LoadLevel, finding: LevelFindin
         better_probability=None,
         within_probability=None,
         alpha_spent=None,
+        equivalence=None,
         trials=_trials(pairs),
     )
 

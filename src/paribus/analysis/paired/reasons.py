@@ -102,13 +102,10 @@ def verdict_reasons(
     margin = f"±{math.expm1(question.margin):.1%}"
     match verdict:
         case Verdict.EQUIVALENT:
-            message = N_("both tests of equivalence hold: {interval} lies within {margin}")
-            if not interval.within(question.margin):
-                message = N_(
-                    "both tests of equivalence hold: {interval} lies within {margin}; the interval shown is wider, "
-                    "since it guards against a false difference in any comparison"
-                )
-            return [gettext(message, interval=_between(inner), margin=margin)]
+            message = N_(
+                "both tests of equivalence hold: {interval} lies within {margin}; each errs in {alpha} at most"
+            )
+            return [gettext(message, interval=_between(inner), margin=margin, alpha=f"{question.alpha:.0%}")]
         case Verdict.BETTER | Verdict.WORSE:
             beyond = N_("{interval} lies beyond {margin}")
             message = beyond if interval.beyond(question.margin) else N_("{interval} excludes zero")

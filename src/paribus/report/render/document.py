@@ -47,6 +47,7 @@ class EffectDocument(StrictDocument):
     log_ratio: IntervalDocument
     percent: IntervalDocument
     confidence: float
+    equivalence: IntervalDocument | None = Field(description="of the two tests of equivalence, in percent")
     pairs: int
     margin: float = Field(description="what is too small to matter, as a ratio")
     method: str
@@ -132,6 +133,13 @@ def _percent(log_ratio: float) -> float | None:
         return None
 
 
+def _equivalence(effect: Effect) -> IntervalDocument | None:
+    tests = effect.equivalence
+    if tests is None:
+        return None
+    return IntervalDocument(estimate=_percent(effect.estimate), low=_percent(tests.low), high=_percent(tests.high))
+
+
 def _effect(effect: Effect) -> EffectDocument:
     ratios = (effect.estimate, effect.low, effect.high)
     names = ("estimate", "low", "high")
@@ -146,6 +154,7 @@ def _effect(effect: Effect) -> EffectDocument:
         log_ratio=IntervalDocument(**dict(zip(names, map(finite, ratios), strict=True))),
         percent=IntervalDocument(**dict(zip(names, map(_percent, ratios), strict=True))),
         confidence=effect.confidence,
+        equivalence=_equivalence(effect),
         pairs=effect.pairs,
         margin=math.expm1(effect.margin),
         method=effect.method,

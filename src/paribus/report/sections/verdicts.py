@@ -75,15 +75,17 @@ def _comparison(effect: Effect) -> tuple[str, str, str, str]:
 
 
 def _conclusion(effect: Effect, effects: Sequence[Effect]) -> str:
-    text = numbers.effect(effect.estimate, effect.low, effect.high)
+    low, high, _ = effect.deciding
+    text = numbers.effect(effect.estimate, low, high)
     subject = gettext("{response} under {workload}", response=title(effect.response), workload=effect.workload)
     tags = "".join(gettext(", ") + gettext(_TAGS[tag]) for tag in effect.tags)
     if effect.verdict is Verdict.EQUIVALENT:
         sentence = gettext(
-            "keep {baseline}: equivalent within {margin} {interval} {what}",
+            "keep {baseline}: equivalent within {margin}, between {low} and {high} {what}",
             baseline=effect.baseline,
             margin=numbers.margin(effect.margin),
-            interval=text.interval,
+            low=text.low,
+            high=text.high,
             what=subject,
         )
         return sentence + tags
@@ -108,7 +110,8 @@ def _conclusion(effect: Effect, effects: Sequence[Effect]) -> str:
 
 
 def _judged(effect: Effect, effects: Sequence[Effect], anchors: Anchors) -> Judged:
-    text = numbers.effect(effect.estimate, effect.low, effect.high)
+    low, high, confidence = effect.deciding
+    text = numbers.effect(effect.estimate, low, high)
     return Judged(
         answer=Answer(
             factor=effect.factor,
@@ -124,14 +127,14 @@ def _judged(effect: Effect, effects: Sequence[Effect], anchors: Anchors) -> Judg
         effect=text.estimate,
         interval=text.interval,
         estimate=numbers.percent_of(effect.estimate),
-        low=numbers.percent_of(effect.low),
-        high=numbers.percent_of(effect.high),
+        low=numbers.percent_of(low),
+        high=numbers.percent_of(high),
         margin=numbers.margin(effect.margin),
         margin_low=numbers.percent_of(-effect.margin),
         margin_high=numbers.percent_of(effect.margin),
         verdict=verdict_text(effect),
         pairs=effect.pairs,
-        confidence=f"{effect.confidence * 100:.3g} %",
+        confidence=f"{confidence * 100:.3g} %",
         reasons=effect.reasons,
         trials=effect.trials,
     )
