@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
-from paribus.model import FailureClass, Look, Purpose, Trial, TrialState
+from paribus.model import FailureClass, Look, Purpose, Trial, TrialState, Verdict
 from paribus.units import show_duration, show_percent, show_size
 
 if TYPE_CHECKING:
@@ -87,7 +87,9 @@ class ProgressDisplay:
     def on_decisions(self, looks: Sequence[Look]) -> None:
         """Print decided comparisons."""
         for look in looks:
-            effect = f"{show_percent(look.estimate)} [{show_percent(look.low)}, {show_percent(look.high)}]"
+            effect = show_percent(look.estimate)
+            if look.verdict is not Verdict.EQUIVALENT:  # which a narrower interval decided
+                effect += f" [{show_percent(look.low)}, {show_percent(look.high)}]"
             verdict = str(look.verdict).replace("_", " ")
             comparison = f"{look.factor} = {look.arm} under {look.workload}"
             self._say(f"{comparison}: {verdict} after {look.pairs} pairs, {look.response} {effect}")

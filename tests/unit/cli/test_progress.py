@@ -8,7 +8,7 @@ from rich.console import Console
 
 from paribus.cli import progress
 from paribus.cli.progress import ProgressDisplay
-from paribus.model import Purpose, Trial, TrialState
+from paribus.model import Look, Purpose, Trial, TrialState, Verdict
 from paribus.units import LoadLevel
 
 
@@ -50,3 +50,18 @@ def test_verbose_has_a_line_for_each_trial() -> None:
     lines = _printed(verbose=True)
     assert [line.split(" ", 2)[1].rstrip(",") for line in lines] == ["1", "2", "3", "4"]
     assert "invalid: other processes" in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "effect"), [(Verdict.BETTER, "+10.5 % [+8.3 %, +12.7 %]"), (Verdict.EQUIVALENT, "+10.5 %")]
+)
+def test_a_decision_is_told_with_the_interval_that_decided_it(verdict: Verdict, effect: str) -> None:
+    """The stored look has no interval of the tests of equivalence."""
+    out = io.StringIO()
+    look = Look(
+        factor="k", arm="b", workload="w", response="throughput_per_s", number=1, pairs=16, alpha_spent=0.01,
+        low=0.08, high=0.12, estimate=0.10, verdict=verdict,
+    )  # fmt: skip
+    with ProgressDisplay(Console(file=out, width=80)) as display:
+        display.on_decisions([look])
+    assert f"k = b under w: {verdict} after 16 pairs, throughput_per_s {effect}" in " ".join(out.getvalue().split())
