@@ -15,11 +15,13 @@ hypothesis.settings.load_profile("paribus")
 ROOT = Path(__file__).parent.parent
 
 
-OF_THE_WHOLE_MACHINE = {  # files whose tests change settings of the kernel
+OF_THE_WHOLE_MACHINE = {  # files whose tests change settings of the kernel, or make control groups
     "test_catalogue",
     "test_examples",
     "test_faults",
     "test_knobs",
+    "test_process",
+    "test_server_process",
     "test_ssh",
     "test_trial_length",
 }

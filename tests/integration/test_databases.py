@@ -32,13 +32,11 @@ pytestmark = pytest.mark.parametrize("kind", ["mariadb", "postgres"])
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A folder that other users can pass, under which nothing runs any more at the end, and none of us elsewhere."""
+    """A folder that other users can pass, under which nothing runs any more at the end."""
     folder = Path(tempfile.mkdtemp(prefix="paribus-test-", dir="/var/tmp"))
     folder.chmod(0o755)
-    short = set(Path("/tmp").glob("paribus-server-*"))  # noqa: S108
     yield folder
     assert not _running_in(folder)
-    assert set(Path("/tmp").glob("paribus-server-*")) == short  # noqa: S108
     assert not list(folder.glob("*/.paribus-instance"))
     shutil.rmtree(folder)
 
