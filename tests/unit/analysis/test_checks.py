@@ -128,7 +128,10 @@ def test_an_effect_that_turns_is_told_by_phase() -> None:
             _scaled(values, trial.order, math.exp(-0.04 if trial.block <= last / 2 else 0.04))
     checks, tags = _checks(_timed(trials), values)
     assert not checks["steady"].passed
-    phases = "the effect of b is \N{MINUS SIGN}3.9 % in the first half and +3.9 % in the second: judge the phases apart"
+    phases = (
+        "the effect of b is \N{MINUS SIGN}3.9 % in the first half and +3.9 % in the second: "
+        "repeat the experiment in the phase that matters"
+    )
     assert checks["steady"].finding == phases
     assert Tag.SUSPECT in tags
 
@@ -215,7 +218,7 @@ def test_an_arm_with_many_invalid_trials_is_suspect() -> None:
     checks, _ = _checks(trials + spoilt, values)
     assert not checks["reruns"].passed
     assert (
-        "had they been as the lowest or the highest pair, the effect would be \N{MINUS SIGN}"
+        "if all of them had been like the lowest or the highest pair, the effect would be \N{MINUS SIGN}"
         in checks["reruns"].finding
     )
 

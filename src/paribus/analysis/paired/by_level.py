@@ -20,7 +20,7 @@ class Dependence(Enum):
 
     NONE = auto()
     OPEN = auto()
-    """A level differs from the others, and it is not yet shown what they do."""
+    """A level differs from the others, and the verdict of one of the two is not shown yet."""
     SHOWN = auto()
 
 
@@ -42,7 +42,7 @@ class LevelResult:
 
     @property
     def one_verdict(self) -> bool:
-        """Whether nothing is against one verdict for all levels."""
+        """Whether one verdict may hold for all levels."""
         return self.p >= ALPHA or all(level.verdict is Verdict.EQUIVALENT for level in self.findings)
 
 

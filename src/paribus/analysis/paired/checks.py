@@ -130,7 +130,10 @@ def _steady(finding: Finding, question: Question, series: PairSeries) -> Check |
         message = N_("the effect of {arm} stays the same; a change of {seen} would have been seen")
         seen = show_percent(change.visible).lstrip("+")
         return Check(gettext("steady"), True, gettext(message, arm=series.arm, seen=seen))
-    message = N_("the effect of {arm} is {first} in the first half and {last} in the second: judge the phases apart")
+    message = N_(
+        "the effect of {arm} is {first} in the first half and {last} in the second: "
+        "repeat the experiment in the phase that matters"
+    )
     first, last = show_percent(change.first), show_percent(change.last)
     return Check(gettext("steady"), False, gettext(message, arm=series.arm, first=first, last=last))
 
@@ -167,7 +170,9 @@ def _faults(finding: Finding, series: PairSeries, pairs: Pairs) -> Check:
             (units * finding.estimate + count * worst) / (units + count)
             for worst in (pairs.difference.min(), pairs.difference.max())
         )
-        bounds = N_("; had they been as the lowest or the highest pair, the effect would be {low} or {high}")
+        bounds = N_(
+            "; if all of them had been like the lowest or the highest pair, the effect would be {low} or {high}"
+        )
         text += gettext(bounds, low=show_percent(low), high=show_percent(high))
     return Check(gettext("reruns"), diagnostics.equal_counts_p(faults.compared, faults.baseline) >= _ALPHA, text)
 
