@@ -128,6 +128,15 @@ impl Engine {
         }
     }
 
+    /// Opens a window, keeps it open until an operation has ended in it, and closes it; its result.
+    pub fn window(&mut self, id: &str) -> Value {
+        self.send(&json!({ "open": id }));
+        while self.wait_for_phase("measuring")["window"] != id {}
+        while self.wait_for("interval")["operations"].as_u64() == Some(0) {}
+        self.send(&json!({ "close": id }));
+        self.wait_for("result")
+    }
+
     /// Waits for the end without closing stdin; returns the exit code and all events.
     pub fn wait(mut self) -> (i32, Vec<Value>) {
         let deadline = Instant::now() + self.patience;
