@@ -23,28 +23,7 @@ OF_THE_WHOLE_MACHINE = {  # files whose tests change settings of the kernel, or 
     "test_process",
     "test_server_process",
     "test_ssh",
-    "test_trial_length",
 }
-
-
-NEEDS_QUIET = {  # files whose tests want what was measured to count: alone, not beside others
-    "test_agreement",
-    "test_apply",
-    "test_in_flight",
-    "test_precondition",
-    "test_run",
-    "test_screen",
-    "test_tools",
-    "test_what_differed",
-}
-
-
-@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is not to go on beside other tests."""
-    for item in items:
-        if item.path.stem in NEEDS_QUIET:
-            item.add_marker(pytest.mark.quiet)
 
 
 class _Scheduling(LoadScopeScheduling):
@@ -54,7 +33,7 @@ class _Scheduling(LoadScopeScheduling):
         file, _, name = nodeid.partition("::")
         if Path(file).stem in OF_THE_WHOLE_MACHINE or "over_ssh" in name:
             return "the machine"
-        return "browser" if "browser/" in file else nodeid  # its pages are made once
+        return "browser" if "system/serve/" in file else nodeid  # its pages are made once
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:

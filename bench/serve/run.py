@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("integration", "unit/web")]
+sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("system", "unit/web")]
 
 import hostile  # noqa: E402
 import web_samples as samples  # noqa: E402

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-sys.path += [str(Path(__file__).parents[2] / name) for name in ("tests", "tests/integration")]
+sys.path += [str(Path(__file__).parents[2] / name) for name in ("tests", "tests/system")]
 
 from levels import LEVELS
 

@@ -228,19 +228,6 @@ def test_types_are_named(schema: dict[str, Any], expected: str) -> None:
     assert schema_types.type_name(schema, lambda name: f"[{name}]") == expected
 
 
-def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html"]
-    completed = subprocess.run(
-        [*command, "-d", str(tmp_path / "doctrees"), str(DOCS), str(tmp_path / "site")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert completed.stderr == ""
-    assert completed.returncode == 0
-    assert (tmp_path / "site" / "reference" / "plan.html").is_file()
-
-
 @pytest.mark.parametrize(
     ("link", "expected"),
     [

@@ -1,0 +1,76 @@
+"""Every plan under examples/ can be checked and run, scaled down, as it stands."""
+
+import shutil
+import signal
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command import RUN_ENDED, Running
+
+ELSEWHERE = "running-server.toml"  # it needs somebody's server: test_running_server.py has one
+ALL = sorted((Path(__file__).parents[3] / "examples").glob("*.toml"))
+EXAMPLES = [path for path in ALL if path.name != ELSEWHERE]
+RUN = [pytest.param(path, marks=[pytest.mark.gate] * (path.stem == "first")) for path in EXAMPLES]
+SCALE = {
+    "protocol.trial": "20ms",
+    "protocol.settle": "5ms",
+    "protocol.rounds": "2",
+    "protocol.margin": "50%",
+    "protocol.method": "fixed",
+}
+# They have many trials, or a start of the server for each; a few show that it runs. test_server_tools.py carries those
+# of tools out.
+LONG = {"bound-instance", "flush-method", "innodb-io", "sysbench-mariadb", "pgbench-postgres"}
+SMALL = {"table_size": "500", "total_size": "4MiB"}
+
+
+@pytest.fixture
+def place() -> Iterator[str]:
+    """A folder that a server's user can pass, too."""
+    folder = tempfile.mkdtemp(prefix="paribus-examples-", dir="/var/tmp")
+    Path(folder).chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def _scaled(example: Path) -> dict[str, str]:
+    """What makes a plan one of seconds."""
+    found = dict(SCALE)
+    plan = tomllib.loads(example.read_text())
+    if "database" in plan:
+        found["protocol.trial"] = "100ms"  # a shorter one may hold no transaction while a disk is busy
+    for number, table in enumerate(plan["workload"]):
+        size = {key: value for key, value in SMALL.items() if key in table}
+        for key, value in {"threads": "[2]", "data": "keep", **size}.items():
+            found[f"workload.{number}.{key}"] = value
+    return found
+
+
+@pytest.mark.parametrize("example", RUN, ids=lambda path: path.stem)
+def test_an_example_runs(paribus, example: Path, place: str, request: pytest.FixtureRequest) -> None:
+    sets = _scaled(example) | {"target.path": place}
+    if "block." in example.read_text():
+        sets["target.device"] = request.getfixturevalue("loop")
+    arguments = [part for key, value in sets.items() for part in ("--set", f"{key}={value}")]
+    assert paribus("check", str(example), *arguments).code == 0
+    if example.stem in LONG:
+        running = Running("run", str(example), *arguments)
+        running.wait_for("trial ")
+        running.signal(signal.SIGINT)
+        stopped = running.end()
+        assert stopped.code == 130, stopped.err
+        return
+    done = paribus("run", str(example), *arguments)
+    assert done.code in RUN_ENDED, done.err
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_is_fine_at_full_size(paribus, example: Path, request: pytest.FixtureRequest) -> None:
+    arguments = []
+    if "block." in example.read_text():
+        arguments = ["--set", f"target.device={request.getfixturevalue('loop')}"]
+    done = paribus("check", str(example), *arguments)
+    assert done.code == 0, done.err
