@@ -7,6 +7,8 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
+use super::process::pids;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
     /// The number of its device, as `8:1`.
@@ -23,6 +25,16 @@ pub struct Mount {
 pub fn present() -> io::Result<Vec<Mount>> {
     let text = fs::read("/proc/self/mountinfo")?;
     Ok(parse(&String::from_utf8_lossy(&text)))
+}
+
+/// A process in whose mount namespace this source is mounted, and where it is mounted there.
+pub fn holder(source: &str) -> Option<(u32, PathBuf)> {
+    pids().into_iter().find_map(|pid| {
+        let text = fs::read(format!("/proc/{pid}/mountinfo")).ok()?;
+        let mounts = parse(&String::from_utf8_lossy(&text));
+        let mount = mounts.into_iter().find(|mount| mount.source == source)?;
+        Some((pid, mount.point))
+    })
 }
 
 /// The mounts in a text like that of mountinfo.

@@ -1,5 +1,7 @@
 """Options of real file systems: every row of the catalogue, as the kernel shows them, in an experiment too."""
 
+import os
+import signal
 import statistics
 import subprocess
 import threading
@@ -7,7 +9,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from command import RUN_ENDED, Filesystem, moved
+from command import RUN_ENDED, Filesystem, moved, run_paribus
 from levels import LEVELS
 
 from paribus.engine.find import binary
@@ -100,6 +102,35 @@ def test_a_file_system_that_was_left_unmounted_is_mounted_again(filesystem: File
     journal, _ = _intended(point, "mount.data")
     subprocess.run(["umount", str(point)], check=True)
     journal.restore()
+    assert _shown(point) == before
+
+
+@pytest.mark.gate
+def test_a_file_system_that_is_mounted_in_another_namespace_is_restored_after_that_has_ended(
+    filesystem: Filesystem,
+) -> None:
+    """The new mount would share the file system and keep its options."""
+    point = filesystem("ext4")
+    before = _shown(point)
+    journal, knob = _intended(point, "mount.data")
+    _make(journal, knob, "journal")
+    holder = subprocess.Popen(
+        ["unshare", "--mount", "--propagation", "private", "sh", "-c", "echo up; exec sleep 600"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with holder:
+        assert holder.stdout and holder.stdout.readline() == "up\n"
+        with pytest.raises(HostError, match=f"still mounted at {point} by process {holder.pid}"):
+            _make(journal, knob, "ordered")
+        os.kill(journal._keeper.pid, signal.SIGKILL)  # type: ignore[attr-defined]
+        journal._keeper.close()
+        refused = run_paribus("undo")
+        assert refused.code == 4
+        assert f"by process {holder.pid}" in refused.err
+        assert "data=journal" in _shown(point)
+        holder.kill()
+    assert run_paribus("undo").code == 0
     assert _shown(point) == before
 
 

@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -81,10 +82,16 @@ impl Undo for MountOption {
     fn execute(&self) -> io::Result<()> {
         match (mounted_at(&self.path)?, &self.mounted) {
             (Some(now), Some(before)) if now == *before => Ok(()),
-            (Some(now), Some(before)) if self.anew => mount_anew(&now, &before.all()),
+            (Some(now), Some(before)) if self.anew => {
+                mount_anew(&now, &before.all())?;
+                before.check_restored()
+            }
             (Some(now), None) if self.anew => mount_anew(&now, &self.changed(&now.all())),
             (Some(now), _) => self.remount(&now),
-            (None, Some(before)) => mount(before, &before.all()),
+            (None, Some(before)) => {
+                mount(before, &before.all())?;
+                before.check_restored()
+            }
             (None, None) => Err(self.nothing_there()),
         }
     }
@@ -135,12 +142,24 @@ impl Mounted {
     fn all(&self) -> String {
         format!("{},{}", self.flags(), self.options)
     }
+
+    /// Refuses a mount that differs from this one in any option: a file system that was still
+    /// mounted elsewhere keeps its options.
+    fn check_restored(&self) -> io::Result<()> {
+        let now = mounted_at(&self.point)?;
+        if now.as_ref() == Some(self) {
+            return Ok(());
+        }
+        let now = now.map_or("nothing".into(), |mount| mount.all());
+        let message = format!("{} has {now}, not {}", self.point.display(), self.all());
+        Err(io::Error::other(message))
+    }
 }
 
 fn mount_anew(now: &Mounted, options: &str) -> io::Result<()> {
     refuse_vanishing(&now.source)?;
     unmount(&now.point)?;
-    let mounted = mount(now, options);
+    let mounted = wait_until_ended(now).and_then(|()| mount(now, options));
     if mounted.is_err() {
         // A missing file system is worse than a refused setting.
         mount(now, &now.all())?;
@@ -159,6 +178,36 @@ fn unmount(point: &Path) -> io::Result<()> {
             result => return result.map(drop),
         }
     }
+}
+
+/// Waits until the kernel has ended an unmounted file system. Where it is mounted elsewhere too, as in
+/// a mount namespace, a new mount would share it and keep its options.
+fn wait_until_ended(unmounted: &Mounted) -> io::Result<()> {
+    let deadline = Instant::now() + BUSY_PATIENCE;
+    while is_active(&unmounted.source) {
+        if Instant::now() >= deadline {
+            let source = &unmounted.source;
+            let place = match mounts::holder(source) {
+                Some((pid, point)) => format!("at {} by process {pid}", point.display()),
+                None => "elsewhere".into(),
+            };
+            let message = format!(
+                "{source} is still mounted {place}, so it keeps its options: unmount it there or end that process"
+            );
+            return Err(io::Error::other(message));
+        }
+        thread::sleep(RETRY);
+    }
+    Ok(())
+}
+
+/// Whether a file system on this device is active: the kernel then holds the device for itself.
+fn is_active(source: &str) -> bool {
+    let opened = fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_EXCL)
+        .open(source);
+    opened.is_err_and(|cause| cause.raw_os_error() == Some(libc::EBUSY))
 }
 
 fn mount(mounted: &Mounted, options: &str) -> io::Result<()> {
