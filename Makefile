@@ -6,6 +6,9 @@ BIN     := $(VENV)/bin
 ENGINE  := $(wildcard engine/Cargo.*) $(shell find engine/src -name '*.rs')
 PACKAGE := pyproject.toml paribus.data/scripts/paribus $(ENGINE)
 
+# The tests start the command thousands of times: without its compiled modules each start takes a quarter more.
+unexport PYTHONDONTWRITEBYTECODE
+
 SPELLED := src engine/src tests bench proof examples docs Makefile README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md
 
 .PHONY: all demo check test proof field soak campaign packages schema catalogue reference docs clean help
@@ -47,17 +50,18 @@ packages:
 
 test: packages check ## everything, on real devices and in a real browser
 	cd engine && cargo test --quiet --locked
-	$(BIN)/python -m pytest -q -n 3 -m 'not quiet' tests --ignore tests/unit
+	$(BIN)/python -m pytest -q -n 4 -m 'not quiet' tests --ignore tests/unit
 	$(BIN)/python -m pytest -q -m quiet tests --ignore tests/unit
 
-proof: packages $(VENV)/dev ## long tests: properties with new examples, Miri and sanitizers, power cuts of a virtual machine, knobs of another kernel, MySQL
-	@tests/packages qemu-system-x86_64=qemu-system-x86 nbdkit=nbdkit
+proof: packages $(VENV)/dev ## long tests: properties with new examples, Miri and sanitizers, power cuts of a virtual machine, knobs of another kernel, MySQL, TPC-C
 	PARIBUS_EXPLORE=1 $(BIN)/python -m pytest -q -n 2 tests/property
+	PARIBUS_EXPLORE=1 $(BIN)/python -m pytest -q tests/integration/test_layouts.py tests/integration/test_stacks.py
 	$(BIN)/python proof/sanitizers/run.py
 	cd engine && cargo build --release --quiet --locked
 	$(BIN)/python proof/power_cut/run.py
 	$(BIN)/python proof/other_kernel/run.py
 	$(BIN)/python proof/mysql/run.py
+	$(BIN)/python proof/tpcc/run.py
 
 field: $(BIN)/paribus ## import five published reports, judge them, and check their advice against their own numbers
 	$(BIN)/python examples/field/run.py
@@ -66,7 +70,6 @@ soak: packages $(BIN)/paribus ## start and end a private server 1,000 times, eve
 	$(BIN)/python proof/soak/run.py
 
 campaign: packages $(VENV)/dev ## as root: 1,000 faults of every kind, and whether the machine is restored after each; about two hours
-	@tests/packages qemu-system-x86_64=qemu-system-x86 nbdkit=nbdkit
 	$(BIN)/python tests/faults/campaign.py
 
 schema: $(VENV)/dev ## write schema/ again from the code

@@ -27,6 +27,9 @@ OF_THE_WHOLE_MACHINE = {  # files whose tests change settings of the kernel, or 
 }
 
 
+IN_A_SANDBOX = {"test_layouts", "test_sandbox", "test_stacks"}  # files whose tests share a virtual machine
+
+
 NEEDS_QUIET = {  # files whose tests want what was measured to count: alone, not beside others
     "test_agreement",
     "test_apply",
@@ -54,6 +57,8 @@ class _Scheduling(LoadScopeScheduling):
         file, _, name = nodeid.partition("::")
         if Path(file).stem in OF_THE_WHOLE_MACHINE or "over_ssh" in name:
             return "the machine"
+        if Path(file).stem in IN_A_SANDBOX:
+            return "the sandbox"  # which is started once
         return "browser" if "browser/" in file else nodeid  # its pages are made once
 
 

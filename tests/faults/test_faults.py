@@ -14,7 +14,7 @@ from laboratory import Laboratory
 from faults import FAULTS
 
 pytestmark = [pytest.mark.kills, pytest.mark.root, pytest.mark.usefixtures("as_root")]
-KILLS = 30
+KILLS = 20
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ use super::Undo;
 use super::program::output;
 use crate::machine::mounts::{self, Mount};
 
-const BUSY_PATIENCE: Duration = Duration::from_secs(2);
+const BUSY_PATIENCE: Duration = Duration::from_secs(10);
 const RETRY: Duration = Duration::from_millis(50);
 /// The kernel hides `strictatime`, the value without these words; a new mount needs it as an
 /// option.
@@ -81,8 +81,13 @@ impl Undo for MountOption {
     fn execute(&self) -> io::Result<()> {
         match (mounted_at(&self.path)?, &self.mounted) {
             (Some(now), Some(before)) if now == *before => Ok(()),
-            (Some(now), Some(before)) if self.anew => mount_anew(&now, &before.all()),
-            (Some(now), None) if self.anew => mount_anew(&now, &self.changed(&now.all())),
+            (Some(now), Some(before)) if self.anew => mount_anew(&now, &before.all(), || {
+                Ok(mounted_at(&self.path)?.as_ref() == Some(before))
+            }),
+            (Some(now), None) if self.anew => mount_anew(&now, &self.changed(&now.all()), || {
+                let is_changed = mounted_at(&self.path)?.as_ref() != Some(&now);
+                Ok(is_changed || self.read_back()? == self.expected())
+            }),
             (Some(now), _) => self.remount(&now),
             (None, Some(before)) => mount(before, &before.all()),
             (None, None) => Err(self.nothing_there()),
@@ -137,15 +142,35 @@ impl Mounted {
     }
 }
 
-fn mount_anew(now: &Mounted, options: &str) -> io::Result<()> {
+/// Unmounts and mounts with these options, again until `is_made`. While a copy of the mount exists
+/// in another mount namespace, the kernel keeps the old options and reports no error.
+fn mount_anew(
+    now: &Mounted,
+    options: &str,
+    is_made: impl Fn() -> io::Result<bool>,
+) -> io::Result<()> {
     refuse_vanishing(&now.source)?;
-    unmount(&now.point)?;
-    let mounted = mount(now, options);
-    if mounted.is_err() {
-        // A missing file system is worse than a refused setting.
-        mount(now, &now.all())?;
+    let deadline = Instant::now() + BUSY_PATIENCE;
+    loop {
+        unmount(&now.point)?;
+        let mounted = mount(now, options);
+        if mounted.is_err() {
+            // A missing file system is worse than a refused setting.
+            mount(now, &now.all())?;
+            return mounted;
+        }
+        if is_made()? {
+            return Ok(());
+        }
+        if Instant::now() >= deadline {
+            let message = format!(
+                "{} keeps its options, since another mount namespace has it mounted too: stop the service or container that does",
+                now.source
+            );
+            return Err(io::Error::other(message));
+        }
+        thread::sleep(RETRY);
     }
-    mounted
 }
 
 /// Repeats while the file system is in use: programs that list mounts or free space hold it for a moment.
