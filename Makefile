@@ -10,7 +10,7 @@ ENGINE  := $(wildcard engine/Cargo.*) $(shell find engine/src -name '*.rs')
 PACKAGE := pyproject.toml paribus.data/scripts/paribus $(ENGINE)
 RELEASE := engine/target/release/paribus-engine
 # Real loads are measured with the engine that users have.
-SYSTEM  := PARIBUS_ENGINE=$(abspath $(RELEASE)) $(DEVBIN)/python -m pytest -q
+SYSTEM  := PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python -m pytest -q
 AREAS   := knobs servers remote serve lifecycle tools examples faults
 
 # The tests start the command thousands of times: without its compiled modules each start takes a quarter more.
@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: all demo check test test-system test-measured proof field soak campaign packages upgrade schema catalogue reference docs clean help
 
 all: $(BIN)/paribus ## build into .venv/ and print the path of the command
-	@echo "paribus is $(abspath $(BIN)/paribus)"
+	@echo "paribus is $(CURDIR)/$(BIN)/paribus"
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -39,7 +39,7 @@ $(DEV)/tools: tests/requirements.txt | prerequisites
 	@touch $@
 
 $(DEV)/paribus: $(DEV)/tools $(PACKAGE)
-	PATH="$(abspath $(DEVBIN)):$$PATH" MATURIN_PEP517_ARGS='--profile gate' $(DEVBIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	PATH="$(CURDIR)/$(DEVBIN):$$PATH" MATURIN_PEP517_ARGS='--profile gate' $(DEVBIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(RELEASE): $(ENGINE)
@@ -48,7 +48,7 @@ $(RELEASE): $(ENGINE)
 
 demo: $(BIN)/paribus ## ask seven questions of the disk under this folder and of SQLite on it, in some minutes
 	$(BIN)/paribus run examples/first.toml
-	@echo "the command is $(abspath $(BIN)/paribus)"
+	@echo "the command is $(CURDIR)/$(BIN)/paribus"
 
 check: $(DEV)/paribus ## format, lint, spelling, types, layers, wording, schemas, unit tests; 3 minutes
 	$(DEVBIN)/python tests/gate.py --check
@@ -73,7 +73,7 @@ proof: packages $(DEV)/paribus $(RELEASE) ## long tests: properties with new exa
 	$(DEVBIN)/python proof/sanitizers/run.py
 	$(DEVBIN)/python proof/power_cut/run.py
 	$(DEVBIN)/python proof/other_kernel/run.py
-	PARIBUS_ENGINE=$(abspath $(RELEASE)) $(DEVBIN)/python proof/mysql/run.py
+	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python proof/mysql/run.py
 
 field: $(BIN)/paribus ## import five published reports, judge them, and check their advice against their own numbers
 	$(BIN)/python examples/field/run.py
@@ -83,7 +83,7 @@ soak: packages $(BIN)/paribus ## start and end a private server 1,000 times, eve
 
 campaign: packages $(DEV)/paribus $(RELEASE) ## as root: 1,000 faults of every kind, and whether the machine is restored after each; about two hours
 	@tests/packages qemu-system-x86_64=qemu-system-x86 nbdkit=nbdkit
-	PARIBUS_ENGINE=$(abspath $(RELEASE)) $(DEVBIN)/python tests/system/faults/campaign.py
+	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python tests/system/faults/campaign.py
 
 upgrade: $(DEV)/paribus ## renew the versions in tests/requirements.txt
 	$(DEVBIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --extra dev --extra parquet \
@@ -106,7 +106,7 @@ reference: schema ## write docs/reference/ again from the code
 
 docs: $(DEV)/paribus ## build the documentation site into build/docs; a warning is an error
 	$(DEVBIN)/sphinx-build -q -W --keep-going -b html -d build/doctrees docs build/docs
-	@echo "the site is $(abspath build/docs/index.html)"
+	@echo "the site is $(CURDIR)/build/docs/index.html"
 
 clean: ## remove what was built
 	rm -rf $(VENV) $(DEV) engine/target artefacts build .mypy_cache .ruff_cache .pytest_cache .hypothesis
