@@ -59,6 +59,7 @@ def _runs(seconds: str) -> bool:
     return subprocess.run(["pgrep", "-f", f"^sleep {seconds}"], capture_output=True, check=False).returncode == 0
 
 
+@pytest.mark.gate
 def test_it_runs_in_the_trials_that_say_so_and_ends_with_them(plan: Callable[..., str]) -> None:
     seconds = _seconds()
     path = plan(LONG.format(seconds=seconds), "200ms")

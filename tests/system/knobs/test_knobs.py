@@ -4,12 +4,11 @@ import itertools
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from command import RUN_ENDED, Filesystem, Running, moved, queue_of, run_paribus, settings_of
+from command import RUN_ENDED, Filesystem, Running, argv_of, moved, queue_of, run_paribus, settings_of
 
 from paribus.hosts.local import LocalHost
 from paribus.model import ChangeState, WriteFile
@@ -34,8 +33,8 @@ def test_a_value_that_the_kernel_takes_and_does_not_keep_is_told(paribus, plan, 
 def test_a_kernel_file_system_that_is_read_only_is_told(plan, loop: str) -> None:
     """As in many containers."""
     path = plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"')
-    inside = f"mount -o remount,bind,ro /sys && exec {sys.executable} -m paribus.cli.main run {path}"
-    done = subprocess.run(["unshare", "--mount", "sh", "-c", inside], capture_output=True, text=True, check=False)
+    inside = ["unshare", "--mount", "sh", "-c", 'mount -o remount,bind,ro /sys && exec "$@"', "sh"]
+    done = subprocess.run([*inside, *argv_of("run", path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "rq_affinity: Read-only file system" in done.stdout + done.stderr
 

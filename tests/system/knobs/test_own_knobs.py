@@ -96,6 +96,7 @@ def plan(tmp_path: Path, controller: Path, as_root: None) -> Callable[..., str]:
     return write
 
 
+@pytest.mark.gate
 def test_a_setting_of_a_controller_is_compared_and_restored(plan: Callable[..., str], controller: Path) -> None:
     checked = run_paribus("check", plan())
     assert checked.code == 0, checked.err
@@ -114,6 +115,7 @@ def test_a_setting_of_a_controller_is_compared_and_restored(plan: Callable[..., 
     assert _state(controller) == {"wrcache": "wt", "rdcache": "ra", "rate": 30, "battery": "Optimal"}
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("fault", ["controller and keeper", "interruption"])
 def test_it_is_restored_after_a_kill_and_the_experiment_goes_on(
     plan: Callable[..., str], controller: Path, fault: str

@@ -19,6 +19,7 @@ TRIAL_S = 0.15
 KILLED = '[[event]]\nat = "1s"\ndo = "kill-server"\n[[workload]]'
 
 
+@pytest.mark.gate
 def test_it_is_judged_by_new_orders_and_the_report_has_its_mix(place: Path) -> None:
     workload = f'{TPCC}\nresponse = ["new_orders_per_s"]'
     path = plan_on(place, "sqlite", '"sqlite.cache_size" = [-2000, -8000]', workload, margin='"50%"')

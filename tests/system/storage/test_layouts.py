@@ -275,6 +275,7 @@ def test_what_is_on_disks_is_told_and_kept(sandbox: LabSandbox, written: Callabl
     assert_clean(sandbox)
 
 
+@pytest.mark.gate
 def test_a_name_that_leads_to_another_disk_is_refused(sandbox: LabSandbox) -> None:
     with site(sandbox.address) as connected, layouts(connected, SSDS[:2]) as session:
         assert session.apply("md level=0 / ext4").state is ChangeState.VERIFIED
@@ -404,6 +405,7 @@ if ALL:  # minutes of an emulated machine
         assert_clean(sandbox)
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("fault", ["controller", *(["power", "everything"] if ALL else [])])
 def test_a_half_built_layout_is_taken_apart(sandbox: LabSandbox, written: Callable[..., str], fault: str) -> None:
     running = Running("run", written(RAID_0, RAID_1))

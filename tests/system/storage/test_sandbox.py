@@ -1,11 +1,13 @@
 """`paribus sandbox` with a real virtual machine: made, reached over SSH, its power cut, disks lost, removed."""
 
+import pytest
 from command import run_paribus
 from lab_sandbox import LabSandbox
 
 DISKS = {"ssd-1", "ssd-2", "ssd-3", "ssd-4", "sas-1", "sas-2", "sas-3", "fast-1"}
 
 
+@pytest.mark.gate
 def test_it_is_a_target_with_the_disks_that_were_ordered(sandbox: LabSandbox) -> None:
     listed = run_paribus("sandbox", "status", "--json").json["sandboxes"]
     [status] = [each for each in listed if each["name"] == sandbox.name]
