@@ -6,7 +6,7 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::faulty::{Answer, Answered, Faulty, Kind, Rule, every, prepared, within};
+use crate::faulty::{Answer, Answered, Faulty, Kind, Rule, every, may_mount, prepared, within};
 use crate::harness::{Engine, job, named, only_error};
 use serde_json::{Value, json};
 
@@ -76,6 +76,9 @@ fn assert_agree(result: &Value, answered: &Answered) {
 
 #[test]
 fn failures_that_may_pass_are_counted_exactly_and_the_load_goes_on() {
+    if !may_mount() {
+        return;
+    }
     let storage = prepared();
     let rules = [
         within(0..4 * BLOCK, Kind::Read, EIO),
@@ -111,6 +114,9 @@ fn failures_that_may_pass_are_counted_exactly_and_the_load_goes_on() {
 
 #[test]
 fn storage_without_faults_is_counted_exactly() {
+    if !may_mount() {
+        return;
+    }
     let storage = prepared();
     for engine in ENGINES {
         let changes = json!({"engine": engine, "direct": true, "fsync_every": 0});
@@ -122,6 +128,9 @@ fn storage_without_faults_is_counted_exactly() {
 
 #[test]
 fn buffered_reads_of_bad_places_are_counted_and_the_others_go_on() {
+    if !may_mount() {
+        return;
+    }
     let storage = prepared();
     for engine in ENGINES {
         let rules = vec![within(0..4 * BLOCK, Kind::Read, EIO)];
@@ -149,6 +158,9 @@ fn told_by_intervals(events: &[Value], class: &str) -> (u64, u64, u64) {
 
 #[test]
 fn a_load_that_finds_no_space_ends_and_tells_what_it_wrote_before() {
+    if !may_mount() {
+        return;
+    }
     let storage = prepared();
     let blocks = 57;
     for engine in ENGINES {
@@ -186,6 +198,9 @@ fn assert_names_the_place(error: &Value, cause: &str) {
 
 #[test]
 fn errors_that_do_not_pass_end_the_load_with_their_class() {
+    if !may_mount() {
+        return;
+    }
     let storage = prepared();
     for (number, (errno, class)) in [
         (libc::EDQUOT, "disk-full"),
@@ -215,6 +230,9 @@ fn errors_that_do_not_pass_end_the_load_with_their_class() {
 
 #[test]
 fn when_every_operation_fails_the_load_ends() {
+    if !may_mount() {
+        return;
+    }
     let storage = prepared();
     for engine in ENGINES {
         for (answer, class, cause) in [
@@ -243,6 +261,9 @@ fn when_every_operation_fails_the_load_ends() {
 
 #[test]
 fn an_fsync_that_fails_at_the_end_is_an_error_of_the_run_and_the_result_stands() {
+    if !may_mount() {
+        return;
+    }
     let storage = prepared();
     storage.disk.obey(vec![every(Kind::Fsync, EIO)]);
     let changes = json!({"mode": "rndwr", "fsync_every": 0});
@@ -261,6 +282,9 @@ fn an_fsync_that_fails_at_the_end_is_an_error_of_the_run_and_the_result_stands()
 
 #[test]
 fn a_prepare_on_bad_storage_names_the_file_and_leaves_nothing_that_could_be_run() {
+    if !may_mount() {
+        return;
+    }
     for (rule, cause) in [
         (within(700_000..700_001, Kind::Write, EIO), "Input/output"),
         (every(Kind::Fsync, EIO), "Input/output"),
@@ -284,6 +308,9 @@ fn a_prepare_on_bad_storage_names_the_file_and_leaves_nothing_that_could_be_run(
 
 #[test]
 fn a_load_that_the_storage_never_answers_can_be_stopped() {
+    if !may_mount() {
+        return;
+    }
     let storage = prepared();
     for engine in ENGINES {
         storage.disk.hold();

@@ -15,6 +15,7 @@
 mod disk;
 mod pass;
 
+use std::fs::OpenOptions;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -55,6 +56,19 @@ pub struct Rule {
     pub kind: Kind,
     pub range: Range<u64>,
     pub answer: Answer,
+}
+
+/// Whether file systems of this process can be mounted; where tests must not be skipped, a failure.
+pub fn may_mount() -> bool {
+    let opened = OpenOptions::new().read(true).write(true).open("/dev/fuse");
+    assert!(
+        opened.is_ok() || std::env::var_os("PARIBUS_NO_SKIP").is_none(),
+        "this test needs /dev/fuse, and PARIBUS_NO_SKIP lets none be skipped"
+    );
+    if let Err(cause) = &opened {
+        eprintln!("skipped: /dev/fuse cannot be opened: {cause}");
+    }
+    opened.is_ok()
 }
 
 /// Faulty storage that still works, with the data of `harness::job` on it.
