@@ -15,14 +15,17 @@ hypothesis.settings.load_profile("paribus")
 ROOT = Path(__file__).parent.parent
 
 
-OF_THE_WHOLE_MACHINE = {  # files whose tests change settings of the kernel, or make control groups
+# Files whose tests change settings of the kernel, make control groups, or copy mounts into other namespaces.
+OF_THE_WHOLE_MACHINE = {
     "test_catalogue",
     "test_examples",
     "test_faults",
     "test_knobs",
+    "test_mounts",
     "test_process",
     "test_server_process",
     "test_ssh",
+    "test_tool_confinement",
 }
 
 
