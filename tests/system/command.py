@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 Filesystem = Callable[..., Path]
+PYTHON = str(Path(sys.executable).resolve())  # not in a clone below /tmp, which a confined program does not see
 RUN_ENDED = (0,)  # also where another load on this machine made so many trials invalid that nothing was judged
 
 
