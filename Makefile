@@ -56,14 +56,14 @@ check: $(DEV)/paribus ## format, lint, spelling, types, layers, wording, schemas
 packages:
 	@tests/packages
 
-test: packages $(DEV)/paribus ## the gate: `check`, the engine, a short real test of each capability; 9 minutes, 12 from a bare clone
+test: packages $(DEV)/paribus ## the gate: `check`, the engine, a short real test of each capability; 6 minutes, 8 from a bare clone
 	$(DEVBIN)/python tests/gate.py
 
-test-system: packages $(DEV)/paribus $(RELEASE) ## as root: all tests of an area, AREA=knobs storage servers remote serve lifecycle tools examples faults; 2 to 8 minutes each
+test-system: packages $(DEV)/paribus $(RELEASE) ## as root: all tests of an area, AREA=knobs storage servers remote serve lifecycle tools examples faults; 3 to 15 minutes each
 	@test -n "$(filter $(AREA),$(AREAS))" || { echo "name an area, such as: make test-system AREA=knobs (there are: $(AREAS))" >&2; exit 2; }
 	$(SYSTEM) tests/system/$(AREA)
 
-test-measured: packages $(DEV)/paribus $(RELEASE) ## as root, on a machine without other load: rates, times, memory, agreement with sysbench and fio; 10 minutes
+test-measured: packages $(DEV)/paribus $(RELEASE) ## as root, on a machine without other load: rates, times, memory, agreement with sysbench and fio; 5 minutes
 	cd engine && cargo test --release --quiet --locked --test measured
 	$(SYSTEM) tests/system/measured
 

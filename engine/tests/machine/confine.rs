@@ -160,7 +160,12 @@ fn no_program_only_tries_and_the_root_cannot_be_writable() {
     if !may_make_devices() {
         return;
     }
-    let run = |options: &[&str]| Command::new(binary()).args(options).output().unwrap();
+    let directory = disk_directory();
+    let run = |options: &[&str]| {
+        let mut command = Command::new(binary());
+        command.args(options).current_dir(directory.path());
+        command.output().unwrap()
+    };
     assert!(run(&["confine"]).status.success());
     let message = error(&run(&["confine", "--writable=/", "--", "true"]));
     assert!(message.contains("nothing read-only"), "{message}");

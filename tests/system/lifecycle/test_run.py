@@ -1,36 +1,23 @@
 """A plan carried out: what a person gets."""
 
 import dataclasses
-import json
 import os
 import signal
 import subprocess
 import time
-from collections import Counter
 from pathlib import Path
 
 import jsonschema
 import pytest
 from command import RUN_ENDED, Running
+from results import counting_arms, schema
 
 from paribus.analysis.diagnostics.plausibility import stated
-from paribus.model import TrialState
 from paribus.plausibility import of_cell
 from paribus.store import read
 from paribus.store.open import open_engine, store_url
 
 ROOT = Path(__file__).parents[3]
-
-
-def _schema(name: str) -> object:
-    return json.loads((ROOT / "schema" / f"{name}.json").read_text())
-
-
-def _counting_arms() -> Counter[tuple[int, str]]:
-    store = open_engine(store_url(None), create=False)
-    trials = read.trials(store, read.find(store, "last").id)
-    store.dispose()
-    return Counter((t.block, t.arm) for t in trials if t.state is not TrialState.SUPERSEDED)
 
 
 @pytest.mark.gate
@@ -45,19 +32,19 @@ def test_a_plan_ends_with_verdicts_a_report_and_no_data_left(paribus, plan, tmp_
     assert (listed["name"], listed["state"], listed["planned"]) == ("tiny", "done", 32)
 
 
-def test_json_is_one_document_that_fits_its_schema(paribus, plan) -> None:
+def test_json_is_one_document_that_fits_itsschema(paribus, plan) -> None:
     done = paribus("run", plan(), "--json")
-    jsonschema.validate(done.json, _schema("report"))
+    jsonschema.validate(done.json, schema("report"))
     again = paribus("report", "last", "--json")
     assert again.json == done.json
-    jsonschema.validate(paribus("status", "--json").json, _schema("status"))
-    jsonschema.validate(paribus("check", plan(), "--json").json, _schema("check"))
+    jsonschema.validate(paribus("status", "--json").json, schema("status"))
+    jsonschema.validate(paribus("check", plan(), "--json").json, schema("check"))
 
 
 def test_the_doctor_says_what_it_found_and_changes_nothing(paribus, tmp_path: Path) -> None:
     found = paribus("doctor", "--path", str(tmp_path), "--json")
     assert found.code == 0, found.err
-    jsonschema.validate(found.json, _schema("doctor"))
+    jsonschema.validate(found.json, schema("doctor"))
     states = {one["name"]: one["fitness"] for one in found.json["conditions"]}
     assert states["settings"] == states["path"] == "fit"
     assert found.json["fit"] == ("unfit" not in states.values())
@@ -99,7 +86,7 @@ def test_a_matrix_is_measured_at_every_point_and_read(paribus, tmp_path: Path) -
     plan.write_text(MATRIX.format(path=tmp_path))
     done = paribus("run", str(plan), "--json")
     assert done.code == 0, done.err
-    jsonschema.validate(done.json, _schema("report"))
+    jsonschema.validate(done.json, schema("report"))
     (matrix,) = done.json["matrices"]
     points = {(one["write_share"], p["small"], p["large"]): p for one in matrix["series"] for p in one["points"]}
     wanted = {(share, small, large) for share in (0, 0.5) for small in (0, 1, 4) for large in (0, 2) if small or large}
@@ -190,8 +177,8 @@ def test_a_signal_keeps_what_was_measured_and_resume_goes_on(paribus, plan, numb
     assert paribus("report").code == 0
     resumed = paribus("resume")
     assert resumed.code in RUN_ENDED, resumed.err
-    assert set(_counting_arms().values()) == {1}
-    assert len(_counting_arms()) == 32
+    assert set(counting_arms().values()) == {1}
+    assert len(counting_arms()) == 32
 
 
 @pytest.mark.gate
@@ -220,7 +207,7 @@ def test_an_experiment_is_carried_out_once_at_a_time(paribus, plan) -> None:
     assert "is running on this machine" in second.err
     assert paribus("status", "--json").json["experiments"][0]["state"] == "running"
     assert running.end().code in RUN_ENDED
-    assert set(_counting_arms().values()) == {1}
+    assert set(counting_arms().values()) == {1}
 
 
 def test_resume_refuses_what_is_done_and_another_plan(paribus, plan, tmp_path: Path) -> None:
@@ -266,4 +253,4 @@ def test_a_killed_engine_fails_its_trial_and_the_block_is_rerun(paribus, plan) -
     ended = running.end()
     assert ended.code in RUN_ENDED, ended.err
     assert "failed: the engine ended with code -9" in ended.err
-    assert set(_counting_arms().values()) == {1}
+    assert set(counting_arms().values()) == {1}

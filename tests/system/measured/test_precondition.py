@@ -10,7 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from command import RUN_ENDED, Done, Running
-from test_run import _counting_arms, _schema
+from results import counting_arms, schema
 
 from paribus.model import FailureClass, Purpose, Trial, TrialState
 from paribus.store import read
@@ -75,7 +75,7 @@ def _interrupted(running: Running) -> str:
 def test_data_is_preconditioned_first_and_the_report_says_how(paribus: Callable[..., Done], conditioned) -> None:
     done = paribus("run", conditioned(), "--json")
     assert done.code in RUN_ENDED, done.err
-    jsonschema.validate(done.json, _schema("report"))
+    jsonschema.validate(done.json, schema("report"))
     (first,) = _first()
     others = [trial for trial in _trials() if trial.purpose is not Purpose.PRECONDITION]
     assert (first.order, first.state) == (1, TrialState.DONE)
@@ -103,7 +103,7 @@ def test_what_never_becomes_steady_goes_on_and_is_told_loudly(paribus, condition
         target = tmp_path / f"report.{form}"
         assert paribus("report", "--format", form, "--output", str(target)).code == 0
         assert told in " ".join(target.read_text().split()), form
-    assert set(_counting_arms().values()) == {1}
+    assert set(counting_arms().values()) == {1}
 
 
 def test_the_check_tells_what_it_writes_and_how_long_it_takes(paribus, conditioned) -> None:
@@ -112,7 +112,7 @@ def test_the_check_tells_what_it_writes_and_how_long_it_takes(paribus, condition
     assert "32 trials in 16 blocks and 2 rounds" in done.out
     assert "preconditioning, 4 MiB in order, then at most 150 ms at random" in " ".join(done.out.split())
     document = paribus("check", conditioned(), "--json").json
-    jsonschema.validate(document, _schema("check"))
+    jsonschema.validate(document, schema("check"))
     (one,) = document["preconditioning"]
     assert (one["fills"], one["least_bytes"], one["most_s"]) == (2, 8 * 2**20, 3.0)
 
@@ -135,7 +135,7 @@ def test_ctrl_c_leaves_nothing_and_resuming_preconditions_from_the_start(paribus
     assert resumed.code in RUN_ENDED, resumed.err
     assert resumed.err.count("preconditioning w: round ") == 40
     assert [(t.state, t.supersedes) for t in _first()] == [(TrialState.SUPERSEDED, None), (TrialState.DONE, 1)]
-    assert set(_counting_arms().values()) == {1}
+    assert set(counting_arms().values()) == {1}
 
 
 def test_what_was_preconditioned_is_so_again_after_an_interruption(paribus, conditioned) -> None:
@@ -150,7 +150,7 @@ def test_what_was_preconditioned_is_so_again_after_an_interruption(paribus, cond
     later = [t for t in _trials() if t.order > again.order or (t.started or 0) > (again.started or 0)]
     assert all(t.started is None or t.started >= again.ended for t in later)
     assert [one["trial"] for one in resumed.json["preconditioned"]] == [before.order, again.order]
-    assert set(_counting_arms().values()) == {1}
+    assert set(counting_arms().values()) == {1}
 
 
 def test_an_engine_killed_meanwhile_begins_again(paribus, conditioned) -> None:

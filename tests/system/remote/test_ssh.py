@@ -3,21 +3,18 @@
 import re
 import signal
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command import RUN_ENDED, Running, settings_of
+from results import counting_arms
 from ssh_target import SshTarget
 from waiting import wait_for
 
 from paribus.engine.find import binary
 from paribus.errors import Unreachable
 from paribus.hosts.ssh import SshHost
-from paribus.model import TrialState
-from paribus.store import read
-from paribus.store.open import open_engine, store_url
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 
@@ -26,7 +23,6 @@ COMBINATION = """
 name = "deadline"
 settings = { "block.scheduler" = "mq-deadline", "vm.compaction_proactiveness" = 33 }
 """
-UNCOUNTED = (TrialState.SUPERSEDED, TrialState.SPARED)
 
 
 @pytest.fixture
@@ -42,10 +38,7 @@ def over_ssh(plan: Callable[..., str], loop: str) -> Callable[..., str]:
 
 
 def _arms_count_once(planned: int) -> None:
-    store = open_engine(store_url(None), create=False)
-    trials = read.trials(store, read.find(store, "last").id)
-    store.dispose()
-    counting = Counter((t.block, t.arm) for t in trials if t.state not in UNCOUNTED)
+    counting = counting_arms()
     assert set(counting.values()) == {1}
     assert len(counting) == planned
 

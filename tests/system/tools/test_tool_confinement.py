@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command import RUN_ENDED, Done, Running
+from command import PYTHON, RUN_ENDED, Done, Running
 
 from paribus.store import read as stored
 from paribus.store.open import open_engine, store_url
@@ -168,7 +168,7 @@ def test_fio_on_a_link_that_is_flipped_between_two_trials_is_refused(device: str
 def test_a_command_cannot_write_elsewhere(run, tmp_path: Path, script: str, words: str) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
-    done = run(COMMAND.format(python=sys.executable, script=script.format(outside=outside)))
+    done = run(COMMAND.format(python=PYTHON, script=script.format(outside=outside)))
     assert done.code == 3
     assert words.format(outside=outside) in done.err.replace("\n", " ")
     assert not list(outside.iterdir())
@@ -200,7 +200,7 @@ def test_without_the_right_to_unshare_trials_record_it_and_options_are_checked_a
         argv = [*drop, sys.executable, "-m", "paribus.cli.main", "run", plan]
         return subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False)
 
-    done = unprivileged(_plan(tmp_path, COMMAND.format(python=sys.executable, script='print("rate: 1000")')))
+    done = unprivileged(_plan(tmp_path, COMMAND.format(python=PYTHON, script='print("rate: 1000")')))
     facts = _facts()
     assert facts, done.stderr
     assert all("cannot create a mount namespace" in fact for fact in facts)

@@ -2,12 +2,11 @@
 
 import os
 import signal
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from command import RUN_ENDED, Running
+from command import PYTHON, RUN_ENDED, Running
 from ssh_target import SshTarget
 
 from paribus.model import Measurement, TrialState
@@ -67,7 +66,7 @@ def _plan(tmp_path: Path, workload: str, trial: str = "200ms", settle: str = "10
 def _command(tmp_path: Path, script: str = SCRIPT) -> str:
     path = tmp_path / "load.py"
     path.write_text(script)
-    return COMMAND.format(python=sys.executable, script=path)
+    return COMMAND.format(python=PYTHON, script=path)
 
 
 def _measured(state: TrialState = TrialState.DONE) -> list[dict[str, Measurement]]:
