@@ -9,15 +9,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import web_samples as samples
 from command import Done, Filesystem, end_all, run_paribus
 from devices import new_loop
 from hostile_target import HostileTarget
 from others import VARIABLE, Others
+from sqlalchemy.engine import Engine as Store
 from ssh_target import SshTarget
 
 from paribus.databases import Instance
 from paribus.engine.find import binary
 from paribus.hosts.local import LocalHost
+from paribus.store.open import open_engine, store_url
 
 
 @pytest.fixture
@@ -70,6 +73,15 @@ def place() -> Iterator[Path]:
     (folder / "data").mkdir()
     yield folder
     shutil.rmtree(folder)
+
+
+@pytest.fixture
+def long_list(tmp_path: Path) -> Store:
+    """The store that `paribus serve` shows, with a list of a few hundred experiments."""
+    made = open_engine(store_url(str(tmp_path / "paribus.db")), create=True)
+    for number in range(300):
+        samples.begin(made, 2, f"a long name of experiment {number}", f"20260101-{number:06}-abcd")
+    return made
 
 
 @contextlib.contextmanager

@@ -5,14 +5,13 @@ import os
 import resource
 import select
 import socket
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from watched import Serving
 
-PATIENCE_S = 60.0  # a condition that is not met by then never is
+PATIENCE_S = 60.0  # an answer that has not come by then never comes
 
 HEADER_BEGUN = b"GET / HTTP/1.1\r\nHost: localh"
 MALFORMED = (
@@ -104,14 +103,14 @@ def trickle(peers: Sequence[socket.socket]) -> None:
             peer.send(b"a")
 
 
-def wait_until(condition: Callable[[], bool], every_s: float = 0.2) -> bool:
-    """Whether the condition is met in time."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(every_s)
-    return True
+def received(stream: socket.socket, until: bytes) -> bytes:
+    """What comes of a stream up to these bytes."""
+    text = b""
+    while until not in text:
+        more = stream.recv(2**20)
+        assert more, "the stream has ended"
+        text += more
+    return text
 
 
 def processor_s(pid: int) -> float:

@@ -10,6 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
+from urllib.error import HTTPError
 
 
 class Serving:
@@ -29,6 +30,13 @@ class Serving:
         with urllib.request.urlopen(urllib.request.Request(address, headers=known), timeout=20) as answer:
             text: str = answer.read().decode()
             return text
+
+    def shows_its_list(self) -> bool:
+        """Whether the owner is shown the list of experiments."""
+        try:
+            return "<!doctype html>" in self.get("/")
+        except (OSError, HTTPError):
+            return False
 
     def interrupt(self, number: int = signal.SIGINT) -> tuple[float, str]:
         """Ctrl-C, or another signal; how long it took to end, and what it said beside the URL."""

@@ -1,5 +1,6 @@
 """Ends that nobody planned: told truthfully, with the machine restored."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -8,19 +9,19 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from command import RUN_ENDED, Done, Running, run_paribus
+from waiting import wait_for
 
 from paribus.engine.find import binary
 from paribus.model import TrialState
 from paribus.store import read
 from paribus.store.open import open_engine, store_url
 
-WAIT_S = 60.0
+A_USER = 60_123  # of whom nothing else runs: all processes of a user count against his limit
 
 
 def _children(pid: int) -> list[int]:
@@ -83,26 +84,25 @@ def test_a_journal_that_is_deleted_meanwhile_is_told_and_all_is_restored(plan) -
 
 
 @pytest.fixture
-def nobodys() -> Iterator[Path]:
-    """A folder of the user nobody."""
+def users_folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
-        os.chown(name, 65534, 65534)
+        os.chown(name, A_USER, A_USER)
         yield Path(name)
 
 
 @pytest.mark.root
 @pytest.mark.usefixtures("as_root")
-def test_a_limit_of_threads_is_told_wherever_it_is_met(plan, nobodys: Path) -> None:
+def test_a_limit_of_threads_is_told_wherever_it_is_met(plan, users_folder: Path) -> None:
     """As a user whose processes are counted, which those of root are not; a capability lets it read Python."""
-    path = nobodys / "plan.toml"
-    path.write_text(Path(plan()).read_text().replace(str(Path(plan()).parent), str(nobodys)))
+    path = users_folder / "plan.toml"
+    path.write_text(Path(plan()).read_text().replace(str(Path(plan()).parent), str(users_folder)))
     rights = "+dac_override,+dac_read_search"
-    user = ["--reuid=65534", "--clear-groups", f"--inh-caps={rights}", f"--ambient-caps={rights}"]
-    engine = shutil.copy(binary(), nobodys)  # the clone may be in a folder that only root can pass
-    own = {"HOME": str(nobodys), "PARIBUS_STATE": str(nobodys / "state"), "PARIBUS_ENGINE": engine}
+    user = [f"--reuid={A_USER}", "--clear-groups", f"--inh-caps={rights}", f"--ambient-caps={rights}"]
+    engine = shutil.copy(binary(), users_folder)  # the clone may be in a folder that only root can pass
+    own = {"HOME": str(users_folder), "PARIBUS_STATE": str(users_folder / "state"), "PARIBUS_ENGINE": engine}
     codes = set()
     for most in range(1, 60, 3):
-        words = ["run", str(path), "--store", str(nobodys / f"{most}.db")]
+        words = ["run", str(path), "--store", str(users_folder / f"{most}.db")]
         limited = ["setpriv", *user, "--", "prlimit", f"--nproc={most}", "--"]
         argv = [*limited, sys.executable, "-m", "paribus.cli.main", *words]
         done = subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False, env=os.environ | own)
@@ -119,9 +119,9 @@ def test_a_limit_of_threads_is_told_wherever_it_is_met(plan, nobodys: Path) -> N
 
 def test_a_signal_during_the_report_is_told_as_such(plan) -> None:
     """The machine is restored by then, and all is measured."""
-    for _ in range(5):
+    for ended in range(5):
         run = Running("run", plan())
-        _wait_until_done()
+        wait_for(lambda ended=ended: _number_ended() > ended, "the experiment is done")  # type: ignore[misc]
         run.signal(signal.SIGTERM)
         done = run.end()
         assert "Traceback" not in done.err
@@ -133,22 +133,13 @@ def test_a_signal_during_the_report_is_told_as_such(plan) -> None:
     pytest.fail("no signal came in time")
 
 
-def _wait_until_done() -> None:
-    """Wait until the newest experiment of the store has ended."""
-    deadline = time.monotonic() + WAIT_S
-    path = os.environ["PARIBUS_STORE"]
-    before: int | None = None
-    while time.monotonic() < deadline:
-        try:
-            with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as store:
-                states = [row[0] for row in store.execute("SELECT state FROM experiment ORDER BY started")]
-        except sqlite3.OperationalError:  # it is not there yet
-            states = []
-        before = before if before is not None else len(states)
-        if len(states) > 0 and states[-1] == "done" and (before == 0 or len(states) > before):
-            return
-        time.sleep(0.01)
-    raise AssertionError("the experiment did not end")
+def _number_ended() -> int:
+    """The number of experiments of the store that are done."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{os.environ['PARIBUS_STORE']}?mode=ro", uri=True)) as store:
+            return int(store.execute("SELECT count(*) FROM experiment WHERE state = 'done'").fetchone()[0])
+    except sqlite3.OperationalError:  # it is not there yet
+        return 0
 
 
 def _into(words: str, plan: Path) -> Done:

@@ -2,16 +2,18 @@
 
 import contextlib
 import functools
+import os
 import signal
-import time
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from command import RUN_ENDED, Done, Running, queue_of, settings_of
+from command import PYTHON, RUN_ENDED, Done, Running, queue_of, settings_of
 from network_server import NetworkServer, network_server
 from ssh_target import HERE, THERE, SshTarget, wait_until_reachable
+from waiting import wait_for
 
 from paribus.engine.find import binary
 from paribus.hosts.ssh import SshHost
@@ -86,13 +88,6 @@ def _read_ahead(device: str) -> str:
     return (queue_of(device) / "read_ahead_kb").read_text()
 
 
-def _wait_until(holds: Callable[[], bool], patience_s: float, what: str) -> None:
-    deadline = time.monotonic() + patience_s
-    while not holds():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.1)
-
-
 @pytest.mark.parametrize("server", ["mariadb", "postgres"], indirect=True)
 def test_the_load_comes_from_one_machine_and_settings_are_tried_on_the_other(
     paribus: Paribus, plan: Callable[..., str], server: NetworkServer, target: SshTarget, loop: str
@@ -155,10 +150,19 @@ def test_conditions_of_the_load_are_set_and_read_back_on_the_load_host(
     assert all("paribus-engine" in change.address for change in changes)
 
 
+@pytest.fixture
+def busy_processors() -> Iterator[None]:
+    """Other work on every processor of this machine, which is target and load host at once."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(len(os.sched_getaffinity(0))):
+            stack.callback(stack.enter_context(subprocess.Popen([PYTHON, "-c", "while True: pass"])).kill)
+        yield
+
+
+@pytest.mark.usefixtures("busy_processors")
 def test_a_saturated_load_host_makes_trials_invalid_and_is_named(
     paribus: Paribus, plan: Callable[..., str], target: SshTarget
 ) -> None:
-    """Server and load share the processors of this machine, and eight connections without a pause take them all."""
     done = paribus("run", plan(threads="threads = [8]"))
     assert done.code in RUN_ENDED, done.err
     stored = _stored()
@@ -176,10 +180,10 @@ def _lost_under_load(plan: Callable[..., str], target: SshTarget, server: Networ
     """An experiment whose load host is lost in mid-transaction, and whose target is restored since."""
     before = _read_ahead(loop)
     running = Running("run", plan(threads="threads = [4]", workload="oltp_read_write"))
-    _wait_until(lambda: _read_ahead(loop) != before, 60, "no setting was changed")
+    wait_for(lambda: _read_ahead(loop) != before, "a setting is changed")
     target.cut_link()
-    _wait_until(lambda: _read_ahead(loop) == before, 90, "the target was not restored while the load host was lost")
-    _wait_until(lambda: not server.databases, 60, "open transactions of the lost load host keep the database")
+    wait_for(lambda: _read_ahead(loop) == before, "the target is restored while its load host is lost")
+    wait_for(lambda: not server.databases, "the open transactions of the lost load host leave the database")
     assert running.goes_on()
     return running
 

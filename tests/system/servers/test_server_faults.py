@@ -3,14 +3,14 @@
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from command import RUN_ENDED, Running
 from served import experiment, nothing_is_left, plan_on, running_below, trials
 from small_disk import SmallDisk
+from waiting import wait_for
 
 from paribus.engine.find import binary
 from paribus.engine.protocol import MysqlServer, SqlJob
@@ -43,13 +43,6 @@ def disk(place: Path, as_root: None) -> Iterator[SmallDisk]:
     made.remove()
 
 
-def _wait_until(holds: Callable[[], object], patience_s: float = 60) -> None:
-    deadline = time.monotonic() + patience_s
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 def _pid(place: Path) -> int:
     """The server's process."""
     argv = ["pgrep", "--full", f"^[^ ]*(mariadbd|postgres) .*{place}/data"]
@@ -80,7 +73,7 @@ def _is_resumed(place: Path) -> None:
 @pytest.mark.root
 def test_a_disk_that_fills_while_data_is_made_ends_it_in_the_servers_words(paribus, place, disk, kind) -> None:
     running = Running("run", plan_on(place, kind, LIVE[kind], LARGE))
-    _wait_until(lambda: _rows_come_in(place))
+    wait_for(lambda: _rows_come_in(place), "rows come in")
     disk.fill()
     done = running.end()
     assert done.code == 3
@@ -150,7 +143,7 @@ def test_a_table_that_is_dropped_under_load_ends_it_and_is_there_again_after_res
 @BOTH
 def test_a_server_that_is_killed_while_data_is_made_ends_it(paribus, place, kind) -> None:
     running = Running("run", plan_on(place, kind, LIVE[kind], LARGE))
-    _wait_until(lambda: _rows_come_in(place))
+    wait_for(lambda: _rows_come_in(place), "rows come in")
     os.kill(_pid(place), signal.SIGKILL)
     done = running.end()
     assert done.code == 3
@@ -162,9 +155,9 @@ def test_a_server_that_is_killed_while_data_is_made_ends_it(paribus, place, kind
 def test_a_controller_that_is_killed_while_data_is_made_leaves_no_server_and_is_resumed(paribus, place) -> None:
     workload = 'kind = "oltp_update_index"\ntable_size = 300_000\nthreads = [2]'
     running = Running("run", plan_on(place, "mariadb", LIVE["mariadb"], workload))
-    _wait_until(lambda: _rows_come_in(place))
+    wait_for(lambda: _rows_come_in(place), "rows come in")
     running.signal(signal.SIGKILL)
     running.end()
-    _wait_until(lambda: not running_below(place))
+    wait_for(lambda: not running_below(place), "the server ends")
     assert paribus("undo").code == 0
     _is_resumed(place)

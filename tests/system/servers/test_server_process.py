@@ -1,11 +1,8 @@
 """Conditions of a private server's processes: seen from outside while the experiment runs."""
 
 import os
-import shutil
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,16 +24,6 @@ CONDITIONS = """
 """
 
 
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder that other users can pass."""
-    folder = Path(tempfile.mkdtemp(prefix="paribus-process-", dir="/var/tmp"))
-    folder.chmod(0o755)
-    (folder / "data").mkdir()
-    yield folder
-    shutil.rmtree(folder)
-
-
 def _text(path: Path) -> str:
     try:
         return path.read_text()
@@ -53,6 +40,14 @@ def _parents() -> dict[int, int]:
     return parents
 
 
+def _descendants(roots: set[int], parents: dict[int, int]) -> set[int]:
+    """The processes and all that come from them."""
+    members = set(roots)
+    while more := {pid for pid, parent in parents.items() if parent in members} - members:
+        members |= more
+    return members
+
+
 def _servers(place: Path) -> set[int]:
     """The processes of the server that has its data below a folder."""
     parents = _parents()
@@ -62,9 +57,7 @@ def _servers(place: Path) -> set[int]:
         for pid, program in programs.items()
         if program in ("postgres", "mariadbd") and str(place) in _text(Path(f"/proc/{pid}/cmdline"))
     }
-    while more := {pid for pid, parent in parents.items() if parent in members} - members:
-        members |= more
-    return members
+    return _descendants(members, parents)
 
 
 def _line(text: str, start: str) -> str:
@@ -87,7 +80,7 @@ def test_conditions_reach_every_process_of_a_private_server(place: Path, kind: s
                 files = _line(limits, "Max open files").split()[3]
                 seen.add((_line(status, "Cpus_allowed_list").split()[1], files))
                 outside[pid] += "/paribus-server" not in groups
-        for pid in _parents():
+        for pid in _descendants({run.pid}, _parents()):
             if _text(Path(f"/proc/{pid}/cmdline")).replace("\0", " ").rstrip().endswith("paribus-engine run"):
                 engines.add(_line(_text(Path(f"/proc/{pid}/status")), "Cpus_allowed_list").partition("\t")[2])
         time.sleep(0.02)

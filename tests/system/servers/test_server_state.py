@@ -1,10 +1,8 @@
 """The state of a private server around its trials: its counters, its rest, its cache, its data."""
 
 import dataclasses
-import shutil
 import statistics
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -42,16 +40,6 @@ OF_INNODB = {
     "server_row_lock_waited_s_per_s",
     "server_threads_running",
 }
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder that other users can pass."""
-    folder = Path(tempfile.mkdtemp(prefix="paribus-state-", dir="/var/tmp"))
-    folder.chmod(0o755)
-    (folder / "data").mkdir()
-    yield folder
-    shutil.rmtree(folder)
 
 
 def _plan(place: Path, kind: str, workload: str, **protocol: object) -> str:
