@@ -65,7 +65,7 @@ def _followed(path: Path) -> Path:
             return path
         owner = path.lstat().st_uid
         if not _is_trusted(owner):
-            raise PermissionError(0, f"it is a link that {_user_name(owner)} made")
+            raise PermissionError(0, f"it is a link that {user_name(owner)} made")
         target = path.parent / path.readlink()
         if path.is_relative_to("/proc") and not target.exists():
             return path
@@ -120,12 +120,12 @@ def distrust_entry(path: Path) -> str:
         status = path.lstat()
     except FileNotFoundError:
         return ""
-    return "" if _is_trusted(status.st_uid) else f"{path} belongs to {_user_name(status.st_uid)}"
+    return "" if _is_trusted(status.st_uid) else f"{path} belongs to {user_name(status.st_uid)}"
 
 
 def _distrust(path: Path, status: os.stat_result) -> str:
     if not _is_trusted(status.st_uid):
-        return f"belongs to {_user_name(status.st_uid)}"
+        return f"belongs to {user_name(status.st_uid)}"
     if stat.S_ISLNK(status.st_mode) or (status.st_uid == _ROOT and status.st_mode & stat.S_ISVTX):
         return ""
     if status.st_mode & stat.S_IWOTH:
@@ -140,7 +140,8 @@ def _is_trusted(user: int) -> bool:
     return user in (_ROOT, effective_user) or (effective_user == _ROOT and os.environ.get("SUDO_UID") == str(user))
 
 
-def _user_name(user: int) -> str:
+def user_name(user: int) -> str:
+    """The name of a user, or his number where the machine has no name for it, as in a container."""
     try:
         return pwd.getpwuid(user).pw_name
     except KeyError:
@@ -153,7 +154,7 @@ def _is_private(status: os.stat_result) -> bool:
         group = grp.getgrgid(status.st_gid)
     except KeyError:
         return False
-    owner = _user_name(status.st_uid)
+    owner = user_name(status.st_uid)
     return group.gr_name == owner and all(name == owner for name in group.gr_mem)
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from paribus.files import distrust, replacing, write_whole
+from paribus.files import distrust, replacing, user_name, write_whole
 
 NOBODY = 65534
+WITHOUT_A_NAME = 4_000_000_000
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -109,3 +110,7 @@ def test_a_folder_of_root_where_each_has_entries_is_trusted_and_one_of_another_u
     os.chown(shared / "mine", 0, NOBODY)
     (shared / "mine").chmod(0o775)
     assert "written by its group" in distrust(shared / "mine")
+
+
+def test_a_user_without_a_name_is_called_by_his_number() -> None:
+    assert (user_name(0), user_name(WITHOUT_A_NAME)) == ("root", f"user {WITHOUT_A_NAME}")

@@ -1,12 +1,13 @@
 """Data folders of experiments, created, listed and removed by the engine of their machine."""
 
-import getpass
 import json
+import os
 import socket
 
 from paribus.engine.protocol import DataFolder, DataFolderMade, DataFolders, Event
 from paribus.engine.run import understand
 from paribus.errors import EngineError
+from paribus.files import user_name
 from paribus.hosts.transport import Host
 
 _LONG_S = 3600.0  # what is removed may be large
@@ -14,7 +15,7 @@ _LONG_S = 3600.0  # what is removed may be large
 
 def controller() -> str:
     """The user and the machine that run experiments here, as manifests name them."""
-    return f"{getpass.getuser()}@{socket.gethostname()}"
+    return f"{user_name(os.geteuid())}@{socket.gethostname()}"
 
 
 def make(host: Host, binary: str, path: str, experiment: str, plan: str) -> None:
