@@ -192,7 +192,7 @@ fn a_file_size_limit_ends_the_load_of(engine: &str) {
     let directory = disk_directory();
     prepare(directory.path(), json!({}));
     let mut command = Command::new("sh");
-    command.args(["-c", &format!("ulimit -f 64; exec {} run", binary())]);
+    command.args(["-c", "ulimit -f 64; exec \"$0\" run", binary()]);
     let mut limited = Engine::spawn(command);
     limited.send(&job(
         directory.path(),

@@ -179,14 +179,9 @@ fn a_change_that_cannot_be_written_is_not_journalled() {
     let place = Place::new();
     let mut command = std::process::Command::new("sh");
     let journals = place.journals();
-    command.args([
-        "-c",
-        &format!(
-            "ulimit -f 1; exec {} journal --directory {}",
-            crate::harness::binary(),
-            journals.display()
-        ),
-    ]);
+    command
+        .args(["-c", "ulimit -f 1; exec \"$0\" journal --directory \"$1\""])
+        .args([crate::harness::binary(), journals.to_str().unwrap()]);
     let mut keeper = Engine::spawn(command);
     keeper.send(&json!({"open": {"experiment": "e", "addresses": [], "global": false}}));
     keeper.wait_for("opened");
