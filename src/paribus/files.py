@@ -141,7 +141,7 @@ def _is_trusted(user: int) -> bool:
 
 
 def user_name(user: int) -> str:
-    """The name of a user, or his number where the machine has no name for it, as in a container."""
+    """The name of a user, or "user 1234" where the machine has no name for this number, as in a container."""
     try:
         return pwd.getpwuid(user).pw_name
     except KeyError:

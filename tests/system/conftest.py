@@ -94,10 +94,8 @@ def _formatted(kind: str, image: Path) -> Iterator[str]:
 @pytest.fixture
 def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshTarget]:
     """A machine to reach over SSH."""
-    folder = tmp_path / "target"
-    folder.mkdir()
-    made = SshTarget(folder)
-    monkeypatch.setenv("PATH", f"{made.path}:{os.environ['PATH']}")
+    made = SshTarget(tmp_path / "target")
+    monkeypatch.setenv("PATH", str(made.path), prepend=os.pathsep)
     yield made
     made.remove()
 
@@ -105,10 +103,8 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshTarge
 @pytest.fixture
 def db1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HostileTarget]:
     """A machine to reach over SSH that answers as a test wants."""
-    folder = tmp_path / "db1"
-    folder.mkdir()
-    made = HostileTarget(folder)
-    monkeypatch.setenv("PATH", f"{made.path}:{os.environ['PATH']}")
+    made = HostileTarget(tmp_path / "db1")
+    monkeypatch.setenv("PATH", str(made.path), prepend=os.pathsep)
     yield made
     made.stop()
 

@@ -48,6 +48,7 @@ def _run(*argv: str) -> None:
 
 def make_access(folder: Path, name: str, address: str, port: int) -> Path:
     """Keys of a host and of its user, and a folder with an `ssh` that knows both, to be found first in PATH."""
+    folder.mkdir(exist_ok=True)
     for key in ("host_key", "user_key"):
         _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / key))
     (folder / "ssh_config").write_text(SSH_CONFIG.format(name=name, address=address, port=port, folder=folder))

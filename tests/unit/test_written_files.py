@@ -112,5 +112,5 @@ def test_a_folder_of_root_where_each_has_entries_is_trusted_and_one_of_another_u
     assert "written by its group" in distrust(shared / "mine")
 
 
-def test_a_user_without_a_name_is_called_by_his_number() -> None:
+def test_a_user_without_a_name_is_called_by_number() -> None:
     assert (user_name(0), user_name(WITHOUT_A_NAME)) == ("root", f"user {WITHOUT_A_NAME}")

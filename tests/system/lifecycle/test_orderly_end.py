@@ -21,7 +21,7 @@ from paribus.model import TrialState
 from paribus.store import read
 from paribus.store.open import open_engine, store_url
 
-A_USER = 60_123  # of whom nothing else runs: all processes of a user count against his limit
+A_USER = 60_123  # for this test alone: a limit counts all processes of a user
 
 
 def _children(pid: int) -> list[int]:
