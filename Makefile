@@ -11,7 +11,7 @@ PACKAGE := pyproject.toml paribus.data/scripts/paribus $(ENGINE)
 RELEASE := engine/target/release/paribus-engine
 # Real loads are measured with the engine that users have.
 SYSTEM  := PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python -m pytest -q
-AREAS   := knobs servers remote serve lifecycle tools examples faults
+AREAS   := knobs storage servers remote serve lifecycle tools examples faults
 
 # The tests start the command thousands of times: without its compiled modules each start takes a quarter more.
 unexport PYTHONDONTWRITEBYTECODE
@@ -59,7 +59,7 @@ packages:
 test: packages $(DEV)/paribus ## the gate: `check`, the engine, a short real test of each capability; 6 minutes, 8 from a bare clone
 	$(DEVBIN)/python tests/gate.py
 
-test-system: packages $(DEV)/paribus $(RELEASE) ## as root: all tests of an area, AREA=knobs servers remote serve lifecycle tools examples faults; 3 to 15 minutes each
+test-system: packages $(DEV)/paribus $(RELEASE) ## as root: all tests of an area, AREA=knobs storage servers remote serve lifecycle tools examples faults; 3 to 15 minutes each
 	@test -n "$(filter $(AREA),$(AREAS))" || { echo "name an area, such as: make test-system AREA=knobs (there are: $(AREAS))" >&2; exit 2; }
 	$(SYSTEM) tests/system/$(AREA)
 
@@ -67,13 +67,14 @@ test-measured: packages $(DEV)/paribus $(RELEASE) ## as root, on a machine witho
 	cd engine && cargo test --release --quiet --locked --test measured
 	$(SYSTEM) tests/system/measured
 
-proof: packages $(DEV)/paribus $(RELEASE) ## long tests: properties with new examples, Miri and sanitizers, power cuts of a virtual machine, knobs of another kernel, MySQL
-	@tests/packages qemu-system-x86_64=qemu-system-x86 nbdkit=nbdkit
+proof: packages $(DEV)/paribus $(RELEASE) ## long tests: properties with new examples, Miri and sanitizers, power cuts of a virtual machine, knobs of another kernel, MySQL, TPC-C
 	PARIBUS_EXPLORE=1 $(DEVBIN)/python -m pytest -q -n 2 tests/property
+	PARIBUS_EXPLORE=1 $(SYSTEM) tests/system/storage
 	$(DEVBIN)/python proof/sanitizers/run.py
 	$(DEVBIN)/python proof/power_cut/run.py
 	$(DEVBIN)/python proof/other_kernel/run.py
 	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python proof/mysql/run.py
+	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python proof/tpcc/run.py
 
 field: $(BIN)/paribus ## import five published reports, judge them, and check their advice against their own numbers
 	$(BIN)/python examples/field/run.py
@@ -82,7 +83,6 @@ soak: packages $(BIN)/paribus ## start and end a private server 1,000 times, eve
 	$(BIN)/python proof/soak/run.py
 
 campaign: packages $(DEV)/paribus $(RELEASE) ## as root: 1,000 faults of every kind, and whether the machine is restored after each; about two hours
-	@tests/packages qemu-system-x86_64=qemu-system-x86 nbdkit=nbdkit
 	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python tests/system/faults/campaign.py
 
 upgrade: $(DEV)/paribus ## renew the versions in tests/requirements.txt

@@ -29,6 +29,9 @@ OF_THE_WHOLE_MACHINE = {
 }
 
 
+IN_A_SANDBOX = {"test_layouts", "test_sandbox", "test_stacks"}  # files whose tests share a virtual machine
+
+
 class _Scheduling(LoadScopeScheduling):
     """Two tests go on at once, but not two that change the machine as a whole or share the link to a target."""
 
@@ -36,6 +39,8 @@ class _Scheduling(LoadScopeScheduling):
         file, _, name = nodeid.partition("::")
         if Path(file).stem in OF_THE_WHOLE_MACHINE or "over_ssh" in name:
             return "the machine"
+        if Path(file).stem in IN_A_SANDBOX:
+            return "the sandbox"  # which is started once
         return "browser" if "system/serve/" in file else nodeid  # its pages are made once
 
 

@@ -58,8 +58,11 @@ def complete(results: Path, cases: Sequence[Case], experiment: Callable[[Case, P
         print(text, file=sys.stderr, flush=True)
 
 
-def run(plan_text: str, folder: Path) -> Row:
-    """Run a plan as a user would; its report, its time, and the effect over all load levels if it was judged."""
+def run(plan_text: str, folder: Path, *, whole_report: bool = False) -> Row:
+    """Run a plan as a user would; its report, its time, and the effect over all load levels if it was judged.
+
+    `whole_report`: also keep the effects and selections of the report.
+    """
     plan = folder / "plan.toml"
     plan.write_text(plan_text)
     command = [sys.executable, "-m", "paribus", "run", str(plan), "--json", "--report", str(folder / "report.html")]
@@ -76,6 +79,7 @@ def run(plan_text: str, folder: Path) -> Row:
         "trials": report["trials"],
         "effect": whole[0] if whole else None,
         "notes": report["notes"],
+        **({"report": {key: report[key] for key in ("effects", "selections")}} if whole_report else {}),
     }
 
 

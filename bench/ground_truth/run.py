@@ -1,15 +1,17 @@
 """Whether verdicts are true: experiments whose answer is set by a throttle, on a real disk with a neighbour.
 
-    sudo python bench/ground_truth/run.py --results bench/ground_truth/campaigns/NAME.jsonl [--only N]
+    sudo python bench/ground_truth/run.py --results bench/ground_truth/campaigns/NAME.jsonl [--only N] [--segment S]
 
 A control group limits the writes per second, so the true ratio of two settings is known exactly. Twenty experiments
 compare 5,000 with 5,000 writes per second. Ten each compare 5,000 with 3 % less, 3 % more, 5 % less and 10 % more.
 Beside half of them a second process makes random load. Each experiment is judged by Paribus, and the same trials by
 the field's practice: one setting first, then the other, a difference when it exceeds 2 %. An interrupted campaign
-continues with the experiments that are not in its results yet; `--table` prints what it found.
+continues with the experiments that are not in its results yet; `--table` prints what it found. With `--segment` the
+throttle is toggled under one load, in segments of so many seconds.
 """
 
 import argparse
+import functools
 import math
 import random
 import subprocess
@@ -58,6 +60,9 @@ margin = "{margin}"
 rounds = 10
 seed   = {seed}
 """
+TOGGLED = """segment = "{segment_s}s"
+wash_out = false
+"""
 
 
 @dataclass(frozen=True)
@@ -91,12 +96,14 @@ def neighbour(path: Path, seed: int, *, wanted: bool) -> Iterator[None]:
         beside.wait()
 
 
-def experiment(case: Case, folder: Path) -> campaign.Row:
+def experiment(case: Case, folder: Path, segment_s: float | None = None) -> campaign.Row:
     """Carry it out as a user would, beside somebody else where wanted, and read the report."""
     other = round(BASE * (1 + case.ratio))
     plan = PLAN.format(
         path=folder, base=BASE, other=other, levels=list(LEVELS), trial=TRIAL_S, margin=MARGIN, seed=case.number
     )
+    if segment_s is not None:
+        plan += TOGGLED.format(segment_s=segment_s)
     with neighbour(folder, case.number, wanted=case.neighbour):
         result = campaign.run(plan, folder)
     return result | {"true": math.log(other / BASE), "practice": as_practised(folder / "store.db")}
@@ -125,10 +132,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--results", type=Path, required=True, help="where the campaign's results are kept")
     asked.add_argument("--only", type=int, help="so many of the cases")
+    asked.add_argument("--segment", type=float, help="seconds of each segment; default: whole trials")
     asked.add_argument("--table", action="store_true", help="only print the table")
     options = asked.parse_args(arguments)
     if not options.table:
-        campaign.complete(options.results, cases()[: options.only], experiment)
+        carry_out = functools.partial(experiment, segment_s=options.segment)
+        campaign.complete(options.results, cases()[: options.only], carry_out)
     rows = campaign.read(options.results)
     print(table.text(rows))
     return 0 if table.holds(rows) else 1

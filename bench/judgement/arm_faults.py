@@ -4,15 +4,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from experiments import BY_LEVEL, CLAIMS, Laboratory, Observation, count, share_of
+from experiments import BY_LEVEL, CLAIMS, Laboratory, Observation, count, schedule, share_of
 
 from paribus.analysis.paired.decision import next_look
 from paribus.analysis.paired.effect_change import EffectChange, effect_change
 from paribus.analysis.paired.finding import Pairs
 from paribus.analysis.paired.stalls import stalls_of
 from paribus.model import Verdict
-from paribus.stats.generator import Noise
+from paribus.stats.diagnostics import equal_counts_p
+from paribus.stats.generator import Noise, draw
 from paribus.stats.huber import Array
+from paribus.trial.blocks import MOST_RERUNS
 
 _LOSS = float(np.log(0.7))
 _MACHINES = {
@@ -22,6 +24,7 @@ _MACHINES = {
 }
 _TAIL = 0.05  # share of slow trials
 _LEAST_LOSS, _MOST_LOSS = 0.05, 0.30  # of a slow trial, log ratios
+_SUSPICIOUS = 0.05  # of the check of unusable trials
 
 
 @dataclass(frozen=True)
@@ -117,3 +120,35 @@ def changing(n: int, seed: int) -> Iterator[Observation]:
     ):
         share = share_of(count(n, (seed, 28, which), simulate), ("changes",), n)
         yield Observation(f"{name}: the effect is seen to change", share, low, high)
+
+
+def selecting(n: int, seed: int) -> Iterator[Observation]:
+    """Observe claims where an arm makes its own slowest trials unusable, and those without the mark *suspect*."""
+    for which, share in enumerate((0.02, 0.05, 0.1, 0.2)):
+        seen = count(n, (seed, 33, which), _selected(Laboratory(), share))
+        claims = share_of(seen, ("claim", "suspect claim"), n)
+        yield Observation(f"B's slowest {share:.0%} of trials are unusable: any claim", claims)
+        unmarked = share_of(seen, ("claim",), n)
+        yield Observation(f"B's slowest {share:.0%} of trials are unusable: not marked suspect", unmarked, high=0.10)
+
+
+def _selected(lab: Laboratory, share: float) -> Callable[[np.random.Generator], str | None]:
+    """Simulate experiments of equal arms in which blocks with a slow trial of B are made again, at most twice."""
+
+    def simulate(rng: np.random.Generator) -> str | None:
+        order, level = schedule(int(rng.integers(2**31)), lab.pairs, lab.levels)
+        attempts = draw(lab.noise, rng, np.repeat(level, 2 * (1 + MOST_RERUNS))).reshape(len(level), -1, 2)
+        baseline, compared = attempts[..., 0], attempts[..., 1]
+        slow = compared < np.quantile(compared, share)
+        usable = ~slow.all(axis=1)
+        first = np.argmax(~slow, axis=1)[:, None]
+        difference = np.take_along_axis(compared - baseline, first, axis=1)[:, 0]
+        finding = replace(lab, pairs=int(usable.sum())).judge(Pairs(difference[usable], order[usable], level[usable]))[
+            1
+        ]
+        if finding.verdict not in CLAIMS:
+            return None
+        faults = int(slow[np.arange(len(slow)), 0].sum())
+        return "suspect claim" if equal_counts_p(faults, 0) < _SUSPICIOUS else "claim"
+
+    return simulate

@@ -95,7 +95,7 @@ class BusyLaboratory:
             np.where(sign > 0, second - first, first - second) + effect,
             sign,
             level[valid] % LEVELS,
-            other_load=other if np.std(other) > LITTLE_OTHER_LOAD else None,
+            covariates=other[:, None] if np.std(other) > LITTLE_OTHER_LOAD else None,
         )
         counts = range(2 * LOOK_PAIRS, len(valid) + 1, LOOK_PAIRS)
         number, finding = decide(pairs, self.lab.question(), counts)

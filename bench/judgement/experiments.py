@@ -105,6 +105,8 @@ class Observation:
     @property
     def bound(self) -> str:
         """The bounds as text."""
+        if self.low == 0 and self.high == 1:
+            return "none"
         if self.low == 0:
             return f"at most {self.high * 100:g} %"
         return f"{self.low * 100:g} to {self.high * 100:g} %" if self.high < 1 else f"at least {self.low * 100:g} %"

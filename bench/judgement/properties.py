@@ -9,10 +9,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import screens
-from arm_faults import changing, stalls
+from arm_faults import changing, selecting, stalls
 from background import BusyLaboratory, quiet, scenarios
+from carry_over import carry_over
 from experiments import BY_LEVEL, CLAIMS, LOOK_PAIRS, MARGIN, Laboratory, Observation, Share, count, share_of
+from first_pairs import first_pairs
 from load_levels import single_level
+from selection import selection
+from toggling import toggling
 
 from paribus.analysis.paired.decision import decide, next_look
 from paribus.analysis.paired.finding import Pairs, Question
@@ -252,9 +256,9 @@ def screening(n: int, seed: int) -> Iterator[Observation]:
         effects = np.zeros(screens.FACTORS)
         effects[: len(real)] = real
         detections = Counter[int]()
-        false = 0
+        differences, false = screens.differences_of(screens.quiet()), 0
         for number in range(n):
-            findings, _ = screens.screen(np.random.default_rng([seed, 20, which, number]), screens.quiet(), effects)
+            findings, _ = screens.screen(np.random.default_rng([seed, 20, which, number]), differences, effects)
             claims = {index for index, finding in enumerate(findings) if finding.verdict in screens.CLAIMS}
             true_claims = {
                 index for index in claims if effects[index] and (findings[index].estimate > 0) == (effects[index] > 0)
@@ -271,8 +275,8 @@ def confirmation(n: int, seed: int) -> Iterator[Observation]:
     none = np.zeros(screens.FACTORS)
 
     def campaign(rng: np.random.Generator) -> str | None:
-        findings, _ = screens.screen(rng, screens.quiet(), none)
-        return "claim" if screens.confirm(rng, screens.quiet(), none, findings) else None
+        findings, _ = screens.screen(rng, screens.differences_of(screens.quiet()), none)
+        return "claim" if screens.confirm(rng, Laboratory(noise=screens.quiet()), none, findings)[0] else None
 
     claims = share_of(count(n, (seed, 21), campaign), ("claim",), n)
     yield Observation("screen of 20 and confirmation, none real: any claim", claims, high=0.05)
@@ -326,4 +330,9 @@ PROPERTIES = (
     Property(26, "stalls of an arm", 500, stalls),
     Property(27, "one load level", 300, single_level),
     Property(28, "effect that changes", 300, changing),
+    Property(29, "carry-over", 300, carry_over),
+    Property(30, "rounds by the first pairs", 300, first_pairs),
+    Property(31, "toggling", 300, toggling),
+    Property(32, "best of eight", 45, selection),
+    Property(33, "selection of trials", 500, selecting),
 )

@@ -37,7 +37,7 @@ class _Ended:
     memory_bytes: int
 
 
-def _run(argv: list[str]) -> _Ended:
+def run_program(argv: list[str]) -> _Ended:
     """A program to its end, with what it and nobody else used."""
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen(argv, stdout=said)
@@ -62,6 +62,11 @@ def _ours(
         load=Load(outstanding=connections),
         measure_s=seconds,
     )
+    return run_job(job)
+
+
+def run_job(job: Job) -> list[Any]:
+    """The events of the engine for a job, and what it used."""
     process = subprocess.Popen([binary(), "run"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin and process.stdout
     process.stdin.write(job.model_dump_json() + "\n")
@@ -104,7 +109,7 @@ def ours_prepares(server: Server, rows: int, tables: int = 1, *, anew: bool = Fa
 
 def _sysbench(server: Server, *arguments: str) -> _Ended:
     options = [f"--mysql-socket={server.address.socket}", "--mysql-user=root", f"--mysql-db={DATABASE}"]
-    return _run(["sysbench", *options, *arguments])
+    return run_program(["sysbench", *options, *arguments])
 
 
 def sysbench(server: Server, mix: str, connections: int, seconds: int, rows: int) -> Ran:
@@ -134,7 +139,7 @@ def _pg(server: Server, *arguments: str) -> _Ended:
     socket = Path(server.address.socket or "")
     port = socket.name.rpartition(".")[2]
     where = ["--host", str(socket.parent), "--port", port, "--username", server.address.user]
-    return _run([_program(server), *where, *arguments, DATABASE])
+    return run_program([_program(server), *where, *arguments, DATABASE])
 
 
 def _program(server: Server) -> str:

@@ -105,7 +105,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="paribus-bench-", dir=options.directory) as folder:
         Path(folder).chmod(0o755)
         with mariadb(folder) as server:
-            all_kept &= compare(server, "sysbench", sysbench, ("point_select", "read_write"), (8, 64), options)
+            all_kept &= compare(server, "sysbench", sysbench, ("point_select", "read_write"), (1, 8, 64), options)
             all_kept &= loading(server, options)
             crowd(server, options)
         with postgres(folder) as server:

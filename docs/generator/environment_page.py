@@ -17,6 +17,10 @@ VARIABLES = {
         "`/run/paribus` for root, else `$XDG_RUNTIME_DIR/paribus`, where that is another file system; else `copies` "
         "below the journals",
     ),
+    "PARIBUS_SANDBOX": (
+        "The directory of sandboxes and of the systems that they boot.",
+        "`/var/lib/paribus/sandbox` for root, else `~/.local/share/paribus/sandbox`",
+    ),
     "PARIBUS_ENGINE": (
         "The path of the program `paribus-engine`. Over SSH, Paribus copies this program to the target; name one that "
         "was built for the target where its processors are of another architecture.",

@@ -20,6 +20,7 @@ DOCUMENTS = {
     "clean": ["paribus clean --json"],
     "import": ["paribus import FILE… --json"],
     "export": ["paribus export --json"],
+    "sandbox": ["paribus sandbox up --json", "paribus sandbox status --json"],
     "job": [],
     "event": [],
 }

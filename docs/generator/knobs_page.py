@@ -14,14 +14,20 @@ from paribus.mechanisms import MECHANISMS
 from paribus.model import Knob
 
 _SUBSYSTEMS = {
-    "block": "I/O of the block device under test (`target.device`).",
+    "block": "I/O of the disks under test: `target.device`, or all disks that `target.path` lies on. `block.top.NAME` "
+    "is the same setting of the device on top of them, which the file system lies on.",
     "cgroup": "Limits of a control group that Paribus creates for the load or the private server, and removes.",
     "cpu": "Clock frequency of the processors.",
+    "event": "Whether an event of the plan happens in a trial, such as a backup beside the load.",
     "irq": "Interrupts of the controller of the device under test.",
     "kernel": "Process scheduler and other settings below `/proc/sys/kernel`.",
+    "sysctl": "Files below `/proc/sys` that have no entry of their own.",
+    "sysfs": "Files below `/sys` that have no entry of their own.",
     "thp": "Transparent huge pages.",
+    "layout": "What lies between `target.devices` and the files, built for each application.",
     "module": "Parameters of kernel modules that can be written while the module is loaded.",
     "modprobe": "Parameters of kernel modules that are given when the module is loaded.",
+    "md": "Software RAID below `target.path` or of a layout. On a layout these are set anew after each build.",
     "mount": "Mount options of the file system below `target.path`.",
     "process": "Conditions that the load or the private server is started with.",
     "sqlite": "Pragmas of SQLite, for plans with `kind = \"sqlite\"` in `[database]`.",
@@ -31,6 +37,7 @@ _TAKES_EFFECT = {
     "live": "at once, also under load",
     "restart": "at the next start of the process or server; each application has a start of its own",
     "remount": "when the file system is mounted; Paribus unmounts it and mounts it again",
+    "rebuild": "when it is built; the disks are wiped before and after, and the data is made anew",
     "reload": "when the module is loaded; Paribus unloads it and loads it again",
 }
 _VALUES = {
@@ -41,6 +48,7 @@ _VALUES = {
     "size": 'a size, such as `"256MiB"`',
     "limit": '`"max"`, a number, or a size such as `"100MiB"`',
     "cores": '`"max"`, or a number of processors such as 1.5',
+    "layout": "a table of layers, such as `{ md = { level = 10 }, xfs = {} }`",
     "share_or_size": 'a share such as `"20%"`, or a size such as `"256MiB"`',
 }
 
@@ -63,10 +71,11 @@ def _variables() -> str:
 
 def _mechanisms() -> str:
     lines = [
-        f"| {mechanism.name} | {literal(mechanism.explanation)} | {_codes(mechanism.counters)} |"
+        f"| {mechanism.name} | {literal(mechanism.explanation)} | {_codes(mechanism.counters)} | "
+        f"{'' if mechanism.leaves_state else 'yes'} |"
         for mechanism in MECHANISMS.values()
     ]
-    return "\n".join(["| mechanism | meaning | counters |", "|---|---|---|", *lines])
+    return "\n".join(["| mechanism | meaning | counters | leaves nothing |", "|---|---|---|---|", *lines])
 
 
 def _subsystem(knob: Knob) -> str:

@@ -23,11 +23,12 @@ _FILES = {
     "/var/lib/paribus/paribus.db, ~/.local/share/paribus/paribus.db": "The store of experiments, for root and for "
     "other users.",
     "/var/lib/paribus/journal/, ~/.local/state/paribus/journal/": "The journals of changed settings, on the target.",
+    "/var/lib/paribus/sandbox/, ~/.local/share/paribus/sandbox/": "Sandboxes, and the systems that they boot.",
     "paribus-data/": "The data of experiments, below target.path of a plan.",
 }
 _EXAMPLES = (
     ("Check a plan, then carry it out:", ("paribus check examples/first.toml", "paribus run examples/first.toml")),
-    ("Write the report of the last experiment:", ("paribus report last --format html -o report.html",)),
+    ("Write the report of the last experiment:", ("paribus report last -o report.html",)),
     ("Restore what a crash left changed:", ("paribus undo",)),
 )
 _ASCII = str.maketrans({"…": "...", "–": "-", "—": "-", "−": "-", "µ": "u", "×": "x", "“": '"', "”": '"', "’": "'"})

@@ -16,8 +16,12 @@ from paribus.units import show_size
 _LINKS = {
     "TargetTable": "table-target",
     "LoadTable": "table-load",
+    "SandboxTable": "table-sandbox",
     "DatabaseTable": "table-database",
+    "OwnRow": "tables-knobname",
+    "HealthRow": "tables-healthname",
     "CombinationTable": "tables-combination",
+    "EventTable": "tables-event",
     "PreconditionTable": "table-precondition-of-a-workload",
     "ProtocolTable": "table-protocol",
     "LimitsTable": "table-limits",

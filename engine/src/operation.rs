@@ -7,6 +7,8 @@ pub enum OperationKind {
     Fsync,
     /// A transaction of a database; `Statements` counts its contents.
     Transaction,
+    /// A transaction of the kind with this number, of a workload with several.
+    TransactionOf(usize),
 }
 
 /// The index of one of a worker's concurrent operations: 0 to `slots() - 1`.

@@ -1,4 +1,4 @@
-"""A real MySQL server: an experiment on it carried to a verdict, and every course of caching_sha2_password.
+"""A real MySQL server: experiments on it carried to their end, and every course of caching_sha2_password.
 
 The machine's own database is MariaDB, which is near MySQL and is not MySQL: other variables, another way of making
 data, another method of proving a password. The server is Debian's from sid, run where it was unpacked.
@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from package import PACKAGE, NotToBeHad, fetch
 from pydantic import SecretStr
@@ -34,7 +35,13 @@ program = "{program}"
 [database.settings]
 innodb_buffer_pool_size = "64MiB"
 [factors]
-"mysql.innodb_flush_log_at_trx_commit" = [1, 2]
+"mysql.innodb_flush_log_at_trx_commit" = {levels}
+{load}
+rounds = 2
+margin = "50%"
+placebo = false
+"""
+OLTP = """
 [[workload]]
 kind = "oltp_read_write"
 table_size = 5000
@@ -42,9 +49,20 @@ threads = [2]
 [protocol]
 trial = "300ms"
 settle = "100ms"
-rounds = 2
-margin = "50%"
-placebo = false
+"""
+TPCC = """
+[[event]]
+at = "1s"
+do = "kill-server"
+[[workload]]
+kind = "tpcc"
+warehouses = 1
+partitions = 2
+threads = [8]
+verify = true
+[protocol]
+trial = "4s"
+settle = "1s"
 """
 ATTEMPTS = 3  # other work on this machine may make too many trials invalid
 PASSWORD = "proof of a password"  # noqa: S105  of a server that lives for seconds
@@ -53,8 +71,26 @@ USER = "CREATE USER 'sha2'@'{host}' IDENTIFIED WITH caching_sha2_password BY '{p
 
 def experiment(program: Path, folder: Path) -> Iterator[tuple[str, str]]:
     """What was asked of this server, and its verdict."""
+    for effect in _report_of(program, folder / "oltp", [1, 2], OLTP)["effects"]:
+        yield f"{effect['factor']}: {effect['baseline']} -> {effect['arm']}", effect["verdict"]
+
+
+def crash(program: Path, folder: Path) -> Iterator[tuple[str, str]]:
+    """TPC-C on a server that is killed in each trial: the acknowledged orders that each level loses."""
+    arms = _report_of(program, folder / "tpcc", [1, 0], TPCC)["tpcc"]
+    lost = {arm["arm"]: arm["lost"] for arm in arms}
+    if lost["1"] or not lost["0"]:
+        raise AssertionError(f"acknowledged New-Orders that were lost, by level: {lost}")
+    for arm in arms:
+        rate = f"{arm['new_orders_per_minute']['value']:,.0f} New-Orders a minute"
+        yield f"{arm['factor']} = {arm['arm']}", f"{rate}, {arm['lost']:,} lost in {len(arm['trials'])} crashes"
+
+
+def _report_of(program: Path, folder: Path, levels: list[int], load: str) -> dict[str, Any]:
+    """Run a plan to its end; its report."""
+    folder.mkdir(mode=0o755)
     plan = folder / "plan.toml"
-    plan.write_text(PLAN.format(path=folder / "data", program=program))
+    plan.write_text(PLAN.format(path=folder / "data", program=program, levels=levels, load=load))
     (folder / "data").mkdir()
     environment = os.environ | {"PARIBUS_STATE": str(folder / "state"), "PARIBUS_STORE": str(folder / "paribus.db")}
     command = [sys.executable, "-m", "paribus.cli.main", "run", str(plan), "--json"]
@@ -64,10 +100,10 @@ def experiment(program: Path, folder: Path) -> Iterator[tuple[str, str]]:
             break
     if done.returncode != 0:
         raise AssertionError(f"paribus run ended with {done.returncode}: {done.stderr[-2000:]}")
-    for effect in json.loads(done.stdout)["effects"]:
-        yield f"{effect['factor']}: {effect['from']} -> {effect['to']}", effect["verdict"]
     if left := list((folder / "data").iterdir()):
         raise AssertionError(f"left behind: {left}")
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
 
 
 def logins(program: Path, folder: Path) -> Iterator[tuple[str, str]]:
@@ -124,7 +160,7 @@ def main() -> int:
             print(f"no {PACKAGE} to prove anything with: {error}", file=sys.stderr)
             return 1
         print(subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.strip())
-        for proof in (logins, experiment):
+        for proof in (logins, experiment, crash):
             print(f"\n| {proof.__name__} | outcome |\n| --- | --- |")
             for asked, outcome in proof(program, folder):
                 print(f"| {asked} | {outcome} |", flush=True)

@@ -21,6 +21,7 @@
     │   ├── ServerWouldNotStart      not with these settings; carries its last words
     │   ├── ServerGone               it ended, or the connection to it was lost
     │   └── QueryRefused             the server said no; carries its words
+    ├── SandboxError        exit 3   a virtual machine for trying layouts cannot be made or reached
     ├── DrawingFailed       exit 3   a chart could not be drawn
     ├── Inapplicable        exit 3   what an experiment showed must not be set here: not decided, or another machine
     ├── LimitReached        exit 3   a limit of the plan was reached; the machine was restored
@@ -168,6 +169,10 @@ class QueryRefused(DatabaseError):
         self.kind = kind
         self.code = code
         self.words = server_message
+
+
+class SandboxError(ParibusError):
+    """A virtual machine for trying layouts cannot be made, started or reached."""
 
 
 class DrawingFailed(ParibusError):

@@ -25,7 +25,7 @@ NOISE = (
     "\x00\x01\x02\ufffd\ufffd",
 )
 NO_NUMBERS = ("nan", "-nan", "inf", "-inf", "1e400", "9" * 400, "1e-5", "0x1p3", "١٢", "12.5.7", "--", "")
-often = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+often = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 every_report = pytest.mark.parametrize("path", REPORTS, ids=name_of)
 every_log = pytest.mark.parametrize("path", LOGS, ids=name_of)
 

@@ -23,7 +23,7 @@ NOISE = (
     "\x00\x01\x02\ufffd\ufffd",
 )
 NO_NUMBERS = ("nan", "-nan", "inf", "1e400", "9" * 400, "0x1p3", "١٢", "12.5.7", "#")
-often = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+often = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 every_log = pytest.mark.parametrize("path", MACHINE, ids=name_of)
 every_tool = pytest.mark.parametrize("path", TOOLS, ids=name_of)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +13,8 @@ from typing import Any
 Filesystem = Callable[..., Path]
 PYTHON = str(Path(sys.executable).resolve())  # not in a clone below /tmp, which a confined program does not see
 RUN_ENDED = (0,)  # also where another load on this machine made so many trials invalid that nothing was judged
+_MOST_RESUMED = 10
+_STARVED = re.compile(r"the last with: the load completed no operation.*paribus resume (?P<experiment>\S+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -31,17 +34,22 @@ def argv_of(*arguments: str, with_report: bool = False) -> list[str]:
     return [sys.executable, "-m", "paribus.cli.main", *arguments, *no_report]
 
 
-def run_paribus(*arguments: str, with_report: bool = False, **env: str) -> Done:
-    """Run the command to its end."""
-    done = subprocess.run(
-        argv_of(*arguments, with_report=with_report),
-        env=os.environ | env,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    return Done(done.returncode, done.stdout, done.stderr)
+def run_paribus(*arguments: str, with_report: bool = False, patience_s: float = 900.0, **env: str) -> Done:
+    """Run the command to its end; an experiment whose short trials other tests starved is continued as it advises."""
+    for _ in range(_MOST_RESUMED):
+        ended = subprocess.run(
+            argv_of(*arguments, with_report=with_report),
+            env=os.environ | env,
+            capture_output=True,
+            text=True,
+            timeout=patience_s,
+            check=False,
+        )
+        starved = _STARVED.search(ended.stderr)
+        if starved is None:
+            break
+        arguments = ("resume", starved["experiment"])
+    return Done(ended.returncode, ended.stdout, ended.stderr)
 
 
 _running: list["Running"] = []

@@ -13,6 +13,7 @@ import web_samples as samples
 from command import Done, Filesystem, end_all, run_paribus
 from devices import new_loop
 from hostile_target import HostileTarget
+from lab_sandbox import LabSandbox
 from others import VARIABLE, Others
 from sqlalchemy.engine import Engine as Store
 from ssh_target import SshTarget
@@ -21,6 +22,14 @@ from paribus.databases import Instance
 from paribus.engine.find import binary
 from paribus.hosts.local import LocalHost
 from paribus.store.open import open_engine, store_url
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Iterator[LabSandbox]:
+    """A virtual machine with four limited disks and others; its tests are one group (tests/conftest.py)."""
+    made = LabSandbox(f"t{os.getpid()}", packages=["zfs-dkms"] if "PARIBUS_EXPLORE" in os.environ else [])
+    yield made
+    made.remove()
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ LEVELS: dict[str, tuple[Value, ...]] = {
     "kernel.sched_base_slice_ns": (2_000_000, 4_000_000),
     "kernel.sched_cfs_bandwidth_slice_us": (4000, 10_000),
     "kernel.sched_migration_cost_ns": (0, 5_000_000),
+    "md.speed_limit_max": (100_000, 200_000),
+    "md.speed_limit_min": (1000, 2000),
     "mount.allocsize": ("64k", "dynamic"),
     "mount.commit": (1, 60, 5, 30),
     "mount.logbufs": (2, 8),

@@ -1,10 +1,12 @@
 """Experiments on servers, for tests: the plan, what became of its trials, and whether anything is left."""
 
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from command import Running
 from sqlalchemy.engine import Engine as Store
 
 from paribus.errors import ParibusError
@@ -13,6 +15,7 @@ from paribus.store import read
 from paribus.store.open import open_engine, store_url
 
 Found = TypeVar("Found")
+_MOST_TRIALS = 12  # a server of a busy machine may come back after the end of its trial
 OLTP = 'kind = "oltp_update_index"\ntable_size = 2000\nthreads = [2]'
 
 
@@ -56,6 +59,24 @@ def done_count() -> int:
 def measured() -> dict[int, dict[str, Measurement]]:
     """What each trial of the last experiment measured, by its order."""
     return _of_the_last(lambda store, last: read.summaries(store, last.id))
+
+
+def trials_with(
+    running: Running, metric: str, are_enough: Callable[[dict[int, dict[str, Measurement]]], bool] = bool
+) -> dict[int, dict[str, Measurement]]:
+    """What was measured in the trials that have this metric, by their order.
+
+    The experiment runs until they are enough, one by default, and is interrupted.
+    """
+    found: dict[int, dict[str, Measurement]] = {}
+    for _ in range(_MOST_TRIALS):
+        running.wait_for("trial ")
+        found = {order: values for order, values in measured().items() if metric in values}
+        if are_enough(found):
+            break
+    running.signal(signal.SIGINT)
+    assert running.end().code == 130
+    return found
 
 
 def changes() -> dict[int, list[Change]]:

@@ -16,6 +16,7 @@ from paribus.errors import ParibusError, Problem
 from paribus.imports.claims import read_claims
 from paribus.imports.rules import read_rules
 from paribus.knobs.catalog import load
+from paribus.knobs.catalog.own_rows import rows_in_file
 from paribus.plan.form.parse import parse
 from paribus.registry import workload_kinds
 from paribus.workloads import jobs  # noqa: F401  # registers the kinds of workload
@@ -108,8 +109,13 @@ def _parse_command(arguments: list[str], *, whole: bool = True) -> None:
 
 def _is_plan(text: str) -> bool:
     """Whether a TOML text is a plan or a part of one, rather than import rules, claims or a project file."""
-    tables = {"target", "database", "factors", "hold", "combination", "workload", "protocol", "limits"}
+    tables = {"target", "database", "factors", "hold", "combination", "event", "workload", "protocol", "limits"}
     return bool(tables & tomllib.loads(text).keys())
+
+
+def _is_rows(text: str) -> bool:
+    """Whether a TOML text is a file of knobs."""
+    return all(isinstance(row, dict) and {"get", "summary"} <= row.keys() for row in tomllib.loads(text).values())
 
 
 def _plan_problems(text: str) -> tuple[Problem, ...]:
@@ -150,6 +156,9 @@ def test_plans_in_documents_are_valid(block: Block, tmp_path: Path) -> None:
         return
     file = tmp_path / "document.toml"
     file.write_text(block.text, encoding="utf-8")
+    if _is_rows(block.text):
+        assert rows_in_file(file)
+        return
     (read_claims if "claim" in tomllib.loads(block.text) else read_rules)(file)
 
 

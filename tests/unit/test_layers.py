@@ -21,6 +21,7 @@ BELOW_LAB = {
     "stats",
     "plausibility",
     "imports",
+    "sandbox",
 }
 
 MAY_IMPORT = {
@@ -33,11 +34,12 @@ MAY_IMPORT = {
     "databases": {"hosts", "engine"},
     "parsers": set(),
     "workloads": {"engine", "parsers"},
-    "plan": {"knobs.catalog", "knobs.guard", "stats"},
+    "plan": {"knobs.catalog", "knobs.guard", "knobs.layouts", "stats"},
     "trial": {"knobs", "databases", "workloads", "parsers", "engine", "hosts", "stats"},
     "analysis": {"stats", "plausibility"},
     "imports": {"parsers", "store"},
     "report": set(),
+    "sandbox": {"hosts"},
     "export": {"report"},
     "experiment": {"plan", "trial", "store", "analysis", "stats"},
     "lab": BELOW_LAB,

@@ -5,6 +5,7 @@
 
 use paribus_engine::db::error::{DbError, DbResult};
 use paribus_engine::db::mysql::answer::MySqlAnswer;
+use paribus_engine::db::mysql::collect::Collected;
 use paribus_engine::db::mysql::ending::Status;
 use paribus_engine::db::mysql::login::{LoginStep, MySqlLogin};
 use paribus_engine::db::mysql::results::Progress;
@@ -36,7 +37,7 @@ fn fed(short_ends: bool, bytes: &[u8], piece: usize) -> Vec<DbResult<Progress>> 
             held.drain(..taken);
             match progress {
                 Ok(Progress::Partial) => break,
-                Ok(Progress::Whole(_)) => answer.restart(),
+                Ok(Progress::Whole(_)) => answer.restart(Collected::Binary),
                 Ok(Progress::RefuseFile(_)) => {}
                 Err(_) => {
                     told.push(progress);
@@ -81,6 +82,7 @@ pub fn login(data: &[u8]) {
         },
         tls_ca: None,
         timeout_s: 1.0,
+        outage_s: 0.0,
     };
     let mut login = MySqlLogin::new(&server);
     let mut packets = Given(bytes);

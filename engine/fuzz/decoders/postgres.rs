@@ -68,6 +68,7 @@ pub fn login(bytes: &[u8]) {
         tls: Tls::Off,
         tls_ca: None,
         timeout_s: 1.0,
+        outage_s: 0.0,
     };
     let mut login = PostgresLogin::new(&server, false);
     let (mut start, mut out) = (0, Vec::new());

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::server::Server;
 use super::{mysql, postgres};
 
+/// A day.
+const LONGEST_S: f64 = 86_400.0;
+
 /// A database and its address.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "driver", rename_all = "lowercase")]
@@ -36,6 +39,15 @@ impl Database {
             Database::Mysql(server) => server.address(mysql::USUAL_PORT),
             Database::Postgres(server) => server.address(postgres::USUAL_PORT),
         }
+    }
+
+    /// The same database, for statements that may take hours, such as those on whole tables.
+    pub fn patient(&self) -> Database {
+        let mut database = self.clone();
+        if let Database::Mysql(server) | Database::Postgres(server) = &mut database {
+            server.timeout_s = LONGEST_S;
+        }
+        database
     }
 
     /// The same database, with at most `seconds` for each answer.

@@ -16,6 +16,7 @@ pub mod sqlite;
 pub mod statement;
 pub mod stream;
 mod tls;
+pub mod values;
 
 use std::os::fd::BorrowedFd;
 
@@ -25,6 +26,7 @@ use argument::Arguments;
 use error::DbResult;
 use server::Server;
 use statement::Statement;
+use values::Values;
 
 /// The result of an executed statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -65,6 +67,9 @@ pub trait Connection: Sized + Send {
     /// Processes the received bytes without waiting; `None` while the answer is incomplete. After
     /// an error the connection stays usable unless the error kind is a lost connection.
     fn receive(&mut self) -> DbResult<Option<Answer>>;
+
+    /// The rows of the last answer, where its statement returns values.
+    fn values(&self) -> &Values;
 
     /// Executes one statement given as text, and waits for it. For preparing and administering;
     /// never used for measured operations.

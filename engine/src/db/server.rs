@@ -39,6 +39,9 @@ pub struct Server {
     /// The time limit for connecting, and for any answer outside measured operations.
     #[serde(default = "a_minute")]
     pub timeout_s: f64,
+    /// How long a load waits for a server that is away, before it ends with an error.
+    #[serde(default)]
+    pub outage_s: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use super::{Connection, Execution, Rows, mysql, postgres, sqlite};
 use crate::db::database::Database;
 
 pub enum Session {
-    Sqlite(sqlite::SqliteConnection),
+    Sqlite(Box<sqlite::SqliteConnection>),
     Mysql(Box<mysql::MySqlConnection>),
     Postgres(Box<postgres::PostgresConnection>),
 }
@@ -21,6 +21,7 @@ impl Session {
         match database {
             Database::Sqlite(file) => {
                 sqlite::SqliteConnection::open(file, &[], Execution::Text, create)
+                    .map(Box::new)
                     .map(Session::Sqlite)
             }
             Database::Mysql(server) => open(server).map(Box::new).map(Session::Mysql),

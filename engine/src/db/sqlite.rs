@@ -15,6 +15,7 @@ use rusqlite::{ErrorCode, OpenFlags, Statement as Prepared, ToSql};
 use super::argument::{Argument, Arguments};
 use super::error::{DbError, DbErrorKind, DbResult};
 use super::statement::Statement;
+use super::values::Values;
 use super::{Answer, Execution, Rows};
 use crate::db::database::SqliteFile;
 
@@ -36,6 +37,7 @@ pub struct SqliteConnection {
     statements: Vec<(Statement, String)>,
     execution: Execution,
     text: String,
+    values: Values,
 }
 
 impl SqliteConnection {
@@ -63,6 +65,7 @@ impl SqliteConnection {
                 .collect(),
             execution,
             text: String::new(),
+            values: Values::default(),
         };
         let first = FIRST
             .iter()
@@ -100,18 +103,24 @@ impl SqliteConnection {
         let Some((template, sql)) = self.statements.get(statement) else {
             return Err(DbError::no_statement(statement));
         };
+        let returned = template.returns_values.then_some(&mut self.values);
         match self.execution {
             Execution::Prepared => {
                 let mut prepared = self.connection.prepare_cached(sql).map_err(failed)?;
-                run(&mut prepared, arguments)
+                run(&mut prepared, arguments, returned)
             }
             Execution::Text => {
                 self.text.clear();
                 template.write(arguments, false, &mut self.text);
                 let mut prepared = self.connection.prepare(&self.text).map_err(failed)?;
-                run(&mut prepared, Arguments::NONE)
+                run(&mut prepared, Arguments::NONE, returned)
             }
         }
+    }
+
+    /// The rows of the last statement that returns values.
+    pub fn values(&self) -> &Values {
+        &self.values
     }
 
     /// Checks that a statement can be executed.
@@ -139,7 +148,11 @@ impl SqliteConnection {
     }
 }
 
-fn run(prepared: &mut Prepared<'_>, arguments: Arguments<'_>) -> DbResult<Answer> {
+fn run(
+    prepared: &mut Prepared<'_>,
+    arguments: Arguments<'_>,
+    returned: Option<&mut Values>,
+) -> DbResult<Answer> {
     for (index, argument) in arguments.iter().enumerate() {
         prepared
             .raw_bind_parameter(index + 1, Bound(argument))
@@ -149,10 +162,27 @@ fn run(prepared: &mut Prepared<'_>, arguments: Arguments<'_>) -> DbResult<Answer
         let rows = prepared.raw_execute().map_err(failed)? as u64;
         return Ok(Answer { rows });
     }
+    let columns = prepared.column_count();
     let mut result = prepared.raw_query();
     let mut rows = 0;
-    while result.next().map_err(failed)?.is_some() {
+    let Some(values) = returned else {
+        while result.next().map_err(failed)?.is_some() {
+            rows += 1;
+        }
+        return Ok(Answer { rows });
+    };
+    values.clear();
+    values.set_columns(columns);
+    while let Some(row) = result.next().map_err(failed)? {
         rows += 1;
+        for column in 0..columns {
+            match row.get_ref(column).map_err(failed)? {
+                ValueRef::Null => values.null(),
+                ValueRef::Integer(value) => values.int(value),
+                ValueRef::Real(value) => values.float(value),
+                ValueRef::Text(text) | ValueRef::Blob(text) => values.text(text),
+            }
+        }
     }
     Ok(Answer { rows })
 }

@@ -47,6 +47,8 @@ impl StatementKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
     pub kind: StatementKind,
+    /// Whether the rows of its answer are needed, and not only their number.
+    pub returns_values: bool,
     /// The text around the parameters: one piece more than there are parameters.
     pieces: Vec<String>,
 }
@@ -55,7 +57,16 @@ impl Statement {
     pub fn new(kind: StatementKind, sql: &str) -> Statement {
         Statement {
             kind,
+            returns_values: false,
             pieces: split(sql),
+        }
+    }
+
+    /// A statement whose rows are needed.
+    pub fn with_values(sql: &str) -> Statement {
+        Statement {
+            returns_values: true,
+            ..Statement::new(StatementKind::Read, sql)
         }
     }
 

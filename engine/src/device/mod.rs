@@ -5,6 +5,8 @@
 
 mod facts;
 pub mod identity;
+pub mod stacked;
 pub mod users;
 
 pub use identity::DeviceIdentity;
+pub use stacked::{Driver, StackedDevice};

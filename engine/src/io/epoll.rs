@@ -38,6 +38,12 @@ impl Epoll {
             .map_err(|cause| failed("add a socket to", &cause.into()))
     }
 
+    /// Stops watching a socket that stays open.
+    pub fn remove(&mut self, socket: impl AsFd) -> Result<()> {
+        epoll::delete(&self.epoll, socket)
+            .map_err(|cause| failed("remove a socket from", &cause.into()))
+    }
+
     /// Waits until some socket has data to read, or until `deadline`.
     pub fn wait(&mut self, deadline: Option<Nanos>, ready: &mut Vec<Slot>) -> Result<()> {
         ready.clear();

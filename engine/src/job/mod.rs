@@ -8,6 +8,7 @@ pub mod files;
 pub mod generator;
 pub mod sql;
 pub mod sqlmix;
+pub mod tpcc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,7 @@ use crate::error::{Class, EngineError, Result};
 use crate::event::PROTOCOL;
 pub use files::{Access, Data, Engine, FileIo, Files, IoMatrix, IoMethod, Mode};
 pub use sql::Sql;
+use tpcc::Pause;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,13 +52,23 @@ pub enum WorkloadJob {
     Sql(Sql),
 }
 
+impl WorkloadJob {
+    /// By kind of transaction, the time that a slot pauses after it; `None` where it does not.
+    pub fn pauses(&self) -> Option<Vec<Pause>> {
+        match self {
+            WorkloadJob::Sql(Sql::Tpcc(tpcc)) => tpcc.pauses(),
+            WorkloadJob::Sql(_) | WorkloadJob::Files(_) => None,
+        }
+    }
+}
+
 impl TryFrom<Value> for WorkloadJob {
     type Error = serde_json::Error;
 
     /// Reads the kind first, so that an error names the fields of that kind.
     fn try_from(value: Value) -> std::result::Result<Self, Self::Error> {
         match value.get("kind").and_then(Value::as_str) {
-            Some("oltp" | "sqlmix") => serde_json::from_value(value).map(WorkloadJob::Sql),
+            Some("oltp" | "sqlmix" | "tpcc") => serde_json::from_value(value).map(WorkloadJob::Sql),
             _ => serde_json::from_value(value).map(WorkloadJob::Files),
         }
     }

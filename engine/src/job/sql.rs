@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::{refuse, within};
 use super::sqlmix::SqlMix;
+use super::tpcc::{self, Tpcc};
 use super::{Job, JobPhase};
 use crate::db::Execution;
 use crate::db::database::Database;
@@ -19,6 +20,7 @@ const MAX_ROWS: u64 = 1 << 31;
 pub enum Sql {
     Oltp(Oltp),
     SqlMix(SqlMix),
+    Tpcc(Tpcc),
 }
 
 /// sysbench's OLTP: its tables, its statements, its mixes.
@@ -112,6 +114,15 @@ impl Sql {
         match self {
             Sql::Oltp(oltp) => &oltp.database,
             Sql::SqlMix(mix) => &mix.database,
+            Sql::Tpcc(tpcc) => &tpcc.database,
+        }
+    }
+
+    /// The names of the kinds of transactions that are reported separately.
+    pub fn kinds(&self) -> &'static [&'static str] {
+        match self {
+            Sql::Oltp(_) | Sql::SqlMix(_) => &[],
+            Sql::Tpcc(_) => &tpcc::KINDS,
         }
     }
 
@@ -119,6 +130,7 @@ impl Sql {
         let prepared = match self {
             Sql::Oltp(oltp) => oltp.prepared,
             Sql::SqlMix(mix) => mix.prepared,
+            Sql::Tpcc(tpcc) => tpcc.prepared,
         };
         if prepared {
             Execution::Prepared
@@ -128,14 +140,15 @@ impl Sql {
     }
 
     pub(super) fn check(&self, job: &Job) -> Result<()> {
-        if job.phase == JobPhase::Verify {
-            return refuse("only data of files can be verified".to_string());
+        if job.phase == JobPhase::Verify && !matches!(self, Sql::Tpcc(_)) {
+            return refuse("only data of files and of TPC-C can be verified".to_string());
         }
         job.load.check(1)?;
         check_database(self.database())?;
         match self {
             Sql::Oltp(oltp) => oltp.check(),
             Sql::SqlMix(mix) => mix.check(),
+            Sql::Tpcc(tpcc) => tpcc.check(&job.load),
         }
     }
 }
@@ -169,6 +182,11 @@ fn check_database(database: &Database) -> Result<()> {
                 "workload.database.timeout_s",
                 server.timeout_s,
                 0.001..=86_400.0,
+            )?;
+            within(
+                "workload.database.outage_s",
+                server.outage_s,
+                0.0..=86_400.0,
             )?;
             if server.socket.is_some() && server.host.is_some() {
                 return refuse("workload.database must have either `socket` or `host`".to_string());

@@ -15,6 +15,7 @@ pub fn device_of(change: &Change) -> Option<DeviceIdentity> {
     change.undo.iter().find_map(|action| match action {
         Action::Write(write) => DeviceIdentity::of_sysfs(&block_folder(&write.path)?).ok(),
         Action::Mount(mount) => DeviceIdentity::of_path(&mount.source()?).ok(),
+        Action::Release(release) => DeviceIdentity::of_path(&release.path).ok(),
         _ => None,
     })
 }

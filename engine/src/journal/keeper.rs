@@ -15,7 +15,7 @@ use std::sync::mpsc::{Receiver, channel};
 use serde::Deserialize;
 
 use super::Leftover;
-use super::action::Action;
+use super::action::{Action, ReleaseDisk};
 use super::device;
 use super::directory::Directory;
 use super::event::JournalEvent;
@@ -148,14 +148,17 @@ fn obey(journal: &mut Journal, inbox: &Receiver<Input>, events: &Events) -> End 
 /// Makes the announced change; a refusal of the kernel is an answer, not an error.
 fn make_change(journal: &Journal, make: &Make) -> Result<JournalEvent> {
     let changes = || journal.changes.iter().map(|open| &open.change);
-    let Some(announced) = changes().find(|change| change.knob == make.knob) else {
+    let mut announced = changes().filter(|change| change.knob == make.knob);
+    if announced.clone().next().is_none() {
         return Err(EngineError::bad_command(format!(
             "{} is not in the journal, so it cannot be set",
             make.knob
         )));
-    };
+    }
     refuse_relative(&make.action, &make.knob)?;
-    if let Some(difference) = device::difference(announced, device::reloads(changes())) {
+    let is_reloaded = device::reloads(changes());
+    // A layout has a change for each of its disks.
+    if let Some(difference) = announced.find_map(|change| device::difference(change, is_reloaded)) {
         return Ok(JournalEvent::Refused {
             errno: libc::ENODEV,
             reason: format!("another device has this name now: {difference}"),
@@ -183,10 +186,40 @@ fn check(change: &Change) -> Result<()> {
             change.knob
         )));
     }
-    change
-        .undo
-        .iter()
-        .try_for_each(|action| refuse_relative(action, &change.knob))
+    for action in &change.undo {
+        refuse_relative(action, &change.knob)?;
+        match action {
+            Action::Program(_) => {
+                return Err(EngineError::bad_command(format!(
+                    "a program is no undo of {}",
+                    change.knob
+                )));
+            }
+            Action::Release(release) => refuse_unclean(release, action)?,
+            Action::Command(command) => command.check().map_err(|cause| {
+                EngineError::bad_command(format!("the pattern of {}: {cause}", change.knob))
+            })?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// What is on a disk before the experiment could not be restored.
+fn refuse_unclean(release: &ReleaseDisk, action: &Action) -> Result<()> {
+    let path = &release.path;
+    let state = action
+        .read_back()
+        .map_err(|cause| EngineError::from_io("examine", path, &cause))?;
+    if state == action.expected() {
+        return Ok(());
+    }
+    Err(EngineError::new(
+        Class::DeviceInUse,
+        format!("{} is not clean: {state}", path.display()),
+        "nothing was changed; wipe the disk yourself where its content may be lost",
+    )
+    .at(path))
 }
 
 fn refuse_relative(action: &Action, knob: &str) -> Result<()> {

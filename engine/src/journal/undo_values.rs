@@ -4,8 +4,9 @@
 //!
 //! A setting can change others. Restoring a scheduler resets the queue depth, and a queue depth may
 //! be refused until the scheduler is restored. So all values are first written in reverse order,
-//! and checked only after all writes. When a value is wrong then, all values are written once more,
-//! since a write that only now succeeds changes others again.
+//! and checked only after all writes. When a write was refused or a value is wrong then, all values
+//! are written once more, since a write that only now succeeds changes others again. A refused write
+//! can leave the right value in another form: `data=ordered` where the default was not shown.
 
 use std::io;
 
@@ -31,7 +32,7 @@ pub fn undo_all(
 ) -> Vec<UndoOutcome> {
     let originals = originals(changes);
     let mut refused = write_all(changes, &execute);
-    if originals.iter().any(|action| check(action).is_err()) {
+    if !refused.is_empty() || originals.iter().any(|action| check(action).is_err()) {
         refused = write_all(changes, &execute);
     }
     let judged: Vec<(String, UndoOutcome)> = originals

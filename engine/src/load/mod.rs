@@ -2,6 +2,7 @@
 
 pub mod inbox;
 pub mod pace;
+pub mod pauses;
 pub mod schedule;
 pub mod stop;
 pub mod worker;

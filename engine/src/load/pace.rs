@@ -6,33 +6,51 @@
 use std::sync::Arc;
 
 use crate::clock::Nanos;
+use crate::load::pauses::Pauses;
 use crate::load::schedule::Schedule;
+use crate::operation::OperationKind;
 
 pub trait Pace {
     /// Whether intended and actual start may differ, so that service time is recorded too.
-    const OPEN_LOOP: bool;
+    const OPEN_LOOP: bool = false;
+    /// Whether slots pause between operations.
+    const PAUSES: bool = false;
 
     /// The intended start of the next operation; leaves it in the schedule.
-    fn next_start(&mut self, now: Nanos) -> Nanos;
+    #[inline]
+    fn next_start(&mut self, now: Nanos) -> Nanos {
+        now
+    }
 
     /// Marks the operation returned by `next_start` as started.
-    fn started(&mut self);
+    #[inline]
+    fn started(&mut self) {}
+
+    /// When a slot may start again, after an operation of this kind; its first one after `None`.
+    #[inline]
+    fn paused_until(&mut self, _after: Option<OperationKind>, now: Nanos) -> Nanos {
+        now
+    }
 }
 
 /// Closed loop: the next operation starts as soon as a slot is free.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Closed;
 
-impl Pace for Closed {
-    const OPEN_LOOP: bool = false;
+impl Pace for Closed {}
 
-    #[inline]
-    fn next_start(&mut self, now: Nanos) -> Nanos {
-        now
+/// Closed loop in which each slot pauses after an operation.
+pub struct Pausing(pub Pauses);
+
+impl Pace for Pausing {
+    const PAUSES: bool = true;
+
+    fn paused_until(&mut self, after: Option<OperationKind>, now: Nanos) -> Nanos {
+        now + match after {
+            None => self.0.first(),
+            Some(kind) => self.0.after(kind),
+        }
     }
-
-    #[inline]
-    fn started(&mut self) {}
 }
 
 /// Open loop: operations start at the times of a schedule, independent of the load's progress. All

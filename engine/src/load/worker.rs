@@ -4,6 +4,9 @@
 //! in the worker's tally; an error when the load cannot continue. Called by `load::workers`, one
 //! call per thread.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use crate::clock::{self, Nanos, SECOND};
 use crate::error::{EngineError, Result};
 use crate::load::pace::Pace;
@@ -37,6 +40,7 @@ pub struct Worker<P, S, W> {
 impl<P: Pace, S: Stop, W: Workload> Worker<P, S, W> {
     pub fn new(pace: P, stop: S, workload: W, tally: SharedTally) -> Self {
         let starts = vec![Start::default(); workload.slots()];
+        tally.set_slots(starts.len());
         Worker {
             pace,
             stop,
@@ -57,14 +61,29 @@ impl<P: Pace, S: Stop, W: Workload> Worker<P, S, W> {
     fn work_until_stopped(&mut self) -> Result<usize> {
         let slots = self.workload.slots();
         let mut free: Vec<Slot> = (0..slots).rev().collect();
+        let mut pausing: BinaryHeap<Reverse<(Nanos, Slot)>> = BinaryHeap::new();
         let mut completions = Vec::with_capacity(slots);
         let mut started = 0;
         // Whether the next operation had a free slot before its intended start.
         let mut waited = false;
         // One reading of the clock serves as the end of one operation and the start of the next.
         let mut now = clock::now();
+        if P::PAUSES {
+            let first = |slot| Reverse((self.pace.paused_until(None, now), slot));
+            pausing = free.drain(..).map(first).collect();
+        }
         while !self.stop.reached(now, started) {
             let mut deadline = None;
+            if P::PAUSES {
+                while let Some(&Reverse((until, slot))) = pausing.peek() {
+                    if until > now {
+                        deadline = Some(until.min(now + GLANCE));
+                        break;
+                    }
+                    pausing.pop();
+                    free.push(slot);
+                }
+            }
             if let Some(&slot) = free.last() {
                 let intended = self.pace.next_start(now);
                 if intended <= now {
@@ -81,6 +100,11 @@ impl<P: Pace, S: Stop, W: Workload> Worker<P, S, W> {
                         Submitted::Done(completion) => {
                             now = clock::now();
                             self.account([completion], now)?;
+                            if P::PAUSES {
+                                free.pop();
+                                let until = self.pace.paused_until(Some(completion.kind), now);
+                                pausing.push(Reverse((until, slot)));
+                            }
                         }
                         Submitted::Pending => {
                             free.pop();
@@ -94,9 +118,17 @@ impl<P: Pace, S: Stop, W: Workload> Worker<P, S, W> {
             self.workload.reap(deadline, &mut completions)?;
             now = clock::now();
             self.account(completions.iter().copied(), now)?;
-            free.extend(completions.drain(..).map(|completion| completion.slot));
+            let completed = completions.drain(..);
+            if P::PAUSES {
+                pausing.extend(completed.map(|completion| {
+                    let until = self.pace.paused_until(Some(completion.kind), now);
+                    Reverse((until, completion.slot))
+                }));
+            } else {
+                free.extend(completed.map(|completion| completion.slot));
+            }
         }
-        Ok(slots - free.len())
+        Ok(slots - free.len() - pausing.len())
     }
 
     fn drain(&mut self, mut outstanding: usize) -> Result<()> {
@@ -126,6 +158,7 @@ impl<P: Pace, S: Stop, W: Workload> Worker<P, S, W> {
                     if P::OPEN_LOOP {
                         tally.record_service(now.saturating_sub(start.actual));
                     }
+                    tally.by_slot[completion.slot] += 1;
                     self.failures_in_a_row = 0;
                 }
                 Outcome::Failed(failure) => {

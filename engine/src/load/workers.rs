@@ -14,17 +14,22 @@ use crate::clock::Nanos;
 use crate::error::{EngineError, Result};
 use crate::input::Input;
 use crate::job::Job;
+use crate::job::tpcc::Pause;
 use crate::load::inbox::Message;
-use crate::load::pace::{Closed, Open};
+use crate::load::pace::{Closed, Open, Pausing};
+use crate::load::pauses::Pauses;
 use crate::load::schedule::{Backlog, Schedule};
 use crate::load::stop::OnRequest;
 use crate::load::worker::Worker;
 use crate::load::workload::Workload;
 use crate::machine;
+use crate::random::generator;
 use crate::record::interval::SharedTally;
 
 /// Small, since the loop is shallow and a sync load may have thousands of threads.
 const STACK_BYTES: usize = 256 << 10;
+/// The number of the first generator of pauses; those below draw operations.
+const PAUSE_DRAWS: u64 = 1 << 32;
 
 pub struct Workers {
     /// One list per stream of the load.
@@ -32,6 +37,8 @@ pub struct Workers {
     stop: OnRequest,
     gate: Arc<Gate>,
     schedule: Option<Arc<Schedule>>,
+    pauses: Option<Vec<Pause>>,
+    seed: u64,
     not_ready: usize,
     not_left: usize,
 }
@@ -71,6 +78,8 @@ impl Workers {
                 .load
                 .rate_per_s
                 .map(|rate| Arc::new(Schedule::new(rate, job.load.arrivals, job.seed))),
+            pauses: job.workload.pauses(),
+            seed: job.seed,
             not_ready: 0,
             not_left: 0,
         }
@@ -94,6 +103,11 @@ impl Workers {
         }
         let (sender, gate, stop) = (sender.clone(), Arc::clone(&self.gate), self.stop.clone());
         let schedule = self.schedule.clone();
+        let rng = generator(self.seed, PAUSE_DRAWS + self.not_ready as u64);
+        let pauses = self
+            .pauses
+            .clone()
+            .map(|of_kinds| Pauses::new(of_kinds, rng));
         let work = move || {
             // Sending cannot fail: the receiver lives until the process ends.
             let send = |message| drop(sender.send(message));
@@ -101,9 +115,12 @@ impl Workers {
                 let workload = make()?;
                 send(Message::Ready);
                 gate.wait();
-                match schedule {
-                    None => Worker::new(Closed, stop, workload, tally).work(),
-                    Some(schedule) => {
+                match (schedule, pauses) {
+                    (None, None) => Worker::new(Closed, stop, workload, tally).work(),
+                    (None, Some(pauses)) => {
+                        Worker::new(Pausing(pauses), stop, workload, tally).work()
+                    }
+                    (Some(schedule), _) => {
                         machine::sleep_precisely();
                         Worker::new(Open::new(schedule), stop, workload, tally).work()
                     }

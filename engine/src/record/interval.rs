@@ -28,6 +28,13 @@ struct TwoSided {
 }
 
 impl SharedTally {
+    /// Prepares the tally for the slots of its worker.
+    pub fn set_slots(&self, slots: usize) {
+        for number in 0..2 {
+            self.side(number).by_slot = vec![0; slots];
+        }
+    }
+
     /// The side to record on.
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, Tally> {
@@ -78,6 +85,8 @@ pub struct RecordedInterval {
     pub start: Nanos,
     pub end: Nanos,
     pub parts: Vec<Tally>,
+    /// The operations of each slot of each worker, in their order.
+    pub by_slot: Vec<u64>,
 }
 
 impl RecordedInterval {
@@ -108,19 +117,23 @@ impl Collector {
 
     /// The records of the interval that the cut has ended.
     pub fn collect(&self, cut: Cut) -> RecordedInterval {
+        let mut by_slot = Vec::new();
         let merge = |(tallies, down): (&Vec<SharedTally>, Vec<usize>)| {
             let mut merged = Tally::default();
             for (tally, down) in tallies.iter().zip(down) {
                 let mut side = tally.side(down);
                 merged.merge(&side);
+                by_slot.extend_from_slice(&side.by_slot);
                 side.clear();
             }
             merged
         };
+        let parts = self.parts.iter().zip(cut.down).map(merge).collect();
         RecordedInterval {
             start: cut.start,
             end: cut.end,
-            parts: self.parts.iter().zip(cut.down).map(merge).collect(),
+            parts,
+            by_slot,
         }
     }
 }
@@ -156,6 +169,19 @@ mod tests {
         assert_eq!(counts.errors["io-error"], 1);
         assert!(third.whole().is_empty());
         assert_eq!((first.end, second.end), (second.start, third.start));
+    }
+
+    #[test]
+    fn the_slots_of_all_workers_follow_one_another() {
+        let tallies = vec![SharedTally::default(), SharedTally::default()];
+        tallies.iter().for_each(|tally| tally.set_slots(2));
+        let mut collector = Collector::new(vec![tallies.clone()], clock::now());
+        tallies[0].lock().by_slot[1] += 3;
+        tallies[1].lock().by_slot[0] += 5;
+        assert_eq!(cut(&mut collector).by_slot, [0, 3, 5, 0]);
+        tallies[1].lock().by_slot[1] += 1;
+        assert_eq!(cut(&mut collector).by_slot, [0, 0, 0, 1]);
+        assert_eq!(cut(&mut collector).by_slot, [0, 0, 0, 0]);
     }
 
     #[test]

@@ -23,6 +23,16 @@ pub struct Statements {
     /// Attempts beyond the first.
     pub retries: u64,
     pub reconnects: u64,
+    /// Parts of transactions that had nothing to do.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub skipped: u64,
+    /// Acknowledged transactions that the server did not have any more after a crash.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub lost: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Statements {
@@ -44,6 +54,8 @@ impl Statements {
         self.lock_timeouts += other.lock_timeouts;
         self.retries += other.retries;
         self.reconnects += other.reconnects;
+        self.skipped += other.skipped;
+        self.lost += other.lost;
     }
 
     pub fn queries(&self) -> u64 {

@@ -20,9 +20,13 @@ pub struct Tally {
     writes: u64,
     fsyncs: u64,
     transactions: u64,
+    /// The response times of each kind of transaction, of a workload that has several.
+    by_kind: Vec<Times>,
     read_bytes: u64,
     written_bytes: u64,
     errors: BTreeMap<Class, u64>,
+    /// The operations completed in each slot of the worker.
+    pub by_slot: Vec<u64>,
     /// The counts of statements in the transactions.
     pub statements: Statements,
     /// From the intended start.
@@ -93,8 +97,25 @@ impl Tally {
             }
             OperationKind::Fsync => self.fsyncs += 1,
             OperationKind::Transaction => self.transactions += 1,
+            OperationKind::TransactionOf(kind) => {
+                self.transactions += 1;
+                self.times_of(kind).record(response);
+            }
         }
         self.response.record(response);
+    }
+
+    #[inline]
+    fn times_of(&mut self, kind: usize) -> &mut Times {
+        if kind >= self.by_kind.len() {
+            self.by_kind.resize_with(kind + 1, Times::default);
+        }
+        &mut self.by_kind[kind]
+    }
+
+    /// The response times of the transactions of a kind; `None` where there were none.
+    pub fn of_kind(&self, kind: usize) -> Option<&Times> {
+        self.by_kind.get(kind).filter(|times| times.count() > 0)
     }
 
     pub fn record_service(&mut self, service: Nanos) {
@@ -108,6 +129,7 @@ impl Tally {
         *count
     }
 
+    /// Adds the other tally, except for its slots, which are another worker's.
     pub fn merge(&mut self, other: &Tally) {
         self.reads += other.reads;
         self.writes += other.writes;
@@ -120,6 +142,9 @@ impl Tally {
             *self.errors.entry(class).or_default() += count;
         }
         self.response.merge(&other.response);
+        for (kind, times) in other.by_kind.iter().enumerate() {
+            self.times_of(kind).merge(times);
+        }
         if let Some(service) = &other.service {
             self.service.get_or_insert_default().merge(service);
         }
@@ -128,11 +153,13 @@ impl Tally {
 
     pub fn clear(&mut self) {
         self.response.clear();
+        self.by_kind.iter_mut().for_each(Times::clear);
         if let Some(service) = &mut self.service {
             service.clear();
         }
         self.errors.clear();
         self.late = Late::default();
+        self.by_slot.fill(0);
         (self.reads, self.writes, self.fsyncs) = (0, 0, 0);
         (self.transactions, self.statements) = (0, Statements::default());
         (self.read_bytes, self.written_bytes) = (0, 0);

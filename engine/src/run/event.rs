@@ -50,6 +50,17 @@ pub struct PartResult {
     pub response: ResponseSummary,
 }
 
+/// The figures of one kind of transaction.
+#[derive(Debug, Serialize)]
+pub struct KindResult {
+    pub count: u64,
+    pub per_s: f64,
+    pub mean_s: Option<f64>,
+    pub p90_s: Option<f64>,
+    pub p95_s: Option<f64>,
+    pub max_s: Option<f64>,
+}
+
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename = "result")]
 pub struct WindowResult {
@@ -64,10 +75,15 @@ pub struct WindowResult {
     pub bytes_per_s: f64,
     pub response: ResponseSummary,
     pub service: ResponseSummary,
+    /// How evenly the slots were served, up to 1. Null in an open loop, which fills the first free
+    /// slot; with several streams, whose operations differ; and with one slot.
+    pub fairness: Option<f64>,
     /// Null in a closed loop.
     pub pacing: Option<Pacing>,
     /// The small and the large I/O of a matrix separately; null where the load has one stream.
     pub parts: Option<BTreeMap<&'static str, PartResult>>,
+    /// Each kind of transaction separately; null where the load has one kind.
+    pub kinds: Option<BTreeMap<&'static str, KindResult>>,
     pub cpu: CpuUse,
     pub cores_usable: usize,
     pub workers: usize,

@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 use crate::clock::{self, Nanos, seconds};
 use crate::load::schedule::ScheduleState;
 use crate::machine::{self, CpuTime};
+use crate::record::histogram::Times;
 use crate::record::interval::RecordedInterval;
 use crate::record::tally::{Tally, whole};
-use crate::run::event::{CpuUse, Interval, Pacing, PartResult, WindowResult};
+use crate::run::event::{CpuUse, Interval, KindResult, Pacing, PartResult, WindowResult};
 
 pub struct Window {
     pub id: String,
@@ -20,6 +21,8 @@ pub struct Window {
     cpu: CpuTime,
     /// One entry per stream of the load.
     parts: Vec<Tally>,
+    /// The operations of each slot of each worker.
+    by_slot: Vec<u64>,
     /// The state of an open loop's schedule at the start.
     opened_at: Option<ScheduleState>,
 }
@@ -33,6 +36,7 @@ impl Window {
             start_unix_s: clock::unix_s() - seconds(clock::now().saturating_sub(start)),
             cpu: machine::own_cpu_time(),
             parts: vec![Tally::default(); parts],
+            by_slot: Vec::new(),
             opened_at: schedule,
         }
     }
@@ -40,6 +44,10 @@ impl Window {
     pub fn add(&mut self, recorded: &RecordedInterval) {
         for (sum, part) in self.parts.iter_mut().zip(&recorded.parts) {
             sum.merge(part);
+        }
+        self.by_slot.resize(recorded.by_slot.len(), 0);
+        for (sum, count) in self.by_slot.iter_mut().zip(&recorded.by_slot) {
+            *sum += count;
         }
     }
 
@@ -80,8 +88,13 @@ impl Window {
             counts: tally.counts(),
             response,
             service,
+            fairness: match (&pacing, &self.parts[..]) {
+                (None, [_]) => fairness(&self.by_slot),
+                _ => None,
+            },
             pacing,
             parts: None,
+            kinds: None,
             cpu: CpuUse {
                 user_s: cpu.user_s - self.cpu.user_s,
                 system_s: cpu.system_s - self.cpu.system_s,
@@ -107,6 +120,29 @@ impl Window {
         let tallies = self.parts.iter().map(part);
         streams.iter().copied().zip(tallies).collect()
     }
+
+    /// The figures of each kind of transaction, by name.
+    pub fn kind_results(
+        &self,
+        kinds: &[&'static str],
+        duration_s: f64,
+    ) -> BTreeMap<&'static str, KindResult> {
+        let tally = whole(&self.parts);
+        let none = Times::default();
+        let of_kind = |(number, &name): (usize, &&'static str)| {
+            let times = tally.of_kind(number).unwrap_or(&none);
+            let result = KindResult {
+                count: times.count(),
+                per_s: rate(times.count(), duration_s),
+                mean_s: times.mean_s(),
+                p90_s: times.quantile_s(0.90),
+                p95_s: times.quantile_s(0.95),
+                max_s: times.max_s(),
+            };
+            (name, result)
+        };
+        kinds.iter().enumerate().map(of_kind).collect()
+    }
 }
 
 /// The event of an interval; the caller fills in its window and its schedule.
@@ -127,10 +163,33 @@ pub fn interval(recorded: &RecordedInterval, whole: &Tally) -> Interval {
     }
 }
 
+/// Jain's index of the counts: from 1/n, where one slot did all, to 1, where all did the same. `None`
+/// of fewer than two slots, or without an operation. Source: R. Jain, D. Chiu, W. Hawe, "A
+/// Quantitative Measure of Fairness and Discrimination", DEC-TR-301, 1984, section 3.
+fn fairness(counts: &[u64]) -> Option<f64> {
+    let sum: f64 = counts.iter().map(|&count| count as f64).sum();
+    let squares: f64 = counts.iter().map(|&count| (count as f64).powi(2)).sum();
+    (counts.len() > 1 && sum > 0.0).then(|| sum * sum / (counts.len() as f64 * squares))
+}
+
 fn rate(count: u64, duration_s: f64) -> f64 {
     if duration_s > 0.0 {
         count as f64 / duration_s
     } else {
         0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fairness_is_1_of_equals_and_1_over_n_where_one_did_all() {
+        assert_eq!(fairness(&[7, 7, 7, 7]), Some(1.0));
+        assert_eq!(fairness(&[9, 0, 0, 0]), Some(0.25));
+        assert_eq!(fairness(&[3, 1]), Some(0.8));
+        assert_eq!(fairness(&[3]), None);
+        assert_eq!(fairness(&[0, 0]), None);
     }
 }

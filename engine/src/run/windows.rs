@@ -17,7 +17,7 @@ use crate::load::schedule::{Backlog, ScheduleState};
 use crate::machine;
 use crate::record::interval::Collector;
 use crate::run::window::{Window, interval};
-use crate::workload::shared::{Shared, stream_names};
+use crate::workload::shared::{Shared, kind_names, stream_names};
 
 /// The id of the window that the job's own times define.
 const TIMED: &str = "timed";
@@ -56,6 +56,8 @@ pub struct Windows<'a> {
     watched: Watched<'a>,
     /// The names of the streams of the load.
     streams: Vec<&'static str>,
+    /// The names of the kinds of transactions that are reported separately.
+    kinds: &'static [&'static str],
     /// The state of the schedule at the start of the current interval.
     last_state: Option<ScheduleState>,
     interval: Nanos,
@@ -85,6 +87,7 @@ impl<'a> Windows<'a> {
             last_state: watched.backlog.as_ref().map(|_| ScheduleState::default()),
             watched,
             streams: stream_names(job),
+            kinds: kind_names(job),
             interval,
             next_interval: start + interval,
             next_check: start + SECOND,
@@ -234,6 +237,9 @@ impl<'a> Windows<'a> {
         result.registered_buffers = self.watched.registered_buffers;
         if self.streams.iter().any(|name| !name.is_empty()) {
             result.parts = Some(window.part_results(&self.streams, result.duration_s));
+        }
+        if !self.kinds.is_empty() {
+            result.kinds = Some(window.kind_results(self.kinds, result.duration_s));
         }
         self.events.emit(&result);
     }

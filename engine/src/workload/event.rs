@@ -20,6 +20,7 @@ pub enum DataEvent {
 
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Verified {
+    /// Blocks of files, or conditions of tables.
     pub blocks: u64,
     /// Blocks that a load has written since they were prepared.
     pub written: u64,

@@ -13,6 +13,7 @@ use super::fileio::prepare::{self, PrepareStep};
 use super::fileio::verified::{Verification, verify};
 use super::{fileio, sql};
 use crate::error::{EngineError, Result};
+use crate::job::sql::Sql;
 use crate::job::{Job, WorkloadJob};
 use crate::load::inbox::Message;
 use crate::load::stop::OnRequest;
@@ -89,6 +90,14 @@ pub fn stream_names(job: &Job) -> Vec<&'static str> {
     }
 }
 
+/// The names of the kinds of transactions that are reported separately; none where there is one.
+pub fn kind_names(job: &Job) -> &'static [&'static str] {
+    match &job.workload {
+        WorkloadJob::Files(_) => &[],
+        WorkloadJob::Sql(sql) => sql.kinds(),
+    }
+}
+
 /// Makes the data of a load.
 pub fn prepare_data(job: &Job, stop: &OnRequest, report: impl Fn(PrepareStep)) -> Result<()> {
     match &job.workload {
@@ -111,7 +120,10 @@ pub fn warm_data(job: &Job) -> Result<()> {
 pub fn verify_data(job: &Job, stop: &OnRequest, progress: impl Fn(u64, u64)) -> Result<Verified> {
     match &job.workload {
         WorkloadJob::Files(files) => verify::verify(job, files, stop, progress),
-        WorkloadJob::Sql(_) => Err(EngineError::bad_job("only data of files can be verified")),
+        WorkloadJob::Sql(Sql::Tpcc(tpcc)) => {
+            sql::tpcc::conditions::check(&tpcc.database, stop, progress)
+        }
+        WorkloadJob::Sql(_) => Err(EngineError::bad_job("this data cannot be verified")),
     }
 }
 

@@ -16,3 +16,4 @@ mod postgres_refusals;
 mod sql;
 mod sqlmix;
 mod tls_stream;
+mod tpcc_sqlite;

@@ -51,6 +51,7 @@ impl Mirror {
             tls,
             tls_ca: Some(authority.into()),
             timeout_s: 20.0,
+            outage_s: 0.0,
         };
         let mut stream = Stream::connect(&server, 1)?;
         assert!(!stream.is_private());

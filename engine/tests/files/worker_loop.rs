@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use std::time::Instant;
+
 use paribus_engine::clock::{self, Nanos};
 use paribus_engine::error::{Class, EngineError, Result};
 use paribus_engine::load::pace::{Closed, Pace};
@@ -136,4 +138,31 @@ fn an_open_loop_waits_for_its_schedule_and_separates_response_from_service() {
     assert_eq!((tally.response.count(), service.count()), (80, 80));
     assert!(tally.response.max_s().unwrap() >= 0.049);
     assert!(service.mean_s().unwrap() < tally.response.mean_s().unwrap());
+}
+
+/// Slots that pause two milliseconds after each operation, and one before the first.
+struct Millisecond;
+
+impl Pace for Millisecond {
+    const PAUSES: bool = true;
+
+    fn paused_until(&mut self, after: Option<OperationKind>, now: Nanos) -> Nanos {
+        now + after.map_or(1_000_000, |_| 2_000_000)
+    }
+}
+
+#[test]
+fn a_slot_that_rests_starts_nothing_and_its_rest_is_no_response_time() {
+    let tally = SharedTally::default();
+    let begun = Instant::now();
+    let workload = Scripted::new(4, Outcome::Done { bytes: 1 });
+    let worker = Worker::new(Millisecond, AfterOperations(40), workload, tally.clone());
+    worker.work().unwrap();
+    // The slot that has most operations has had nine pauses after one of them at least.
+    assert!(begun.elapsed().as_millis() >= 19);
+    let tally = tally.lock();
+    assert_eq!(tally.by_slot.iter().sum::<u64>(), 40);
+    assert!(tally.by_slot.iter().all(|&operations| operations > 0));
+    // Nothing is waited for between submitting and completing.
+    assert!(tally.response.quantile_s(0.5).unwrap() < 0.002);
 }

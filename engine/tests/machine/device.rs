@@ -53,10 +53,14 @@ fn every_mode_runs_on_a_device_and_prepare_fills_it() {
             for direct in [false, true] {
                 let changes = json!({"engine": engine, "mode": mode, "direct": direct,
                                      "cache": "cold", "measure_s": 0.05});
-                let events = succeed(&device.job("run", changes));
-                let result = named(&events, "result")[0];
-                assert_eq!(result["errors"], json!({}), "{mode} on {engine}");
-                assert!(result["operations"].as_u64().unwrap() > 0);
+                // A busy machine may let the load do nothing in so short a time.
+                let works = (0..50).any(|_| {
+                    let events = succeed(&device.job("run", changes.clone()));
+                    let result = named(&events, "result")[0];
+                    assert_eq!(result["errors"], json!({}), "{mode} on {engine}");
+                    result["operations"].as_u64().unwrap() > 0
+                });
+                assert!(works, "{mode} on {engine}");
             }
         }
     }

@@ -1,14 +1,16 @@
 """The document of `paribus check` as text."""
 
 import math
+import shlex
+from collections.abc import Iterator
 
 from rich.console import Console
 from rich.text import Text
 
 from paribus.cli import server_data_text
 from paribus.lab.check_document import CheckDocument
-from paribus.model import Purpose
-from paribus.units import LoadLevel, show_duration, show_size
+from paribus.model import WITHOUT_LAYOUT, Purpose
+from paribus.units import LoadLevel, show_duration, show_size, show_time
 
 
 def show(document: CheckDocument, console: Console, *, every_block: bool) -> None:
@@ -23,8 +25,12 @@ def show(document: CheckDocument, console: Console, *, every_block: bool) -> Non
             f"  making the data writes {show_size(size_bytes)} to {path}; the load's own writes come on top",
             markup=False,
         )
-    for line in server_data_text.lines(document.server_data, document.on_server):
-        console.print(f"  {line}", markup=False)
+    for line in (
+        *_wiped_lines(document),
+        *_event_lines(document),
+        *server_data_text.lines(document.server_data, document.on_server),
+    ):
+        console.print(f"  {line}", markup=False, soft_wrap=True)
     for cost in document.preconditioning:
         fills = "1 fill" if cost.fills == 1 else f"{cost.fills} fills"
         writes = f"preconditioning {cost.workload} writes at least {show_size(cost.least_bytes)} to {cost.place}"
@@ -68,12 +74,54 @@ def _place(document: CheckDocument) -> str:
     return f"{data}\n  load from {document.load_host}, where no setting is changed" if document.load_host else data
 
 
+def _wiped_lines(document: CheckDocument) -> Iterator[str]:
+    """The devices whose content is lost, with their names and what is on them."""
+    if document.wiped:
+        yield "the content of these devices is lost:"
+    for device in document.wiped:
+        names = ", ".join([device.node.removeprefix("/dev/"), *device.ids])
+        contents = ", ".join(device.contents) or "nothing is on it"
+        yield f"  {device.device} ({names}), {show_size(device.size_bytes)}: {contents}"
+
+
+_EVENT_WORDS = {
+    "fail-member": "{disk} fails, and is out of its array",
+    "offline": "the kernel refuses every operation on {disk}",
+    "add": "{disk} comes back with its old content",
+    "replace": "{disk}, blank, takes the place of the one that failed",
+    "check": "every array is checked",
+    "resync": "every array is read as a whole, and repaired where copies differ",
+    "trim": "what the file system does not use is discarded",
+    "delay": "each operation on {disk} completes {delay} later",
+    "error": "each operation on {disk} fails",
+    "run": "{program} runs beside the load",
+    "kill-server": "the server is killed, and started again at once",
+}
+
+
+def _event_lines(document: CheckDocument) -> Iterator[str]:
+    """What happens in every trial."""
+    if document.events:
+        is_built = any(event.action not in WITHOUT_LAYOUT for event in document.events)
+        yield "in every trial" + (", for which the layout is built anew:" if is_built else ":")
+    for event in document.events:
+        program = shlex.join(event.argv)
+        words = _EVENT_WORDS[event.action].format(disk=event.disk, delay=show_time(event.delay_s), program=program)
+        end = f", until {show_duration(event.until_s)}" if event.until_s is not None else ""
+        where = f", if event.{event.name} is on" if event.name else ""
+        begin = f"after {show_duration(event.at_s)}" if event.at_s else "from the beginning"
+        yield f"  {begin} {words}{end}{where}"
+
+
 def _show_cost(document: CheckDocument, console: Console) -> None:
     """Print the duration, and the effects that can be detected in it."""
     blocks = f"{document.trials} trials in {len(document.blocks)} blocks and {document.rounds} rounds"
     console.print(f"\n{blocks}, about {show_duration(document.duration_s)}")
-    if document.in_flight:
-        console.print(f"Changed while the load continues: {', '.join(document.in_flight)}.", markup=False)
+    if changed := [key for key in document.in_flight if key not in document.toggled]:
+        console.print(f"Changed while the load continues: {', '.join(changed)}.", markup=False)
+    if document.toggled and document.segment_s:
+        segments = f"Toggled under one load, in segments of {show_duration(document.segment_s)}"
+        console.print(f"{segments}: {', '.join(document.toggled)}.", markup=False)
     for plot in document.split_plots:
         cost = f"Applying {plot.factor} takes about {show_duration(plot.apply_s)}"
         console.print(f"{cost}: each application holds for {plot.trials} trials, which count as one.", markup=False)
@@ -97,7 +145,7 @@ def _show_cost(document: CheckDocument, console: Console) -> None:
         rounds = "a round" if document.noise_rounds == 1 else f"{document.noise_rounds} rounds"
         order = "Then" if document.settle_runs else "First"
         console.print(
-            f"{order}, in {rounds}, the baseline is compared with itself: this machine's noise is not known yet."
+            f"{order}, in {rounds}, the baseline is compared with itself: this shows how long trials must be."
         )
     for reach in document.reach:
         noise = (
@@ -106,5 +154,5 @@ def _show_cost(document: CheckDocument, console: Console) -> None:
         margin_cost = f"{math.expm1(reach.margin):.1%} in at most {show_duration(reach.margin_takes_s)}"
         planned_reach = f"in the {show_duration(document.duration_s)} planned: {math.expm1(reach.margin_reached):.1%}"
         console.print(f"{noise}: {margin_cost}; {planned_reach}.", markup=False)
-    if not document.reach and not document.noise_rounds:
-        console.print("The noise of this machine is not known yet: the first experiment measures it.")
+    if not document.reach:
+        console.print("The noise of this machine is not known yet: the first pairs show it.")

@@ -23,6 +23,7 @@ from paribus.cli.commands import (
     report,
     resume,
     run,
+    sandbox,
     schema,
     serve,
     simulate,
@@ -61,6 +62,7 @@ app.command("compare")(compare.compare)
 app.command("apply")(apply.apply)
 app.command("export")(export.export)
 app.add_typer(knobs.app, name="knobs")
+app.add_typer(sandbox.app, name="sandbox")
 app.command("serve")(serve.serve)
 app.command("doctor")(doctor.doctor)
 app.command("schema")(schema.schema)

@@ -24,6 +24,14 @@ class Form(StrEnum):
     JSON = "json"
 
 
+_FORMS = {".html": Form.HTML, ".htm": Form.HTML, ".md": Form.MARKDOWN, ".json": Form.JSON}
+
+
+def form_of(form: Form | None, output: Path | None) -> Form:
+    """The form that was chosen, else the one that the name of the file asks for."""
+    return form or _FORMS.get(output.suffix.lower() if output else "", Form.TEXT)
+
+
 PlanFile = Annotated[Path, typer.Argument(help="The plan, a TOML file.", metavar="PLAN", show_default=False)]
 Overrides = Annotated[
     list[str] | None,
@@ -53,7 +61,9 @@ Lang = Annotated[
     Language | None,
     typer.Option("--lang", help="The language; JSON is always in English. Default: on stdout the locale's, else en."),
 ]
-FormName = Annotated[Form, typer.Option("--format", help="The form of the report.")]
+FormName = Annotated[
+    Form | None, typer.Option("--format", help="The form of the report. Default: by the name of FILE, else text.")
+]
 OutputFile = Annotated[
     Path | None,
     typer.Option(

@@ -1,4 +1,4 @@
-"""Work between blocks: learning settle time and noise, interim analysis, planning the confirmation of a screen.
+"""Work between blocks: learning about the machine, interim analysis, planning the confirmation of a screen.
 
 Called by the walk before the first block and after each. Every step is idempotent and makes up for one that a crash
 cut off.
@@ -9,9 +9,11 @@ from typing import Protocol
 
 from sqlalchemy.engine import Engine as Store
 
-from paribus.experiment import noise, settling
-from paribus.experiment.interim_analysis import confirm, look
-from paribus.model import Experiment, Look, Purpose, Trial, TrialState
+from paribus.experiment import settling, trial_length
+from paribus.experiment.after_screen import follow_screens
+from paribus.experiment.interim_analysis import decided_arms, look
+from paribus.experiment.replanning import replan
+from paribus.model import ArmKey, Experiment, Look, Purpose, Trial, TrialState
 from paribus.store import read, write
 from paribus.trial.bench import Bench
 from paribus.trial.blocks import next_block
@@ -37,30 +39,42 @@ class BlockListener(Protocol):
 
 def after_block(
     experiment: Experiment, store: Store, listener: BlockListener, bench: Bench, trials: list[Trial]
-) -> None:
-    """Do what is due between blocks. `trials` is updated to match the store. Raises StoreError."""
+) -> set[ArmKey]:
+    """Do what is due between blocks, and return the arms that are decided.
+
+    `trials` is updated to match the store. Raises StoreError.
+    """
     if warning := bench.warning():
         write.add_note(store, experiment.id, warning)
         listener.on_notes([warning])
     learned = _learn(experiment, store, bench, trials)
+    before = read.plan(store, experiment.id)
+    learned += replan(before, experiment, store, trials)
     plan = read.plan(store, experiment.id)
-    decided = look(plan, experiment, store, trials)
-    if decided:
+    is_replanned = plan.protocol.open_rounds != before.protocol.open_rounds
+    if is_replanned:
         trials[:] = read.trials(store, experiment.id)
-    if (decided or next_block(trials) is None) and (confirmation := confirm(plan, experiment, store, trials)):
-        learned.append(confirmation)
-    if learned or decided:
+    decisions = look(plan, experiment, store, trials)
+    if decisions:
+        trials[:] = read.trials(store, experiment.id)
+    decided = decided_arms(plan, read.looks(store, experiment.id))
+    if (decisions or next_block(trials, decided) is None) and (
+        message := follow_screens(plan, experiment, store, trials)
+    ):
+        learned.append(message)
+    if learned or is_replanned or decisions:
         trials[:] = read.trials(store, experiment.id)
         listener.on_trials(trials)
         listener.on_notes(learned)
-        listener.on_decisions(decided)
+        listener.on_decisions([look for look in decisions if look.purpose is not Purpose.SELECT])
+    return decided
 
 
 def _learn(experiment: Experiment, store: Store, bench: Bench, trials: list[Trial]) -> list[str]:
-    """Messages about settle time and noise, learned once the trials that show them are over."""
+    """Messages about settle time and trial length, learned once the trials that show them are over."""
     following = next_block(trials)
     comparisons_begun = any(
-        t.purpose not in noise.PREPARATORY_PURPOSES and t.state is not TrialState.PLANNED for t in trials
+        t.purpose not in trial_length.PREPARATORY_PURPOSES and t.state is not TrialState.PLANNED for t in trials
     )
     if comparisons_begun or following is None or not any(trial.purpose in _LEARNING_PURPOSES for trial in trials):
         return []
@@ -71,8 +85,8 @@ def _learn(experiment: Experiment, store: Store, bench: Bench, trials: list[Tria
         learned += list(filter(None, [settling.learn(plan, experiment, store, trials)]))
         plan = read.plan(store, experiment.id)
         trials[:] = read.trials(store, experiment.id)
-    if purpose not in noise.PREPARATORY_PURPOSES and noise.should_learn(trials):
-        learned += noise.learn(plan, experiment, store, trials)
+    if purpose not in trial_length.PREPARATORY_PURPOSES and trial_length.should_learn(trials):
+        learned += trial_length.learn(plan, experiment, store, trials)
         plan = read.plan(store, experiment.id)
         trials[:] = read.trials(store, experiment.id)
     bench.follow(plan)

@@ -57,5 +57,6 @@ def analyse(
         requirements=plan.requirements,
         drives=read.drive_counters(store, experiment.id),
         conditions=read.conditions(store, experiment.id),
+        settling=read.settling_rates(store, experiment.id),
         courses=response_series(store, experiment.id, plan, evidence.trials) if series is None else series,
     )

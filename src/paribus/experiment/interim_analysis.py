@@ -1,25 +1,23 @@
-"""Interim analysis: looks at comparisons, trials spared by decisions, and confirmation of screened effects.
+"""Interim analysis: looks at comparisons, and the trials that decisions spare.
 
 Called by the walk after each block and at the end. A comparison is looked at after a fixed number of its blocks, never
 because of what they showed.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from sqlalchemy.engine import Engine as Store
 
 from paribus.analysis.paired.effects import PairSeries, Summaries, metrics_of_pairs
+from paribus.analysis.paired.finding import LEAST_UNITS
 from paribus.analysis.paired.judge import take_looks
 from paribus.analysis.paired.questions import questions
 from paribus.analysis.paired.reach import counters_of, reach_looks, unreached
-from paribus.analysis.screening.screen import survivors
-from paribus.experiment import noise
-from paribus.i18n import N_, StoredMessage, stored_message
+from paribus.analysis.paired.selection import take_selection_looks, undecided_levels
 from paribus.model import ArmKey, Experiment, Look, Plan, Purpose, Trial, TrialState, arm_of
-from paribus.plan.schedule.budget import confirmed_within
 from paribus.plan.schedule.comparisons import Comparison, candidates, candidates_at, comparisons
-from paribus.plan.schedule.design import confirmation, schedule_hash
+from paribus.plan.schedule.screened_alone import sharing_a_baseline
 from paribus.store import read, write
 from paribus.trial.blocks import blocks_over
 
@@ -34,19 +32,20 @@ def look(
 
     `over`: no more trials will be run. Returns the looks that decided something. Raises StoreError.
     """
-    completed = blocks_over(trials)
+    earlier_looks = read.looks(store, experiment.id)
+    decided = decided_arms(plan, earlier_looks)
+    completed = blocks_over(trials, decided)
     compared = underway(plan, trials)
     tested = [c for c in compared if reach_is_due(c, plan, completed.get(c.key, 0), over=over)]
     due = [
         comparison
         for comparison in compared
         if over
-        or is_due(comparison, plan, completed.get(comparison.key, 0))
+        or is_due(comparison, plan, completed.get(comparison.key, 0), _looks_taken(comparison, earlier_looks))
         or (comparison.screened and is_over(comparison, trials))
     ]
     if not due and not tested:
         return []
-    earlier_looks = read.looks(store, experiment.id)
     tested = [c for c in tested if not any((look.factor, look.workload) == c.key for look in earlier_looks)]
     if not due and not tested:
         return []
@@ -74,14 +73,14 @@ def looks_at(
     over: bool,
     absent: Collection[ArmKey] = (),
 ) -> list[Look]:
-    """New looks at the `due` comparisons; the `absent` arms cannot have acted.
+    """New looks at the `due` comparisons, and at which of their levels is best; the `absent` arms cannot have acted.
 
     A look is the last one of a screen that has no more trials, and of any comparison when `over`.
     """
     is_last_look = {
         comparison.key: over or bool(comparison.screened and is_over(comparison, trials)) for comparison in due
     }
-    return [
+    new_looks = [
         look
         for last in (False, True)
         for look in take_looks(
@@ -96,6 +95,9 @@ def looks_at(
             absent=absent,
         )
     ]
+    so_far, keys = [*earlier_looks, *new_looks], [comparison.key for comparison in due]
+    selecting = take_selection_looks(trials, summaries, plan.workloads, plan.protocol, so_far, keys, over=over)
+    return new_looks + selecting
 
 
 def reach_is_due(comparison: Comparison, plan: Plan, completed: int, *, over: bool) -> bool:
@@ -130,59 +132,46 @@ def _reach_looks(
     return [look for all_series in by_arm.values() for look in reach_looks(all_series, earlier_looks)]
 
 
-def confirm(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial]) -> StoredMessage | None:
-    """Plan the trials that confirm screened effects, once the screens are over; a message about them, or None.
-
-    Idempotent. Raises StoreError.
-    """
-    if not any(comparison.screened for comparison in comparisons(plan)):
-        return None
-    looks = read.looks(store, experiment.id)
-    added, message = to_confirm(plan, trials, looks, noise.known_pair_sds(store, plan, experiment.fingerprint))
-    if message:
-        write.add_note(store, experiment.id, message)
-    if added:
-        write.add_trials(store, experiment.id, added, schedule_hash([*trials, *added]))
-    return message
-
-
-def to_confirm(
-    plan: Plan, trials: Sequence[Trial], looks: Sequence[Look], pair_sds: Mapping[str, float]
-) -> tuple[tuple[Trial, ...], StoredMessage | None]:
-    """The trials that confirm the screens' effects, and a message about them; none while a screen is underway."""
-    screens = [comparison for comparison in comparisons(plan) if comparison.screened]
-    planned = any(trial.purpose is Purpose.CONFIRM for trial in trials)
-    effects = survivors(looks)
-    if planned or not effects or not all(is_over(screen, trials) for screen in screens):
-        return (), None
-    affordable, rounds = confirmed_within(plan, pair_sds, effects, trials)
-    added = confirmation(plan, affordable, rounds, trials) if affordable else ()
-    text = N_("the screen shows an effect of {factors}: tested separately from here on")
-    tried = stored_message(text, factors=_names(affordable))
-    if len(affordable) == len(effects):
-        return added, tried
-    text = N_("the budget is too small to confirm the screened effects of {factors}")
-    unaffordable = stored_message(text, factors=_names([effect for effect in effects if effect not in affordable]))
-    return added, stored_message("{tried}; {left}", tried=tried, left=unaffordable) if affordable else unaffordable
-
-
-def _names(keys: Sequence[tuple[str, str]]) -> list[str]:
-    return sorted({factor for factor, _ in keys})
-
-
 def underway(plan: Plan, trials: Sequence[Trial]) -> list[Comparison]:
     """Every comparison that has trials, except those that measure noise."""
-    confirmed = {(trial.factor, trial.workload) for trial in trials if trial.purpose is Purpose.CONFIRM}
     first = [comparison for comparison in comparisons(plan) if comparison.purpose is not Purpose.PLACEBO]
-    return first + candidates_at(plan, confirmed)
+    return [*first, *after_screens(plan, trials)]
 
 
-def is_due(comparison: Comparison, plan: Plan, completed: int) -> bool:
-    """Whether a comparison is due for a look after `completed` of its blocks."""
+def after_screens(plan: Plan, trials: Sequence[Trial]) -> list[Comparison]:
+    """The comparisons of screened factors by themselves that have trials."""
+    keys = {(trial.factor, trial.workload) for trial in trials if trial.purpose in (Purpose.CONFIRM, Purpose.ALONE)}
+    shared = [comparison for comparison in sharing_a_baseline(plan) if comparison.key in keys] if keys else []
+    return [*candidates_at(plan, keys), *shared]
+
+
+def is_due(comparison: Comparison, plan: Plan, completed: int, taken: int = 0) -> bool:
+    """Whether a comparison is due for a look after `completed` of its blocks, of which `taken` looks were taken.
+
+    While a block waits to be run again, `completed` stays as it is: it gives one look, and not one for each new block.
+    """
     if plan.protocol.method == "fixed":
         return False
     first = 2 * comparison.blocks_per_look if comparison.screened else comparison.blocks_per_look
-    return completed >= first and completed % comparison.blocks_per_look == 0
+    if completed < first or completed % comparison.blocks_per_look != 0:
+        return False
+    least = first if comparison.screened else LEAST_UNITS["application" if comparison.sub_trials > 1 else "pair"]
+    looks = completed // comparison.blocks_per_look - (least - 1) // comparison.blocks_per_look
+    return looks <= 0 or looks > taken
+
+
+def _looks_taken(comparison: Comparison, looks: Sequence[Look]) -> int:
+    """How many looks the arms have had that are not decided."""
+    return max(
+        (
+            look.number
+            for look in looks
+            if look.verdict is None
+            and (look.workload, look.purpose) == (comparison.workload.name, comparison.purpose)
+            and (comparison.screened or look.factor == comparison.factor)
+        ),
+        default=0,
+    )
 
 
 def is_over(comparison: Comparison, trials: Sequence[Trial]) -> bool:
@@ -194,10 +183,11 @@ def is_over(comparison: Comparison, trials: Sequence[Trial]) -> bool:
 def decided_arms(plan: Plan, looks: Collection[Look]) -> set[ArmKey]:
     """The arms whose responses are all decided, and the baselines that nothing is compared with any more.
 
-    A screen is decided when all its factors are.
+    A screen is decided when all its factors are. Levels that may be the best are undecided until that is known.
     """
     decided_responses = {(k.factor, k.workload, k.arm, k.response, k.purpose) for k in looks if k.verdict is not None}
     arms: set[ArmKey] = set()
+    may_be_best = undecided_levels(looks)
     for comparison in comparisons(plan):
         responses, workload = comparison.workload.responses, comparison.workload.name
         if comparison.screened:
@@ -209,16 +199,22 @@ def decided_arms(plan: Plan, looks: Collection[Look]) -> set[ArmKey]:
                 if decided_responses.issuperset(screened_responses)
                 else set()
             )
-    for comparison in candidates(plan):
+    looked_at = {(look.factor, look.workload, look.arm) for look in looks}
+    shared = sharing_a_baseline(plan)
+    for comparison in [*candidates(plan), *shared]:
         responses, workload = comparison.workload.responses, comparison.workload.name
         baseline, *compared_arms = [(comparison.factor, workload, arm.label) for arm in comparison.arms]
+        if comparison in shared:  # of all possible arms, those that were chosen
+            compared_arms = [arm for arm in compared_arms if arm in looked_at]
+            if not compared_arms:
+                continue
         decided = {
             arm
             for arm in compared_arms
             for purpose in (Purpose.COMPARE, Purpose.CONFIRM)
             if decided_responses.issuperset((*arm, response, purpose) for response in responses)
         }
-        arms |= decided | ({baseline} if len(decided) == len(compared_arms) else set())
+        arms |= (decided - may_be_best) | ({baseline} if len(decided) == len(compared_arms) else set())
     return arms | _needless_placebos(plan, arms)
 
 

@@ -1,6 +1,6 @@
-"""Noise of a machine from earlier experiments and noise trials, and the rounds a plan needs at that noise.
+"""Noise of a machine from earlier experiments, and the margin that a number of rounds shows at a noise.
 
-Called before an experiment begins, by previews, and by the walk between noise trials and comparisons.
+Called before an experiment begins, and by previews.
 """
 
 import dataclasses
@@ -12,19 +12,15 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy.engine import Engine as Store
 
-from paribus.analysis.diagnostics.noise import KEEPS_S, calibrations, fingerprint_digest, level_sds, pair_sd, stack_of
-from paribus.experiment.trial_length import lengthened
+from paribus.analysis.diagnostics.noise import KEEPS_S, fingerprint_digest, level_sds, pair_sd, stack_of
 from paribus.i18n import N_, StoredMessage, stored_message
-from paribus.model import Calibration, Experiment, Plan, Purpose, Trial, TrialState
+from paribus.model import Calibration, Plan
 from paribus.plan.protocol import with_usual_margin
-from paribus.plan.schedule.budget import rounds_needed, with_settle_runs
+from paribus.plan.schedule.budget import with_settle_runs
 from paribus.plan.schedule.comparisons import comparisons
-from paribus.plan.schedule.design import schedule_hash
 from paribus.plan.schedule.settling import with_settle
 from paribus.stats.planner import smallest_margin
-from paribus.store import read, write
-
-PREPARATORY_PURPOSES = (Purpose.PRECONDITION, Purpose.CALIBRATE, Purpose.NOISE_FLOOR)
+from paribus.store import read
 
 
 def known_pair_sds(store: Store, plan: Plan, fingerprint: Mapping[str, str]) -> dict[str, float]:
@@ -57,7 +53,8 @@ def plan_for_machine(store: Store | None, plan: Plan, fingerprint: Mapping[str, 
         durations_s: dict[str, list[float]] = defaultdict(list)
         for factor, seconds in read.applications(store, recent):
             durations_s[factor].append(seconds)
-        apply_s = {factor: statistics.median(seconds) for factor, seconds in durations_s.items()}
+        measured_s = {factor: statistics.median(seconds) for factor, seconds in durations_s.items()}
+        apply_s = {**plan.protocol.apply_s, **measured_s}
         stored = _stored_calibrations(store, plan, fingerprint)
         level_noise = {workload.name: level_sds(stored[workload.name], workload.levels) for workload in plan.workloads}
         level_noise = {name: sds for name, sds in level_noise.items() if sds}
@@ -65,7 +62,7 @@ def plan_for_machine(store: Store | None, plan: Plan, fingerprint: Mapping[str, 
             plan, protocol=dataclasses.replace(plan.protocol, apply_s=apply_s, level_sd=level_noise)
         )
         plan = _with_known_settle(store, plan, recent)
-    return with_settle_runs(plan, pair_sds), pair_sds
+    return with_settle_runs(plan), pair_sds
 
 
 def _recent_experiments(store: Store, fingerprint: Mapping[str, str]) -> list[str]:
@@ -95,38 +92,6 @@ def _with_known_settle(store: Store, plan: Plan, recent: Sequence[str]) -> Plan:
         ):
             return with_settle(plan, earlier.protocol.settle_s, earlier.protocol.toggle_s)
     return plan
-
-
-def should_learn(trials: Sequence[Trial]) -> bool:
-    """Whether the noise trials have run and no comparison has begun."""
-    compared = [trial for trial in trials if trial.purpose not in PREPARATORY_PURPOSES]
-    return any(trial.purpose is Purpose.NOISE_FLOOR for trial in trials) and all(
-        trial.state is TrialState.PLANNED for trial in compared
-    )
-
-
-def learn(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial]) -> list[StoredMessage]:
-    """Store the noise that the noise trials showed, lengthen trials, and drop the rounds that are then needless.
-
-    Returns messages about the noise and the length of trials. Idempotent. Raises StoreError.
-    """
-    if plan.protocol.noise_trial_s is not None:
-        return []
-    summaries = read.summaries(store, experiment.id)
-    digest = fingerprint_digest(experiment.fingerprint)
-    measured = calibrations(trials, summaries, plan.workloads, plan.protocol, digest, time.time())
-    write.add_calibrations(store, measured)
-    pair_sds = known_pair_sds(store, plan, experiment.fingerprint)
-    plan = with_usual_margin(plan, pair_sds.values())
-    rounds = min(max(trial.round for trial in trials), rounds_needed(plan, pair_sds))
-    plan, rounds, notes = lengthened(plan, trials, summaries, rounds)
-    remaining = [trial for trial in trials if trial.round <= rounds]
-    write.shorten(store, experiment.id, rounds, schedule_hash(remaining))
-    notes += [note for name, sd in pair_sds.items() if (note := precision_note(plan, name, sd, rounds))]
-    for message in notes:
-        write.add_note(store, experiment.id, message)
-    write.set_plan(store, experiment.id, plan)
-    return notes
 
 
 def precision_note(plan: Plan, workload: str, sd: float, rounds: int) -> StoredMessage | None:

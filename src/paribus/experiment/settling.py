@@ -9,10 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 from sqlalchemy.engine import Engine as Store
 
-from paribus.experiment.noise import known_pair_sds
+from paribus.experiment.withdrawal import without
 from paribus.model import Experiment, Measurement, Plan, Purpose, Trial, TrialState
-from paribus.plan.schedule.budget import cost_s, least_rounds, round_s, rounds_needed, spent_s
-from paribus.plan.schedule.design import schedule_hash
+from paribus.plan.schedule.budget import cost_s, least_rounds, round_s, spent_s
 from paribus.plan.schedule.settling import with_settle
 from paribus.stats.pairs import CannotJudge
 from paribus.stats.settle import mser5, settle_s, time_constant
@@ -45,27 +44,23 @@ def learn(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Tri
         write.set_plan(store, experiment.id, with_settle(plan, plan.protocol.settle_s, 0.0))
         return "the long runs do not show how long the load takes to settle: it is given the usual time"
     slowest = max(needed, key=lambda order: needed[order][0])
-    followed, rounds = _within(plan, experiment, store, trials, *needed[slowest])
-    remaining = [trial for trial in trials if trial.round <= rounds]
-    write.shorten(store, experiment.id, rounds, schedule_hash(remaining))
+    followed, rounds = _within(plan, trials, *needed[slowest])
+    without({trial.order for trial in trials if trial.round > rounds}, trials, experiment.id, store)
     write.set_plan(store, experiment.id, followed)
     run, settle = runs[slowest], show_duration(followed.protocol.settle_s)
     short = "" if followed.protocol.settle_s >= needed[slowest][0] - _ROUNDED_S else ", less than it needs"
     return f"each load is given {settle} to settle{short}, by {run.subject} under {run.workload} at {run.load}"
 
 
-def _within(
-    plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial], settle_s: float, toggle_s: float
-) -> tuple[Plan, int]:
+def _within(plan: Plan, trials: Sequence[Trial], settle_s: float, toggle_s: float) -> tuple[Plan, int]:
     """The plan with that settle time, or the usual one where the budget cannot hold it, and the number of rounds."""
-    pair_sds = known_pair_sds(store, plan, experiment.fingerprint)
     learning = [trial for trial in trials if trial.purpose is Purpose.NOISE_FLOOR]
     planned = max(trial.round for trial in trials)
     most_s = _MOST * plan.protocol.trial_s
     for wanted_s in (min(settle_s, most_s), min(settle_s, plan.protocol.settle_s)):
         followed = with_settle(plan, wanted_s, min(toggle_s, wanted_s))
         left_s = plan.protocol.budget_s - spent_s(followed, trials) - cost_s(followed, learning)
-        rounds = min(planned, rounds_needed(followed, pair_sds), int(left_s // round_s(followed)))
+        rounds = min(planned, int(left_s // round_s(followed)))
         if rounds >= least_rounds(followed):
             break
     return followed, max(rounds, min(planned, least_rounds(followed)))

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paribus.analysis.paired.judge import judge
+from paribus.analysis.paired.judge import Judgement, judge
 from paribus.analysis.paired.questions import ComparisonKey
-from paribus.experiment.interim_analysis import decided_arms, is_due, looks_at, to_confirm, underway
+from paribus.experiment.after_screen import following
+from paribus.experiment.interim_analysis import decided_arms, is_due, looks_at, underway
 from paribus.model import Look, Measurement, Plan, Purpose, Trial, TrialState, Verdict, arm_of
 from paribus.plan.schedule.budget import cost_s, spent_s
 from paribus.plan.schedule.comparisons import candidates, comparisons
@@ -66,20 +67,7 @@ def simulate(
     covered: Counter[ComparisonKey] = Counter()
     spent, planned_s, claims = 0.0, 0.0, 0
     for number in range(times):
-        drawn = dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, seed=seed + number))
-        trials = [t for t in schedule(drawn, "", rounds) if t.purpose in _DRAWN]
-        rng = np.random.default_rng([seed, number])
-        ended, looks, values = _carry_out(drawn, trials, noise, functools.partial(_measure, drawn, noise, effect, rng))
-        judgement = judge(
-            ended,
-            values,
-            plan.workloads,
-            plan.protocol,
-            looks,
-            baseline=plan.baseline,
-            finished=True,
-            factors=plan.factors,
-        )
+        ended, judgement = simulate_once(plan, rounds, noise, effect, (seed, number))
         pooled = [result for result in judgement.effects if result.load is None and result.verdict is not None]
         for result in pooled:
             key = (result.factor, result.arm, result.workload, result.response)
@@ -117,10 +105,48 @@ def simulate(
     )
 
 
+def simulate_once(
+    plan: Plan, rounds: int, noise: Noise, effect: float | Mapping[str, float], seed: tuple[int, int]
+) -> tuple[list[Trial], Judgement]:
+    """Simulate one experiment with a run order and noise of its own.
+
+    Args:
+        plan: The plan.
+        rounds: Rounds of each comparison.
+        noise: The noise of trials.
+        effect: Log ratio of every arm but the baseline, or that of each arm by its name.
+        seed: The seed of the plan, and the number of the experiment.
+
+    Returns:
+        The trials that were made or spared, and their judgement.
+    """
+    drawn = dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, seed=sum(seed)))
+    trials = [t for t in schedule(drawn, "", rounds) if t.purpose in _DRAWN]
+    measure = functools.partial(_measure, drawn, noise, effect, np.random.default_rng(seed))
+    ended, looks, values = _carry_out(drawn, trials, noise, measure)
+    judgement = judge(
+        ended,
+        values,
+        plan.workloads,
+        plan.protocol,
+        looks,
+        baseline=plan.baseline,
+        finished=True,
+        factors=plan.factors,
+    )
+    return ended, judgement
+
+
 Values = dict[int, dict[str, Measurement]]
 
 
-def _measure(plan: Plan, noise: Noise, effect: float, rng: np.random.Generator, trials: Sequence[Trial]) -> Values:
+def _measure(
+    plan: Plan,
+    noise: Noise,
+    effect: float | Mapping[str, float],
+    rng: np.random.Generator,
+    trials: Sequence[Trial],
+) -> Values:
     """The drawn measurements of every trial, run or not."""
     loads = {place: number for number, place in enumerate(sorted({(t.workload, t.load) for t in trials}))}
     level = np.array([loads[trial.workload, trial.load] for trial in trials])
@@ -137,7 +163,7 @@ def _measure(plan: Plan, noise: Noise, effect: float, rng: np.random.Generator, 
         screened = screens[trial.workload] if trial.purpose is Purpose.SCREEN else ()
         changed = sum(trial.settings[f.key] == f.levels[1] for f in screened) if screened else not trial.baseline
         changed = 0 if trial.purpose is Purpose.PLACEBO else changed
-        rate = math.exp(log + changed * effect)
+        rate = math.exp(log + changed * (effect if isinstance(effect, float) else effect.get(trial.arm, 0.0)))
         operations = round(_RATE_PER_S * plan.protocol.trial_s)
         measurements[trial.order] = {
             metric: _measured(metric, rate, operations)
@@ -191,7 +217,7 @@ def _carry_out(
             ]
         if number == len(trials):
             looks += looks_at(list(by_key.values()), plan, trials, values, looks, over=True)
-            added, _ = to_confirm(plan, trials, looks, pair_sds)
+            added, _ = following(plan, trials, looks, pair_sds)
             values |= measure(added) if added else {}
             trials += added
             by_key = {comparison.key: comparison for comparison in underway(plan, trials)}

@@ -7,13 +7,18 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
+from sqlalchemy.engine import Engine as Store
+
 from paribus.analysis.paired.effects import Summaries
+from paribus.experiment.withdrawal import without
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.mechanisms import has_least, least_duration_s, least_message
-from paribus.model import Plan, Purpose, Requirement, Trial, TrialState
+from paribus.model import Experiment, Plan, Purpose, Requirement, Trial, TrialState
 from paribus.plan.schedule.budget import least_rounds, round_s, spent_s
+from paribus.store import read, write
 from paribus.units import show_duration
 
+PREPARATORY_PURPOSES = (Purpose.PRECONDITION, Purpose.CALIBRATE, Purpose.NOISE_FLOOR)
 _RESERVE = 1.1  # the rate of a trial varies
 _LENGTHENED = N_("each trial lasts {duration} instead of {usual}: under {workload} {need}")
 _BEYOND_BUDGET = N_(
@@ -22,7 +27,31 @@ _BEYOND_BUDGET = N_(
 )
 
 
-def lengthened(
+def should_learn(trials: Sequence[Trial]) -> bool:
+    """Whether the noise trials have run and no comparison has begun."""
+    compared = [trial for trial in trials if trial.purpose not in PREPARATORY_PURPOSES]
+    return any(trial.purpose is Purpose.NOISE_FLOOR for trial in trials) and all(
+        trial.state is TrialState.PLANNED for trial in compared
+    )
+
+
+def learn(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial]) -> list[StoredMessage]:
+    """Lengthen trials so that settings can act, and drop the rounds that the budget then does not hold.
+
+    Returns messages about the length. Idempotent. Raises StoreError.
+    """
+    if plan.protocol.noise_trial_s is not None:
+        return []
+    summaries = read.summaries(store, experiment.id)
+    plan, rounds, notes = _lengthened(plan, trials, summaries, max(trial.round for trial in trials))
+    without({trial.order for trial in trials if trial.round > rounds}, trials, experiment.id, store)
+    for message in notes:
+        write.add_note(store, experiment.id, message)
+    write.set_plan(store, experiment.id, plan)
+    return notes
+
+
+def _lengthened(
     plan: Plan, trials: Sequence[Trial], summaries: Summaries, rounds: int
 ) -> tuple[Plan, int, list[StoredMessage]]:
     """Return the plan with trials in which its settings can act, the rounds that the budget then holds, and notes.

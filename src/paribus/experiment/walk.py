@@ -11,7 +11,7 @@ import functools
 import gc
 import operator
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from sqlalchemy.engine import Engine as Store
@@ -22,8 +22,10 @@ from paribus.errors import EngineError, Interrupted, JournalOpen, StoreError, Un
 from paribus.experiment import block_hooks, noise
 from paribus.experiment.evidence import analyse, evidence
 from paribus.experiment.interim_analysis import look
+from paribus.experiment.replanning import with_open_rounds
 from paribus.i18n import stored_message
 from paribus.model import (
+    ArmKey,
     Calibration,
     Change,
     ChangeState,
@@ -39,14 +41,15 @@ from paribus.model import (
     arms_given_up,
 )
 from paribus.plan.schedule.budget import extent
-from paribus.plan.schedule.comparisons import all_comparisons, is_in_flight
+from paribus.plan.schedule.comparisons import is_in_flight, washes_out
 from paribus.plan.schedule.design import schedule, schedule_hash
+from paribus.plan.schedule.screened_alone import all_comparisons
 from paribus.store import read, write
 from paribus.store.ids import new_id
 from paribus.trial.bench import Bench
 from paribus.trial.blocks import lost_preconditioning, next_block, rerun_of
 from paribus.trial.devices import PinnedDevices
-from paribus.trial.precondition import PreconditionListener
+from paribus.trial.load.precondition import PreconditionListener
 from paribus.trial.runner import Record
 from paribus.trial.target_session import Site, reach_load_host, restore
 
@@ -77,8 +80,9 @@ def begin(
     """Store a new experiment with all its trials; nothing is touched yet. Raises StoreError."""
     started = time.time()
     name = new_id(store, started)
-    plan, pair_sds = noise.plan_for_machine(store, plan, fingerprint)
-    planned = extent(plan, pair_sds)
+    plan, _ = noise.plan_for_machine(store, plan, fingerprint)
+    plan = with_open_rounds(plan)
+    planned = extent(plan, {})
     trials = schedule(plan, name, planned.rounds, planned.noise_rounds)
     experiment = Experiment(
         id=name,
@@ -153,10 +157,13 @@ def _run_session(
     compared = all_comparisons(plan)
     tested = {comparison.key: comparison.tested for comparison in compared}
     in_flight = {comparison.key for comparison in compared if is_in_flight(comparison, plan)}
+    washed = {comparison.key for comparison in compared if washes_out(comparison, plan)}
+    toggled = {comparison.key for comparison in compared if comparison.toggled}
     pinned = PinnedDevices(
         read.devices(store, experiment.id), functools.partial(write.pin_device, store, experiment.id)
     )
-    with Bench(site, plan, trials, tested, in_flight, _recorder(store, listener), pinned, stopped) as bench:
+    recorder = _recorder(store, listener)
+    with Bench(site, plan, trials, tested, in_flight, washed, toggled, recorder, pinned, stopped) as bench:
         write.set_state(store, experiment.id, ExperimentState.RUNNING)
         listener.on_trials(trials)
         after_block = functools.partial(block_hooks.after_block, experiment, store, listener, bench)
@@ -189,17 +196,20 @@ def _make_trials(
     bench: Bench,
     listener: ExperimentListener,
     stopped: Callable[[], bool],
-    after_block: Callable[[list[Trial]], None],
+    after_block: Callable[[list[Trial]], set[ArmKey]],
 ) -> None:
-    """Run block after block until none is left. `trials` is updated to match the store."""
+    """Run block after block until none is left. `trials` is updated to match the store.
+
+    `after_block` returns the arms that are decided.
+    """
     failures = 0
-    after_block(trials)
-    _rerun_if_begun(lost_preconditioning(trials), trials, store, listener)
-    while (block := next_block(trials)) is not None:
-        block = _rerun_if_begun(block, trials, store, listener)
+    decided = after_block(trials)
+    _rerun_if_begun(lost_preconditioning(trials, decided), trials, store, listener)
+    while (block := next_block(trials, decided)) is not None:
+        block = _rerun_if_begun(block, trials, store, listener, decided)
         bench.make_data(block, functools.partial(listener.on_data_progress, block[0].workload))
-        refused = arms_given_up(trials)
-        for trial in [trial for trial in block if arm_of(trial) not in refused]:
+        left_out = arms_given_up(trials) | decided
+        for trial in [trial for trial in block if arm_of(trial) not in left_out]:
             done = bench.run(trial, listener)
             trials[bisect.bisect_left(trials, done.order, key=_order)] = done
             if stopped():
@@ -224,13 +234,19 @@ def _make_trials(
             if done.state is not TrialState.DONE:
                 break  # the block is rerun whole, so its other arms need not run now
         bench.stop_load()
-        after_block(trials)
+        decided = after_block(trials)
         gc.collect()  # automatic collections are rare, for fast reports
 
 
-def _rerun_if_begun(block: list[Trial], trials: list[Trial], store: Store, listener: ExperimentListener) -> list[Trial]:
+def _rerun_if_begun(
+    block: list[Trial],
+    trials: list[Trial],
+    store: Store,
+    listener: ExperimentListener,
+    decided: Collection[ArmKey] = (),
+) -> list[Trial]:
     """The trials of a block to run now: the block itself, or new trials in place of those begun before."""
-    new_trials = rerun_of(block, trials[-1].order)
+    new_trials = rerun_of(block, trials[-1].order, decided)
     if not new_trials:
         return block
     write.rerun(store, block, new_trials)

@@ -16,10 +16,19 @@ from paribus.findings.diagnostics import (
     Scaling,
 )
 from paribus.findings.estimate import Estimate
+from paribus.findings.event_phases import ArmPhases, EventChange, PhaseFigures
+from paribus.findings.health import HealthSpan, HealthTimeline
 from paribus.findings.io_matrix import Bound, Ceiling, Knee, Matrix, MatrixPoint, MatrixSeries
+from paribus.findings.layouts import LayoutUse
+from paribus.findings.recovery import ArmRecovery
+from paribus.findings.selection import SelectedLevel, Selection
+from paribus.findings.tpcc import ArmTpcc, KindFigures
 from paribus.findings.violation import Breach
 
 __all__ = [
+    "ArmPhases",
+    "ArmRecovery",
+    "ArmTpcc",
     "Between",
     "Bound",
     "Bounded",
@@ -32,14 +41,22 @@ __all__ = [
     "DriftPoint",
     "EffectBetween",
     "Estimate",
+    "EventChange",
+    "HealthSpan",
+    "HealthTimeline",
     "Held",
+    "KindFigures",
     "Knee",
     "Law",
+    "LayoutUse",
     "Limit",
     "Matrix",
     "MatrixPoint",
     "MatrixSeries",
     "Moved",
+    "PhaseFigures",
     "Preconditioned",
     "Scaling",
+    "SelectedLevel",
+    "Selection",
 ]

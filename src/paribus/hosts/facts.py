@@ -80,37 +80,15 @@ def device_fingerprint(host: Host, device: str) -> dict[str, str]:
     return facts
 
 
-def whole_disk(host: Host, device: str) -> str:
-    """The disk that block knobs of `device` (a name such as /dev/sda1, or major:minor) belong to.
-
-    A partition stands for its disk. Raises HostError where there is no disk, or where there are several
-    (LVM, md), naming them.
-    """
-    if device.startswith("/dev/"):
-        name = host.resolve(device).removeprefix("/dev/").replace("/", "!")
-        node = f"/sys/class/block/{name}"
-    else:
-        node = f"/sys/dev/block/{device}"
-    folder = host.resolve(node)
-    name = folder.rsplit("/", 1)[-1]
-    if not host.names(folder):
-        raise HostError(
-            f"{device} is not a block device of this machine",
-            "name one of: " + ", ".join(f"/dev/{n}" for n in host.names("/sys/block")),
-        )
-    if _text(host, f"{folder}/partition"):
-        folder = folder.rsplit("/", 1)[0]
-        name = folder.rsplit("/", 1)[-1]
-    members = host.names(f"{folder}/slaves")
-    if members:
-        raise HostError(
-            f"{device} consists of several disks",
-            f"set target.device to one of them: {', '.join(f'/dev/{member}' for member in members)}",
-        )
-    return f"/dev/{name.replace('!', '/')}"
-
-
 def has_program(host: Host, name: str) -> bool:
     """Whether a program of that name or full path can be started."""
     command = ["test", "-x", name] if "/" in name else ["which", name]
     return host.run(command).exit_code == 0
+
+
+def has_module(host: Host, name: str) -> bool:
+    """Whether the running kernel has a module, also built in; true where its modules are not listed."""
+    listed = f"/lib/modules/{_text(host, '/proc/sys/kernel/osrelease')}"
+    if host.names(f"/sys/module/{name}") or "modules.dep" not in host.names(listed):
+        return True
+    return host.run(["modinfo", "--field", "name", name]).exit_code == 0

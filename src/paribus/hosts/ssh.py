@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from paribus.errors import BadReply, HostError, Unreachable
-from paribus.hosts import address, bounded, engine_copy
+from paribus.hosts import address, bounded, engine_copy, sandboxes
 from paribus.hosts.file_agent import NAMES, FileAgent
 from paribus.hosts.ssh_process import HEARTBEAT_S, LOST, LOST_S, NETWORK, SILENCE, SshProcess
 from paribus.hosts.transport import Completed
@@ -47,7 +47,7 @@ class SshHost:
         self._report = report
         self._become = ["sudo", "--non-interactive", "--"] if become else []
         self._destination = parsed.destination
-        self._port = ["-p", parsed.port] if parsed.port else []
+        self._ssh_options = [*sandboxes.ssh_options(parsed.host), *(["-p", parsed.port] if parsed.port else [])]
         self._local_engine = Path(local_engine)
         self._folder = Path(tempfile.mkdtemp(prefix="paribus-ssh-"))
         self._master: subprocess.Popen[str] | None = None
@@ -79,9 +79,10 @@ class SshHost:
             wait.report()
             if self._master.poll() is not None or time.monotonic() > deadline:
                 message = self._end_master()
+                by_hand = shlex.join(["ssh", *self._ssh_options, self._destination, "true"])
                 raise Unreachable(
                     stored_message("cannot reach {target}: {words}", target=self.name, words=message),
-                    f"this command must work without a prompt: ssh {shlex.join([*self._port, self._destination])} true",
+                    f"this command must work without a prompt: {by_hand}",
                 )
             time.sleep(0.05)
 
@@ -114,7 +115,7 @@ class SshHost:
 
     def _ssh(self, *options: str) -> list[str]:
         return [
-            "ssh", *options, *self._port,
+            "ssh", *options, *self._ssh_options,
             "-o", f"ControlPath={self._folder}/master", "-o", "ControlPersist=no", "-o", "BatchMode=yes",
             "-o", f"ConnectTimeout={_CONNECT_S}", "-o", f"ServerAliveInterval={LOST_S // 2}",
             "-o", "ServerAliveCountMax=2", "-o", "ForwardX11=no", "-o", "ClearAllForwardings=yes", "-T",
@@ -177,7 +178,7 @@ class SshHost:
                 waits=wait.report,
             )
         except subprocess.TimeoutExpired as error:
-            destination = shlex.join([*self._port, self._destination])
+            destination = shlex.join([*self._ssh_options, self._destination])
             raise BadReply(
                 f"{name} on {self.name} did not end within {timeout_s:.0f} s", f"{_LATE}ssh {destination} true"
             ) from error

@@ -11,11 +11,11 @@ from graphlib import TopologicalSorter
 
 from paribus.errors import HostError, Missing, ReadOnly, Unreachable
 from paribus.hosts.transport import Host
-from paribus.knobs.catalog import Catalogue
+from paribus.knobs.catalog import Catalogue, is_above_disks
 from paribus.knobs.discovery import members, place, read
 from paribus.knobs.journal import Journal
-from paribus.knobs.kinds import knob_kinds
-from paribus.model import Action, Change, ChangeState, Knob, Location, NotTaken, Settings, Value
+from paribus.knobs.kinds import NOT_APPLIED, knob_kinds
+from paribus.model import LAYOUT, Action, Change, ChangeState, Knob, Location, NotTaken, Settings, Stack, Value
 
 _BOOT = "/proc/sys/kernel/random/boot_id"
 _NEAR = 0.1  # up to this relative difference a value was rounded; beyond it, clamped
@@ -27,12 +27,14 @@ class _TouchedKnob:
     """A knob that is in the journal: its addresses here, its value before the experiment, and the undo actions.
 
     `under`: the value of the knob that it exists under, where that was not the one before the experiment.
+    `journalled_as`: whose undo covers it, the knob itself or the layout whose device it belongs to.
     """
 
     knob: Knob
     before: Value
     undo: tuple[Action, ...]
     under: Value | None
+    journalled_as: str
 
 
 class Applier:
@@ -77,6 +79,14 @@ class Applier:
                     self._in_force[other.knob.name] = reset.observed
         return tuple(changes)
 
+    def move_to(self, stack: Stack) -> None:
+        """Use the devices of a layout that was just built; those of the former one are gone, with their settings."""
+        self._location = dataclasses.replace(self._location, top=stack.top, arrays=stack.arrays)
+        for name in [name for name in self._touched if is_above_disks(self._catalogue.get(name))]:
+            del self._touched[name]
+            self._in_force.pop(name, None)
+            self._written.discard(name)
+
     def conditions(self, settings: Settings, subject: str) -> dict[str, tuple[Knob, Value]]:
         """The settings that processes of a subject, the load or the server, are started under; by name, placed."""
         conditions = {}
@@ -93,7 +103,7 @@ class Applier:
     def _in_order(self, settings: Settings) -> list[Knob]:
         """The knobs of the settings, each after those that move it."""
         rows = {name: self._catalogue.get(name) for name in settings}
-        knobs = {name: knob for name, knob in rows.items() if knob_kinds.get(knob.kind).holder != "process"}
+        knobs = {name: knob for name, knob in rows.items() if knob_kinds.get(knob.kind).holder not in NOT_APPLIED}
         movers = {name: [other.name for other in knobs.values() if _moves(other, name)] for name in knobs}
         return [knobs[name] for name in TopologicalSorter(movers).static_order()]
 
@@ -120,7 +130,8 @@ class Applier:
         """Messages about touched knobs that are not restored; none after a reboot."""
         if self._host.read(_BOOT) != self._boot:
             return []
-        observed = ((touched, self._observe(touched)) for touched in self._touched.values() if self._is_here(touched))
+        remaining = [touched for touched in self._touched.values() if touched.journalled_as == touched.knob.name]
+        observed = ((touched, self._observe(touched)) for touched in remaining if self._is_here(touched))
         return [f"{t.knob.name}: wanted {t.before}, found {value}" for t, value in observed if value != t.before]
 
     def _touch(self, knob: Knob, requested: Value | None) -> list[_TouchedKnob]:
@@ -155,8 +166,13 @@ class Applier:
         before = reading.value
         owner = self._owner_moved(knob)  # a knob that appeared with its owner's value disappears with it
         undo = owner.undo if owner else reading.undo or knob_kinds.get(knob.kind).writes(knob, before)
-        self._journal.intend(knob.name, knob.addresses[0], before, before if requested is None else requested, undo)
-        self._touched[knob.name] = _TouchedKnob(knob, before, undo, self._observe(owner) if owner else None)
+        goes = self._location.is_layout and is_above_disks(self._catalogue.get(knob.name))
+        if not goes:
+            wanted_value = before if requested is None else requested
+            outlasts_boot = knob.command is not None and knob.command.survives_reboot
+            self._journal.intend(knob.name, knob.addresses[0], before, wanted_value, undo, persistent=outlasts_boot)
+        under, journalled_as = self._observe(owner) if owner else None, LAYOUT if goes else knob.name
+        self._touched[knob.name] = _TouchedKnob(knob, before, undo, under, journalled_as)
 
     def _owner_moved(self, knob: Knob) -> _TouchedKnob | None:
         """The knob that this one exists under, where that has another value now than before the experiment."""
@@ -179,7 +195,7 @@ class Applier:
         self._written.add(touched.knob.name)
         try:
             for action in kind.writes(touched.knob, requested):
-                self._journal.make(touched.knob.name, action)
+                self._journal.make(touched.journalled_as, action)
         except Unreachable:
             raise
         except HostError as refusal:  # the value in force is read back, and reported

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from paribus.errors import ParibusError
-from paribus.hosts.mounts import MOUNTINFO, mounted_at
+from paribus.hosts.storage.mounts import MOUNTINFO, mounted_at
 from paribus.hosts.transport import Host
 from paribus.knobs.catalog import Catalogue
 from paribus.knobs.discovery import members, place
@@ -19,7 +19,7 @@ from paribus.knobs.kinds import knob_kinds
 from paribus.model import Knob, Location
 
 ABSENT = "absent"
-_SUBSYSTEMS = frozenset({"block", "vm", "thp", "cpu", "irq", "kernel"})
+_SUBSYSTEMS = frozenset({"block", "md", "vm", "thp", "cpu", "irq", "kernel"})
 _FILES = {
     "kernel": "/proc/sys/kernel/osrelease",
     "boot": "/proc/sys/kernel/random/boot_id",

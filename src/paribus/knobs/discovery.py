@@ -1,12 +1,13 @@
 """Reading knobs without changing them: the value in force of a knob, and what a host offers for a plan's knobs."""
 
 import dataclasses
+import shlex
 from collections.abc import Iterable
 
 from paribus.errors import Denied, HostError, Missing, ParibusError, UsageError
 from paribus.hosts.transport import Host
-from paribus.knobs.catalog import Catalogue
-from paribus.knobs.kinds import knob_kinds
+from paribus.knobs.catalog import Catalogue, is_above_disks
+from paribus.knobs.kinds import NOT_APPLIED, knob_kinds
 from paribus.model import Knob, Location, Offer, Reading
 
 
@@ -22,9 +23,13 @@ def kernels_of(knob: Knob) -> str:
 
 
 def read(host: Host, knob: Knob) -> Reading:
-    """The value in force of a placed knob. Raises HostError when a file cannot be read or has no value of the knob."""
+    """The value in force of a placed knob.
+
+    Raises HostError when a file cannot be read, a program fails, or neither has a value of the knob.
+    """
     kind = knob_kinds.get(knob.kind)
     texts = tuple(_text(host, knob, path) for path in kind.reads(knob))
+    texts += tuple(_output(host, argv) for argv in kind.runs(knob))
     try:
         reading = kind.parse(knob, texts)
     except (ValueError, IndexError) as error:
@@ -45,6 +50,15 @@ def _text(host: Host, knob: Knob, path: str) -> str:
         return absent_text
 
 
+def _output(host: Host, argv: tuple[str, ...]) -> str:
+    """What a program prints. Raises HostError where it is missing or fails."""
+    done = host.run(list(argv))
+    if done.exit_code != 0:
+        words = (done.stderr or done.stdout).strip()
+        raise HostError(f"`{shlex.join(argv)}` failed (exit code {done.exit_code}): {words}")
+    return done.stdout
+
+
 def members(host: Host, catalogue: Catalogue, pattern: str, location: Location) -> list[Knob]:
     """The knobs a `resets` entry stands for on this host: the knob itself, or every member of a family."""
     knob = catalogue.get(pattern)
@@ -61,7 +75,9 @@ def touched(host: Host, catalogue: Catalogue, keys: Iterable[str], location: Loc
     Raises UsageError and HostError where a knob is not on the host.
     """
     rows = [row for key in keys if (row := catalogue.find(key)) is not None]
-    knobs = [row for row in rows if knob_kinds.get(row.kind).holder != "process"]
+    knobs = [row for row in rows if knob_kinds.get(row.kind).holder not in NOT_APPLIED]
+    if location.is_layout:  # whose own devices no other experiment has
+        knobs = [row for row in knobs if not is_above_disks(row)]
     moved = [member for knob in knobs for p in knob.resets for member in members(host, catalogue, p, location)]
     return {address for knob in [*knobs, *moved] for address in place(host, knob, location).addresses}
 
@@ -69,6 +85,8 @@ def touched(host: Host, catalogue: Catalogue, keys: Iterable[str], location: Loc
 def offer(host: Host, catalogue: Catalogue, key: str, location: Location, *, root: bool) -> Offer:
     """What the host offers for one knob; the reason why it cannot be used is part of the answer."""
     knob = catalogue.get(key)
+    if location.is_layout and is_above_disks(knob):  # its device will be there
+        return Offer(knob=knob, current=None, allowed=())
     try:
         placed = place(host, knob, location)
         reading = read(host, placed)
@@ -91,7 +109,7 @@ def _refusal(host: Host, knob: Knob, *, root: bool) -> tuple[str, str]:
     kind = knob_kinds.get(knob.kind)
     if (conflict := kind.conflict(host, knob))[0]:
         return conflict
-    if not root and kind.holder != "process":
+    if not root and kind.holder not in ("process", "trial"):
         return "only root may set it", "run as root, or take it out of the plan"
     return "", ""
 

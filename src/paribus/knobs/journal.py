@@ -23,7 +23,18 @@ from paribus.errors import (
 from paribus.hosts.transport import Host, LineProcess, of_errno
 from paribus.knobs.journal_event import parse_event
 from paribus.knobs.journals import MOST_EVENTS, UNDO_S, raise_if_stuck
-from paribus.model import Action, ControlGroup, LoadModule, MountOption, PutStatements, Value, WriteFile
+from paribus.model import (
+    Action,
+    ControlGroup,
+    LoadModule,
+    MountOption,
+    PutStatements,
+    ReleaseDisk,
+    RunProgram,
+    SetByCommand,
+    Value,
+    WriteFile,
+)
 
 _GLOBAL = ("/proc/sys/", "/sys/kernel/", "/sys/devices/system/")  # settings of the whole machine, not of a device
 _PATIENCE_S = 60.0
@@ -35,6 +46,9 @@ _TAGS: dict[type, str] = {
     MountOption: "mount",
     LoadModule: "module",
     ControlGroup: "group",
+    ReleaseDisk: "release",
+    RunProgram: "program",
+    SetByCommand: "command",
     PutStatements: "statement",
 }
 
@@ -132,11 +146,14 @@ class Journal:
 
         Raises the machine's refusal as a HostError; JournalError where nothing was intended.
         """
-        patience_s = _LONG_PATIENCE_S if isinstance(action, PutStatements) else _PATIENCE_S
+        patience_s = _LONG_PATIENCE_S if isinstance(action, PutStatements | ReleaseDisk) else _PATIENCE_S
+        if isinstance(action, RunProgram):
+            patience_s = action.patience_s + _PATIENCE_S
         command = {"make": {"knob": knob, "action": _wire(action)}}
         answer = self._ask(command, "made", "refused", patience_s=patience_s)
         if answer["event"] == "refused":
-            raise of_errno(action.path, "set", answer["errno"], answer["reason"])
+            subject = action.set[0] if isinstance(action, SetByCommand) else action.path
+            raise of_errno(subject, "set", answer["errno"], answer["reason"])
 
     def keep(self) -> None:
         """Leave the changes in force, and the journal for `undo`; the keeper ends. Raises JournalError."""

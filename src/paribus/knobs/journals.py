@@ -120,8 +120,18 @@ def _run_undo(host: Host, engine: str, *options: str) -> list[dict[str, Any]]:
 
 def not_inspected(target: str, cause: str, todo: str = "") -> NotInspected:
     """The error for a target whose journals cannot be read."""
-    target = "this machine" if target == "local" else target
-    return NotInspected(f"could not look at {target}, so settings may still be changed there: {cause}", todo)
+    where = machine_name(target)
+    return NotInspected(f"could not look at {where}, so settings may still be changed there: {cause}", todo)
+
+
+def machine_name(target: str) -> str:
+    """The machine as a message names it."""
+    return "this machine" if target == "local" else target
+
+
+def undo_command(target: str) -> str:
+    """The command that restores the settings of this machine ("local") or of another one."""
+    return "paribus undo" if target == "local" else f"paribus undo --target {target}"
 
 
 def inspect(host: Host, engine: str) -> Inspection:

@@ -3,7 +3,7 @@
 from pydantic import BaseModel, ConfigDict, Field
 
 from paribus.lab.machine.server_data import OnServer, ServerData
-from paribus.model import Purpose
+from paribus.model import PlannedEvent, Purpose
 from paribus.units import LoadUnit
 
 
@@ -83,6 +83,16 @@ class Preconditioning(_Document):
     most_s: float
 
 
+class WipedDevice(_Document):
+    """A device whose content is lost, with its permanent names and what is on it."""
+
+    device: str
+    node: str
+    ids: list[str]
+    size_bytes: int
+    contents: list[str]
+
+
 class CheckDocument(_Document):
     """The answer of `paribus check --json`."""
 
@@ -99,12 +109,16 @@ class CheckDocument(_Document):
     duration_s: float
     data_bytes: int
     made_bytes: dict[str, int]
+    wiped: list[WipedDevice]
+    events: list[PlannedEvent]
     server_data: ServerData | None = Field(description="null where no workload is on a private server")
     on_server: OnServer | None = Field(description="what is made in a server that others use")
     preconditioning: list[Preconditioning]
     in_page_cache: list[str]
     memory_bytes: int
     in_flight: list[str]
+    toggled: list[str]
+    segment_s: float | None
     screens: list[Screen]
     split_plots: list[SplitPlot]
     commands: list[Command]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from paribus.errors import HostError
 from paribus.knobs import discovery, recipe
+from paribus.knobs.catalog import is_above_disks
 from paribus.lab.check_document import (
     Block,
     CheckDocument,
@@ -15,13 +16,14 @@ from paribus.lab.check_document import (
     Screen,
     SplitPlot,
     ToolRun,
+    WipedDevice,
 )
 from paribus.lab.machine.connection import Report, discard
 from paribus.lab.machine.inspection import checked, site_of
 from paribus.lab.machine.server_data import on_server, server_data
 from paribus.lab.results.prior_runs import with_prior_runs
-from paribus.model import Facts, Plan, Purpose, Trial, Value
-from paribus.plan import data, precondition
+from paribus.model import LAYOUT, Facts, Plan, Purpose, Trial, Value
+from paribus.plan import data, layouts, precondition
 from paribus.plan.form.parse import parse, read_file
 from paribus.plan.schedule.budget import Extent, confirming_s, duration_s, extent, time_for
 from paribus.plan.schedule.comparisons import candidates, comparisons, is_in_flight
@@ -48,6 +50,7 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
     planned_extent = extent(plan, noise)
     planned = schedule(plan, "", planned_extent.rounds, planned_extent.noise_rounds)
     trials = tuple(trial for trial in planned if trial.purpose is not Purpose.PRECONDITION)
+    made_bytes = data.creation_bytes(plan, trials)
     return CheckDocument(
         plan=plan.name,
         question=plan.question,
@@ -61,7 +64,13 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         trials=len(trials),
         duration_s=duration_s(plan, planned_extent),
         data_bytes=sum(data.size_bytes(plan).values()),
-        made_bytes={device or facts.path: size for device, size in data.creation_bytes(plan, trials).items()},
+        made_bytes={device or facts.path: size for device, size in made_bytes.items()},
+        wiped=[
+            _wiped(device, facts)
+            for device in dict.fromkeys([*plan.target.devices, *made_bytes])
+            if device in facts.block_devices  # others are folders and servers
+        ],
+        events=list(plan.events),
         server_data=server_data(plan, facts, trials),
         on_server=on_server(plan),
         preconditioning=[
@@ -79,6 +88,8 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         in_flight=sorted(
             {key for comparison in comparisons(plan) if is_in_flight(comparison, plan) for key in comparison.tested}
         ),
+        toggled=sorted({key for comparison in comparisons(plan) if comparison.toggled for key in comparison.tested}),
+        segment_s=plan.protocol.segment_s,
         screens=_screens(plan, planned_extent),
         split_plots=[
             SplitPlot(
@@ -95,6 +106,18 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         also_moved=_also_moved(plan, site),
         reach=_reach(plan, noise, planned_extent.rounds),
         blocks=_blocks(trials),
+    )
+
+
+def _wiped(device: str, facts: Facts) -> WipedDevice:
+    inspected = facts.block_devices[device]
+    contents = [*inspected.claims, *inspected.signatures]
+    return WipedDevice(
+        device=device,
+        node=inspected.path,
+        ids=[name for name in inspected.ids if not device.endswith(f"/{name}")],
+        size_bytes=inspected.size_bytes,
+        contents=contents,
     )
 
 
@@ -116,7 +139,16 @@ def _commands(plan: Plan, facts: Facts) -> Iterator[Command]:
         settings += [(key, str(value), value) for key, value in combination.settings.items()]
     for key, label, value in dict.fromkeys(settings):
         offer = facts.offers.get(key)
-        if offer is not None and offer.current is not None:
+        if key == LAYOUT:
+            yield Command(
+                setting=f"{key} = {label}",
+                command="\n          ".join(layouts.commands_of(plan, str(value))),
+                undo="take apart and wipe " + ", ".join(plan.target.devices),
+            )
+        elif offer is not None and plan.target.location.is_layout and is_above_disks(offer.knob):
+            command = recipe.set_command(offer.knob, value)
+            yield Command(setting=f"{key} = {label}", command=command, undo="goes with the layout")
+        elif offer is not None and offer.current is not None:
             yield Command(
                 setting=f"{key} = {label}",
                 command=recipe.set_command(offer.knob, value),
@@ -208,7 +240,7 @@ def _blocks(trials: tuple[Trial, ...]) -> list[Block]:
             load_unit=block[0].load.unit,
             purpose=block[0].purpose,
             factor=block[0].factor,
-            arms=list(dict.fromkeys(trial.arm for trial in block)),
+            arms=[arm for _, arm in dict.fromkeys((trial.application, trial.arm) for trial in block)],
         )
         for number, block in blocks.items()
     ]

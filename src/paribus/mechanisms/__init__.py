@@ -2,9 +2,11 @@
 
 from paribus.mechanisms.least import has_least, least_duration_s, least_message
 from paribus.mechanisms.mechanism import Case, Least, Mechanism, Obstacle, Occurred
+from paribus.mechanisms.storage import FREE_BLOCKS
 from paribus.mechanisms.vocabulary import MECHANISMS
 
 __all__ = [
+    "FREE_BLOCKS",
     "MECHANISMS",
     "Case",
     "Least",

@@ -23,6 +23,7 @@ class Case:
         workload: The workload of the comparison.
         settings: All settings of this arm.
         facts: The machine as found.
+        disk_bytes: The size of the disks below the layout; 0 without one.
     """
 
     knob: Knob
@@ -30,6 +31,7 @@ class Case:
     workload: Workload
     settings: Settings
     facts: Facts
+    disk_bytes: int = 0
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -107,6 +109,7 @@ class Mechanism:
         threshold: The value of its counter from which a setting acts; None where any value above 0 counts.
         least: What a trial must do for it to occur.
         written: The metric of those bytes per second; empty where `least` is not known.
+        leaves_state: Whether it may leave something behind that later trials meet, such as dirty pages.
     """
 
     name: str
@@ -117,6 +120,7 @@ class Mechanism:
     threshold: Callable[[Case], float | None] = _never
     least: Callable[[Case], Least | None] = _never
     written: str = ""
+    leaves_state: bool = True
 
 
 def above_zero(metrics: Sequence[str]) -> Callable[[Measured, float | None], Occurred]:

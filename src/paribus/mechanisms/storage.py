@@ -156,6 +156,13 @@ def _never_full(case: Case) -> Obstacle | None:
     return Obstacle(fact, stored_message("add load levels above {n}", n=fewest))
 
 
+def _free_blocks(case: Case) -> Least | None:
+    """What is free after the disks were discarded and the data made; data that fills them is overwritten once."""
+    data_bytes = case.data.size_bytes
+    free_bytes = case.disk_bytes - data_bytes
+    return Least("over_provision", free_bytes if free_bytes > 0 else data_bytes) if case.disk_bytes else None
+
+
 BUFFERED_READS = Mechanism(
     name=N_("buffered reads"),
     explanation="Reads through the page cache that reach the device. Direct I/O has none, and neither has data that "
@@ -187,6 +194,7 @@ DEVICE_REQUESTS = Mechanism(
     counters=(_READS, _WRITES),
     obstacle=_no_io,
     occurred=above_zero([_READS, _WRITES]),
+    leaves_state=False,
 )
 DEVICE_READS = Mechanism(
     name=N_("device reads"),
@@ -194,6 +202,7 @@ DEVICE_READS = Mechanism(
     counters=(_READS,),
     obstacle=_without_reads,
     occurred=above_zero([_READS]),
+    leaves_state=False,
 )
 DEVICE_WRITES = Mechanism(
     name=N_("device writes"),
@@ -207,6 +216,16 @@ CONCURRENT_REQUESTS = Mechanism(
     "only cost processor time, so that this is never a proof.",
     obstacle=_never_concurrent,
     occurred=unsampled,
+    leaves_state=False,
+)
+FREE_BLOCKS = Mechanism(
+    name=N_("writes beyond an SSD's free blocks"),
+    explanation="More writes than the disks hold. A discarded SSD writes to free blocks first. Only when none is free "
+    "does it move data to erase blocks, and only then does a reserve save work.",
+    obstacle=_without_writes,
+    occurred=unsampled,
+    least=_free_blocks,
+    written=_WRITTEN,
 )
 FULL_QUEUE = Mechanism(
     name=N_("a queue that fills"),
@@ -214,4 +233,5 @@ FULL_QUEUE = Mechanism(
     "fills it.",
     obstacle=_never_full,
     occurred=unsampled,
+    leaves_state=False,
 )

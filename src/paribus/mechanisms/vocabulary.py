@@ -16,6 +16,7 @@ MECHANISMS: Mapping[str, Mechanism] = {
         storage.DEVICE_WRITES,
         storage.CONCURRENT_REQUESTS,
         storage.FULL_QUEUE,
+        storage.FREE_BLOCKS,
         memory.MEMORY_RECLAIM,
         memory.SWAP_SPACE,
         memory.NUMA_NODES,

@@ -8,6 +8,8 @@ from paribus.i18n import N_, stored_message
 from paribus.model.words import ExperimentState, FailureClass, Purpose, Settings, Tag, TrialState, Verdict
 from paribus.units import LoadLevel
 
+_EMULATED = "QEMU TCG"  # in the name of a processor
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
@@ -119,6 +121,11 @@ class Experiment:
     versions: Mapping[str, str]
     fingerprint: Mapping[str, str]
     notes: tuple[str, ...]
+
+    @property
+    def is_emulated(self) -> bool:
+        """Whether the processors of the machine are QEMU's emulation, so that times mean nothing."""
+        return _EMULATED in self.fingerprint.get("cpu", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

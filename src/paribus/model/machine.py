@@ -10,6 +10,24 @@ from paribus.model.words import ChangeState, Fitness, NotTaken, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CommandLines:
+    """Programs that read and set a knob, as argument lists; `{value}` and `{device}` are filled in.
+
+    The value is in the output of `get`: where the JSON pointer `json` leads (RFC 6901), or in the first group of the
+    regular expression `pattern`. `written`: how `set` takes a value, where `get` prints it in another way. `keep` says
+    how a person makes a value last.
+    """
+
+    get: tuple[str, ...]
+    set: tuple[str, ...]
+    json: str = ""
+    pattern: str = ""
+    written: Mapping[str, str] = field(default_factory=dict)
+    keep: str = ""
+    survives_reboot: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Knob:
     """One row of the catalogue; placed on a machine, its addresses are real ones.
 
@@ -25,7 +43,7 @@ class Knob:
         allowed: The values it takes, where the machine does not list them.
         minimum: Its lowest value.
         maximum: Its highest value.
-        takes_effect: When a value takes effect: `live`, `reload`, `restart` or `remount`.
+        takes_effect: When a value takes effect: `live`, `reload`, `restart`, `remount` or `rebuild`.
         resets: Other knobs that the kernel changes when this one is written.
         readback: How the value read back is compared with the one written.
         aliases: The kernel's own names, where several are one knob.
@@ -42,6 +60,7 @@ class Knob:
         pattern: Regular expression for levels in words.
         subject: The process that a condition is for, `load` or `server`; empty for all other knobs.
         needs: The mechanisms that it acts through, all of them, by name; without one of them it cannot act.
+        command: The programs that read and set it, for knobs of the user.
     """
 
     name: str
@@ -71,6 +90,7 @@ class Knob:
     pattern: str = ""
     subject: str = ""
     needs: tuple[str, ...] = ()
+    command: CommandLines | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,12 +110,29 @@ class ProcessState:
     numa: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stack:
+    """A block device `top`, the `disks` that it lies on, and the md `arrays` among all these devices."""
+
+    top: str
+    disks: tuple[str, ...]
+    arrays: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Location:
-    """What of a machine is under test: the disk that `block.*` knobs address, and the mount point of `mount.*`."""
+    """What of a machine is under test: the disk that `block.*` knobs address, and the mount point of `mount.*`.
+
+    `more_disks` are others that files lie on too: they have the same settings. `top` is what the file system lies on,
+    where that is not the disk itself, and `arrays` are the md arrays below it. Of a layout these come and go.
+    """
 
     device: str | None = None
     mount: str | None = None
+    more_disks: tuple[str, ...] = ()
+    top: str | None = None
+    arrays: tuple[str, ...] = ()
+    is_layout: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +188,39 @@ class ControlGroup:
     present: bool
 
 
-Action = WriteFile | MountOption | LoadModule | ControlGroup | PutStatements
+@dataclass(frozen=True, slots=True)
+class ReleaseDisk:
+    """Take apart all that lies on the disk at `path`, and wipe it; `among` are all disks of the layout."""
+
+    path: str
+    among: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgram:
+    """Run a program of the build of a layout; it is killed after `patience_s` seconds."""
+
+    argv: tuple[str, ...]
+    patience_s: int
+
+    @property
+    def path(self) -> str:
+        """The program, for messages."""
+        return self.argv[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetByCommand:
+    """Set a value by a program; `get` prints it, at `json` or in the first group of `pattern`."""
+
+    set: tuple[str, ...]
+    get: tuple[str, ...]
+    json: str
+    pattern: str
+    value: str
+
+
+Action = WriteFile | MountOption | LoadModule | ControlGroup | ReleaseDisk | RunProgram | SetByCommand | PutStatements
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +324,10 @@ class LoadHostFacts:
 class Facts:
     """What a plan is checked against: the machine as found. Empty `*_refused` means: possible.
 
-    `missing_programs` are those of a plan's tools that are not there. `load_host` is None where the target makes the
-    load itself. `swap_bytes` is None where it is unknown.
+    `missing_programs` are those of a plan's tools that are not there, `missing_modules` those of its layouts that the
+    kernel lacks. `load_host` is None where the target makes the load itself. `swap_bytes` is None where it is unknown.
+    The files lie on `device` and `more_disks`, by way of `top` where that is another device; `arrays` are the md
+    arrays between. Of a plan with layouts these are its disks, and there is nothing between yet.
     """
 
     hostname: str
@@ -280,8 +351,12 @@ class Facts:
     block_devices: Mapping[str, BlockDevice] = field(default_factory=dict)
     database: "DatabaseFacts | None" = None
     missing_programs: frozenset[str] = frozenset()
+    missing_modules: frozenset[str] = frozenset()
     load_host: LoadHostFacts | None = None
     swap_bytes: int | None = None
+    more_disks: tuple[str, ...] = ()
+    top: str | None = None
+    arrays: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

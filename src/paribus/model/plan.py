@@ -1,9 +1,11 @@
 """The intent: what is to be compared, on what, under which load."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from paribus.model.events import PlannedEvent
+from paribus.model.health import HealthCheck
 from paribus.model.machine import Knob, Location
 from paribus.model.servers import RunningServer
 from paribus.model.words import Parameters, Settings, Value
@@ -31,20 +33,26 @@ class Target:
     """The machine under test: `device` is what `block.*` knobs address, `path` where data lives, `mount` below what.
 
     `address` is `local` or `ssh://…`, `become` whether root is reached by sudo there. `may_destroy` names for good
-    the devices whose content a load may overwrite.
+    the devices whose content a load may overwrite. `devices` are the disks that layouts are made of, `device_bytes`
+    their sizes, 0 where unknown. `more_disks`, `top` and `arrays` are as in a `Location`.
     """
 
     address: str
     path: str
     device: str | None
     may_destroy: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    device_bytes: tuple[int, ...] = ()
+    more_disks: tuple[str, ...] = ()
+    top: str | None = None
+    arrays: tuple[str, ...] = ()
     become: bool = False
     mount: str | None = None
 
     @property
     def location(self) -> Location:
         """What of the machine knobs address."""
-        return Location(self.device, self.mount)
+        return Location(self.device, self.mount, self.more_disks, self.top, self.arrays, is_layout=bool(self.devices))
 
     @property
     def is_local(self) -> bool:
@@ -80,6 +88,11 @@ class Factor:
     levels: tuple[Value, ...]
     labels: tuple[str, ...]
     scope: tuple[str, ...]
+
+    @property
+    def arm_alone(self) -> str:
+        """The name of the arm that sets it to its second level, beside arms of other factors."""
+        return f"{self.key} = {self.labels[1]}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +156,9 @@ class Workload:
         return frozenset({self.name, self.plan_name, self.kind})
 
 
+_DISCARDED_OF_SEGMENT = 1 / 3
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
     """How the comparison is made. `margins` are log ratios by response; `rounds` is None: the budget decides.
@@ -159,6 +175,12 @@ class Protocol:
     after each change; elsewhere `settle_s` at the start of each trial's load.
     `trial_chosen`: the plan states `trial_s`. Otherwise trials become longer where a setting needs that to act, and
     `noise_trial_s` is then the length of the noise trials before.
+    `washes_out`: what a setting leaves behind is washed out of the next trial; None: where a knob's nature suggests it.
+    `washed_out` are the factors for which that holds, or what their combinations are called.
+    `open_rounds` are comparisons (factor, workload) whose first pairs decide their number of rounds.
+    `segment_s`: settings that leave nothing behind are toggled under one load, and measured for so long each time.
+    `segment_chosen`: the plan states `segment_s`. Otherwise response times are judged by longer trials.
+    `recovers`: the private server is killed at the end of each trial, and started again.
     """
 
     trial_s: float
@@ -183,6 +205,23 @@ class Protocol:
     settle_run_s: float = 0.0
     trial_chosen: bool = True
     noise_trial_s: float | None = None
+    washes_out: bool | None = None
+    washed_out: tuple[str, ...] = ()
+    open_rounds: tuple[tuple[str, str], ...] = ()
+    segment_s: float | None = None
+    segment_chosen: bool = True
+    recovers: bool = False
+
+    def in_segments(self) -> "Protocol":
+        """The protocol of a load whose settings are toggled: a new load and a change are given little time."""
+        segment_s = self.segment_s or self.trial_s
+        toggle_s = round(segment_s * _DISCARDED_OF_SEGMENT, 9)
+        return replace(self, trial_s=segment_s, takeoff_s=segment_s, toggle_s=toggle_s)
+
+    def with_wash_out(self) -> "Protocol":
+        """The protocol of a load that first runs one trial longer; in whole nanoseconds, as the engine counts."""
+        settle_s, takeoff_s = (round(self.trial_s + seconds, 9) for seconds in (self.settle_s, self.takeoff_s))
+        return replace(self, settle_s=settle_s, takeoff_s=takeoff_s)
 
     @property
     def learns_trial_length(self) -> bool:
@@ -267,7 +306,7 @@ class Plan:
     `baseline` is every setting that some trial makes, as it is where nothing else is said: held, a factor's first
     level, or, of what only a combination names, the value as found. `knobs` are those that it sets, placed on the host.
     `load_host` is None where the target makes the load itself. `requirements` are the mechanisms that each compared arm
-    needs in order to act.
+    needs in order to act. `events` happen in every trial. `health` is watched in every trial.
     """
 
     name: str
@@ -287,3 +326,5 @@ class Plan:
     database: Database | None = None
     load_host: LoadHost | None = None
     requirements: tuple[Requirement, ...] = ()
+    events: tuple[PlannedEvent, ...] = ()
+    health: tuple[HealthCheck, ...] = ()

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+SERVER_PLACEHOLDERS = ("socket", "host", "port", "user", "database", "password_file")
+"""What of a server is filled in, in the arguments of a program: each name in braces."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningServer:

@@ -26,12 +26,16 @@ class Tag(StrEnum):
 
     MATERIAL = "material"
     NEGLIGIBLE = "negligible"
+    AVERAGE = "average"
     STALLS = "stalls"
     SUSPECT = "suspect"
 
 
 class Purpose(StrEnum):
-    """Why a trial is made."""
+    """Why a trial is made.
+
+    `alone` tries what a screen found equivalent. `select` is that of looks for the best level, at compared trials.
+    """
 
     CALIBRATE = "calibrate"
     NOISE_FLOOR = "noise_floor"
@@ -39,12 +43,20 @@ class Purpose(StrEnum):
     SCREEN = "screen"
     PLACEBO = "placebo"
     CONFIRM = "confirm"
+    ALONE = "alone"
+    SELECT = "select"
     MEASURE = "measure"
     PRECONDITION = "precondition"
 
 
-COMPARING = (Purpose.COMPARE, Purpose.SCREEN, Purpose.CONFIRM)
+SINGLE = (Purpose.COMPARE, Purpose.CONFIRM, Purpose.ALONE)
+"""What compares a factor by itself."""
+
+COMPARING = (*SINGLE, Purpose.SCREEN)
 """What answers a question of a plan."""
+
+LAYOUT = "layout"
+"""The setting whose levels are storage layouts."""
 
 
 class TrialState(StrEnum):
@@ -123,13 +135,68 @@ class Response:
     margin: float
 
 
+RATES = ("throughput_per_s", "bytes_per_s", "queries_per_s", "new_orders_per_s")
+"""Responses that are counts over the time of a trial."""
+
+SLOW_SECONDS = "throughput_p05_per_s"
+"""The throughput that all but 5 % of the seconds of a trial exceed; stalls lower it."""
+
+SECONDS_BELOW_HALF = "seconds_below_half"
+"""Seconds of a trial with less than half of the throughput of its median second."""
+
+OF_SECONDS = (SLOW_SECONDS, SECONDS_BELOW_HALF)
+"""Responses that are computed from the single seconds of a trial."""
+
+TRANSACTIONS_OF = {
+    "new_order": "new_orders",
+    "payment": "payments",
+    "order_status": "order_statuses",
+    "delivery": "deliveries",
+    "stock_level": "stock_levels",
+}
+"""By kind of transaction of TPC-C, as the engine names it: what metrics of its rate begin with."""
+
+TPCC_KINDS = tuple(TRANSACTIONS_OF)
+NEW_ORDERS = "new_orders_per_s"
+
+FEWEST_SECONDS = 20
+"""Seconds that a trial must have for `OF_SECONDS`: a twentieth of them is one."""
+
 RESPONSES = {
     response.name: response
     for response in (
         Response("throughput_per_s", "throughput", "1/s", True, 0.02),
         Response("bytes_per_s", "bandwidth", "B/s", True, 0.02),
         Response("queries_per_s", "queries", "1/s", True, 0.02),
+        Response(SLOW_SECONDS, "p5 throughput", "1/s", True, 0.05),
+        Response(NEW_ORDERS, "New-Orders", "1/s", True, 0.02),
+        Response("degraded_per_s", "throughput while degraded", "1/s", True, 0.05),
+        Response("rebuilding_per_s", "throughput while rebuilding", "1/s", True, 0.05),
+        Response("degraded_share", "share of the throughput while degraded", "", True, 0.05),
+        Response("slow_per_s", "throughput with a slow disk", "1/s", True, 0.05),
+        Response("slow_share", "share of the throughput with a slow disk", "", True, 0.05),
+        Response("beside_job_share", "share of the throughput beside the job", "", True, 0.05),
+        Response("job_s", "duration of the job", "s", False, 0.05),
+        Response("rebuild_s", "time to rebuild", "s", False, 0.05),
+        Response("recovery_s", "restart after a crash", "s", False, 0.10),
+        Response("outage_s", "time without the server", "s", False, 0.10),
+        Response("longest_stall_s", "longest stall", "s", False, 0.20),
+        Response(SECONDS_BELOW_HALF, "time below half of the throughput", "s", False, 0.20),
+        Response("fairness", "fairness", "", True, 0.02),
         Response("response_p95_s", "p95 response time", "s", False, 0.05),
         Response("response_p99_s", "p99 response time", "s", False, 0.10),
     )
 }
+
+EVENT_RESPONSES = {
+    "degraded_per_s": ("fail-member", "error", "offline"),
+    "degraded_share": ("fail-member", "error", "offline"),
+    "rebuilding_per_s": ("replace", "add"),
+    "rebuild_s": ("replace", "add"),
+    "slow_per_s": ("delay",),
+    "slow_share": ("delay",),
+    "beside_job_share": ("run",),
+    "job_s": ("run",),
+    "outage_s": ("kill-server",),
+}
+"""Responses that exist only where a plan has an event, by the actions of which it is one."""

@@ -5,8 +5,9 @@ import dataclasses
 from paribus.errors import PlanError
 from paribus.i18n import N_, stored_message
 from paribus.knobs.catalog import Catalogue
-from paribus.model import FAMILIES, Database, Facts, Plan, Target, Workload
-from paribus.plan import load_host, precondition
+from paribus.model import FAMILIES, OF_SECONDS, Database, Facts, Plan, Target, Workload
+from paribus.plan import events, layouts, load_host, precondition, recovery, responses, tpcc
+from paribus.plan.carry_over import segment_notes, washed_out
 from paribus.plan.data import complaints
 from paribus.plan.form.file import WorkloadTable
 from paribus.plan.form.key_paths import KeyPath
@@ -47,6 +48,7 @@ class _Check(ToolChecks):
 
     def plan(self) -> Plan:
         """Returns the plan. Raises PlanError if there is any problem."""
+        self.facts = facts = layouts.on_layouts(self.parsed, self.facts)
         self.machine()
         self.laid_out = self.workloads()
         factors = self.factors()
@@ -61,6 +63,11 @@ class _Check(ToolChecks):
                 path=self.facts.path,
                 device=self.facts.device,
                 may_destroy=tuple(self.table.target.may_destroy),
+                devices=tuple(self.table.target.devices),
+                device_bytes=layouts.device_bytes(self.parsed, facts),
+                more_disks=facts.more_disks,
+                top=facts.top,
+                arrays=facts.arrays,
                 become=self.table.target.become,
                 mount=self.facts.mount,
             ),
@@ -69,7 +76,10 @@ class _Check(ToolChecks):
             factors=tuple(factors),
             combinations=tuple(combinations),
             workloads=tuple(self.laid_out),
-            protocol=protocol_of(self.table.protocol),
+            protocol=tpcc.with_verification(
+                events.with_events(protocol_of(self.table.protocol), self.table), self.table
+            ),
+            events=events.events_of(self.table),
             digest=self.parsed.digest,
             knobs=tuple(offer.knob for offer in self.facts.offers.values() if not offer.refused),
             text=self.parsed.text,
@@ -86,11 +96,24 @@ class _Check(ToolChecks):
             hint = "each needs two levels that differ and share their data, and the rounds must hold 64 pairs"
             self.complain(("protocol", "design"), message, hint)
         self.data(plan)
+        for complaint in (
+            *layouts.complaints(self.parsed, facts),
+            *layouts.too_small(self.parsed, plan, facts),
+            *events.complaints(self.parsed, facts),
+            *recovery.complaints(self.parsed),
+            *responses.complaints(self.parsed),
+            *tpcc.complaints(self.parsed),
+        ):
+            self.complain(*complaint)
         if self.problems:
             raise PlanError(self.parsed.name, self.problems)
         requirements, unmet = requirements_of(plan, self.catalogue, self.facts)
-        notes = (*plan.notes, *precondition.notes(plan), *unmet)
-        return dataclasses.replace(plan, notes=notes, requirements=requirements)
+        protocol = dataclasses.replace(
+            plan.protocol, washed_out=washed_out(plan, self.catalogue), apply_s=layouts.application_s(plan)
+        )
+        plan = dataclasses.replace(plan, requirements=requirements, protocol=protocol)
+        notes = (*plan.notes, *precondition.notes(plan), *unmet, *segment_notes(plan))
+        return dataclasses.replace(plan, notes=notes)
 
     def machine(self) -> None:
         """Checks that the path is writable and holds the data, and that every knob can be set."""
@@ -181,6 +204,8 @@ class _Check(ToolChecks):
             if works_on_database(table) and table.precondition:
                 self.complain((*key_path, "precondition"), "applies to files and devices only", "remove it")
             self.tool(table, key_path)
+            for response in set(self.responses_of(name, table)).intersection(OF_SECONDS):
+                self.single_seconds(response, table, key_path)
             for parameter, value in parameters_in(table).items():
                 if reason := self.impossible(parameter, value, [table]):
                     self.complain((*key_path, parameter), f"{label_of(value)!r} is not possible here: {reason}")

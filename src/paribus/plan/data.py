@@ -36,6 +36,7 @@ def named_devices(table: PlanTable) -> list[str]:
     settings = [*table.hold.items(), *(item for table in table.combination for item in table.settings.items())]
     settings += [(key, level) for key, levels in table.factors.items() for level in levels]
     devices += [value for key, value in settings if key.endswith(".device") and isinstance(value, str)]
+    devices += table.target.devices
     return list(dict.fromkeys(device for device in devices if device))
 
 

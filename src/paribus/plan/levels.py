@@ -25,7 +25,11 @@ class Level:
 
 
 def label_of(written: Any) -> str:
-    """Returns a level as TOML writes it, without quotes."""
+    """Returns a level as TOML writes it, without quotes; of a layout, its name."""
+    if isinstance(written, dict):
+        from paribus.knobs.layouts.layout import label_of_layout  # its models take time to import
+
+        return label_of_layout(written)
     return str(written).lower() if isinstance(written, bool) else str(written)
 
 
@@ -39,7 +43,7 @@ def knob_level(knob: Knob, key: str, written: Any, facts: Facts, complain: Compl
     offer = facts.offers.get(knob.name)
     if offer is None or offer.current is None:
         return Level(value, label_of(written))  # the check reports why the knob cannot be used
-    if value == "current":
+    if value == "current" and knob.kind != "layout":
         return Level(offer.current, str(offer.current))
     if offer.allowed and value not in offer.allowed:
         offered = f"it offers {', '.join(str(allowed) for allowed in offer.allowed)}"

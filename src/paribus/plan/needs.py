@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from paribus.knobs.catalog import LOAD, SERVER
+from paribus.plan import events, layouts
 from paribus.plan.check import knob_keys
 from paribus.plan.data import loaded_device, named_devices
 from paribus.plan.database import DatabaseTable
@@ -16,14 +17,17 @@ class Needs:
     """Subjects of an inspection.
 
     `device`: the block device under test, empty for the one that holds `path`; `named_devices`: devices of workloads
-    and settings; `programs`: load tools; `knob_keys`: keys that may name a knob; `database`: None without a server.
+    and settings; `disks`: those of layouts; `programs`: load tools, and what makes layouts; `modules`: those of the
+    kernel that layouts need; `knob_keys`: keys that may name a knob; `database`: None without a server.
     `is_local`: whether the machine under test is this one; `dsn_is_invalid`: the address of the server was refused.
     """
 
     path: str
     device: str
     named_devices: tuple[str, ...]
+    disks: tuple[str, ...]
     programs: frozenset[str]
+    modules: frozenset[str]
     knob_keys: tuple[str, ...]
     database: DatabaseTable | None
     dsn_is_invalid: bool
@@ -40,7 +44,15 @@ def needs(parsed: Parsed) -> Needs:
         path=table.target.path,
         device=table.target.device or loaded_device(table),
         named_devices=tuple(named_devices(table)),
-        programs=frozenset(program for workload in table.workload if (program := program_of(workload))),
+        disks=tuple(table.target.devices),
+        programs=frozenset(
+            [
+                *(program for workload in table.workload if (program := program_of(workload))),
+                *layouts.programs(parsed),
+                *events.programs(table),
+            ]
+        ),
+        modules=frozenset(layouts.modules(parsed)),
         knob_keys=tuple(knob_keys(parsed)),
         database=database,
         dsn_is_invalid=database is not None and database.dsn is None and has_dsn,

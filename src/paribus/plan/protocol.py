@@ -4,29 +4,35 @@ import dataclasses
 import math
 from collections.abc import Iterable
 
-from paribus.model import RESPONSES, Limits, Plan, Protocol
+from paribus.model import RATES, RESPONSES, Limits, Plan, Protocol
 from paribus.plan.form.file import LimitsTable, ProtocolTable
 from paribus.stats.planner import usual_margin
 
-OF_THROUGHPUT = ("throughput_per_s", "bytes_per_s", "queries_per_s")
 # Share of the length of a trial, and the most seconds: for a new load, for a load that stays, and after a change.
 _SETTLE, _TAKEOFF, _TOGGLE = (1 / 2, 30.0), (1 / 3, 20.0), (1 / 5, 12.0)
+_SEGMENT_S = 6.0  # segments of 10 s take half as long again to a verdict, see bench/judgement
+_OF_LONG_TRIALS = {"trial", "settle", "rounds", "wash_out"}  # a plan that states one of these has such trials
 
 
 def protocol_of(table: ProtocolTable) -> Protocol:
     """Returns the protocol, with defaults for settle times and margins that the plan leaves open."""
     margins = {name: response.margin for name, response in RESPONSES.items()}
     if table.margin is not None:
-        margins |= dict.fromkeys(OF_THROUGHPUT, table.margin)
+        margins |= dict.fromkeys(RATES, table.margin)
     margins |= dict(table.margins.items())
+    stated = _OF_LONG_TRIALS & table.model_fields_set
     return Protocol(
         trial_s=table.trial,
         trial_chosen="trial" in table.model_fields_set,
         settle_s=_discarded(table, _SETTLE),
-        in_flight=table.in_flight,
+        in_flight=table.in_flight and not table.recovery,
+        recovers=table.recovery,
+        segment_s=None if table.segment is None and stated else table.segment or _SEGMENT_S,
+        segment_chosen=table.segment is not None,
+        washes_out=table.wash_out,
         takeoff_s=_discarded(table, _TAKEOFF),
         toggle_s=_discarded(table, _TOGGLE),
-        usual_margin=table.margin is None and not set(OF_THROUGHPUT) & set(table.margins),
+        usual_margin=table.margin is None and not set(RATES) & set(table.margins),
         budget_s=table.budget,
         confidence=table.confidence,
         seed=table.seed,
@@ -45,7 +51,7 @@ def with_usual_margin(plan: Plan, noise: Iterable[float]) -> Plan:
     if not plan.protocol.usual_margin:
         return plan
     margin = usual_margin(max(noise, default=0.0))
-    margins = {**plan.protocol.margins, **dict.fromkeys(OF_THROUGHPUT, margin)}
+    margins = {**plan.protocol.margins, **dict.fromkeys(RATES, margin)}
     return dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, margins=margins))
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.catalog import Catalogue
-from paribus.mechanisms import MECHANISMS, Case, Least, Mechanism, Obstacle, has_least, least_message
-from paribus.model import Facts, Knob, Plan, Requirement, Settings, Workload
+from paribus.mechanisms import FREE_BLOCKS, MECHANISMS, Case, Least, Mechanism, Obstacle, has_least, least_message
+from paribus.model import LAYOUT, Facts, Knob, Plan, Requirement, Settings, Workload
+from paribus.plan.layouts import differ_in_free_share, disk_bytes
 from paribus.plan.schedule.comparisons import Comparison, PlannedArm, candidates, screened
 
 _EXCLUDED = N_("{knob} cannot act under {workload}: it needs {mechanism}, and {fact}; {remedy}, or remove {knob}")
@@ -46,9 +47,17 @@ def _needs(comparison: Comparison, catalogue: Catalogue) -> Iterator[tuple[Knob,
     for arm in arms:
         changed = [key for key in comparison.tested if arm.settings.get(key) != baseline.settings.get(key)]
         knobs = [catalogue.find(key) for key in changed]
-        if knobs and all(knob is not None and knob.needs for knob in knobs):
-            for knob in filter(None, knobs):
-                yield from ((knob, arm, MECHANISMS[name]) for name in knob.needs)
+        needs = [(knob, _names(knob, baseline.settings, arm.settings)) for knob in knobs if knob is not None]
+        if len(needs) == len(changed) and all(names for _, names in needs):
+            yield from ((knob, arm, MECHANISMS[name]) for knob, names in needs for name in names)
+
+
+def _names(knob: Knob, baseline: Settings, other: Settings) -> Sequence[str]:
+    """Returns the mechanisms of a knob; of layouts only where they differ in the share of the disks that stays free."""
+    if knob.name != LAYOUT:
+        return knob.needs
+    differs = differ_in_free_share(str(baseline.get(LAYOUT)), str(other.get(LAYOUT)))
+    return [FREE_BLOCKS.name] if differs else []
 
 
 def _requirement(
@@ -56,7 +65,14 @@ def _requirement(
 ) -> tuple[Requirement, Obstacle | None]:
     levels = tuple(chosen.settings[knob.name] for chosen in (comparison.arms[0], arm) if knob.name in chosen.settings)
     cases = [
-        Case(knob=knob, levels=levels, workload=comparison.workload, settings=settings, facts=facts)
+        Case(
+            knob=knob,
+            levels=levels,
+            workload=comparison.workload,
+            settings=settings,
+            facts=facts,
+            disk_bytes=disk_bytes(plan, settings),
+        )
         for settings in _settings(plan, comparison, arm)
     ]
     obstacles = [mechanism.obstacle(case) for case in cases]

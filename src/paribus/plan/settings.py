@@ -214,7 +214,12 @@ class Settings:
         )
 
     def complain_of_unused_database(self, key_path: KeyPath) -> None:
-        """Adds the problem that no workload uses the database whose setting the plan names."""
+        """Adds the problem that no workload uses the database whose setting the plan names.
+
+        A workload with a problem of its own may be the one that would.
+        """
+        if any("workload[" in problem.location for problem in self.parsed.problems):
+            return
         uses = [kind for kind in workload_kinds if workload_kinds.get(kind).on_database]
         hint = f"remove the setting, or add a [[workload]] whose kind is one of {', '.join(uses)}"
         if tools := [name for name, table in self.tables.items() if kind_of(table).tool]:

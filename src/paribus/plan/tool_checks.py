@@ -1,5 +1,6 @@
 """Checks of workloads whose load is a tool of the user: its program, and the server that it drives."""
 
+from paribus.model import FEWEST_SECONDS
 from paribus.plan.form.file import WorkloadTable
 from paribus.plan.form.key_paths import KeyPath
 from paribus.plan.settings import Settings
@@ -60,6 +61,17 @@ class ToolChecks(Settings):
             message = "a tool needs the user's name, and dsn has none"
             problems["user"] = (message, "write it into dsn: mysql://USER@…, postgres://USER@…")
         return problems
+
+    def single_seconds(self, response: str, table: WorkloadTable, key_path: KeyPath) -> None:
+        """Checks that single seconds of a workload are known, and enough of them, for a response that needs them."""
+        protocol = self.table.protocol
+        if kind_of(table).tool is not None:
+            message = f"{response} needs single seconds, which {name_of(table)} does not report"
+            self.complain((*key_path, "kind"), message, "judge another response, or use a load of Paribus")
+        key = "segment" if protocol.segment is not None and protocol.segment < protocol.trial else "trial"
+        if getattr(protocol, key) < FEWEST_SECONDS:
+            message = f"{response} needs {FEWEST_SECONDS} seconds or more of each"
+            self.complain(("protocol", key), message, f'set {key} = "60s", or judge another response')
 
     def tool(self, table: WorkloadTable, key_path: KeyPath) -> None:
         """Checks that a tool is installed, and that no limit depends on figures that it prints only at its end."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from paribus.findings import Distribution, Drift, Matrix
+from paribus.findings import Distribution, Drift, Matrix, Selection
 from paribus.i18n import gettext
 from paribus.model import Experiment, ExperimentState, TrialState
 from paribus.report.contents import blocks_at
@@ -87,11 +87,13 @@ def _reasons(rows: Sequence[Judged]) -> tuple[str, ...]:
 
 
 def _headline(experiment: Experiment, answers: Sequence[Answer], matrices: Sequence[MatrixSection]) -> str:
-    """Return the result in one line, with the state of an experiment that is not done."""
+    """Return the result in one line, with what restricts it: emulated processors, and a state that is not done."""
     if answers or not matrices:
         summary = verdicts.headline(answers)
     else:
         summary = gettext("; ").join(matrix.answer or matrix.empty for matrix in matrices)
+    if experiment.is_emulated:
+        summary = gettext("times of emulated processors mean nothing: {found}", found=summary)
     if experiment.state in (ExperimentState.DONE, ExperimentState.IMPORTED):
         return summary
     return gettext("{found}; the experiment is {state}", found=summary, state=word(experiment.state))
@@ -153,7 +155,7 @@ def view(report_input: ReportInput) -> ReportView:
             for pair, comparison in report_input.comparisons(pairs).items()
         ),
         matrices=matrices,
-        advice=advice.advice(rows, missing, report_input.recipes),
+        advice=advice.advice(rows, missing, report_input.recipes, report_input.of(Selection)),
         trust=evidence.trust(report_input),
         time_series=curves.time_series(
             report_input.time_series, sum(trial.state is TrialState.DONE for trial in trials)

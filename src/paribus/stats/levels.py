@@ -49,18 +49,23 @@ class LevelMeans:
         return shrunk
 
 
-def design(order: Array, other_load: Array | None = None) -> Array:
-    """Return the design matrix of an effect, an order effect and the influence of other load.
+def design(order: Array, covariates: Array | None = None) -> Array:
+    """Return the design matrix of an effect, an order effect and the influence of covariates.
 
     Args:
         order: +1 or -1 for each pair, shape (n,).
-        other_load: Difference of a pair's trials in the load of other processes, shape (n,); None for none.
+        covariates: Other differences between a pair's trials, such as in the load of other processes, shape (n, c).
 
     Returns:
-        Shape (n, p): a column of ones, then the order and the other load as far as they vary.
+        Shape (n, p): a column of ones, then the order and the covariates that are no combination of columns before.
     """
-    varying = [column for column in (order, other_load) if column is not None and np.ptp(column) > 0]
-    return np.column_stack([np.ones_like(order), *varying])
+    matrix = np.ones((len(order), 1))
+    others = () if covariates is None else covariates.T
+    for column in (order, *others):
+        extended = np.column_stack([matrix, column])
+        if np.linalg.matrix_rank(extended) == extended.shape[1]:
+            matrix = extended
+    return matrix
 
 
 def level_means(
@@ -68,16 +73,16 @@ def level_means(
     order: Array,
     level: NDArray[np.intp],
     level_sd: Array | None = None,
-    other_load: Array | None = None,
+    covariates: Array | None = None,
 ) -> LevelMeans | None:
-    """Fit an effect for each level, one order effect and the influence of other load by least squares.
+    """Fit an effect for each level, one order effect and the influence of covariates by least squares.
 
     Args:
         d: Pair differences, shape (n,), log ratios.
         order: +1 or -1 for each pair, shape (n,).
         level: Index of each pair's level, shape (n,), from 0.
         level_sd: Standard deviation of a pair at each level, up to a common factor, shape (levels,); weights the fit.
-        other_load: As for `design`.
+        covariates: As for `design`.
 
     Returns:
         The level means, or None where a level has no pair or no degree of freedom remains.
@@ -89,8 +94,8 @@ def level_means(
     if counts.min() < 1:
         return None
     weights = np.ones_like(d) if level_sd is None else 1 / level_sd[level]
-    covariates = design(order, other_load)
-    nuisance = covariates[:, 1:]
+    common = design(order, covariates)
+    nuisance = common[:, 1:]
     dummies = (level[:, None] == np.arange(levels)).astype(float)
     full = np.column_stack([dummies, nuisance])
     if np.linalg.matrix_rank(full) < full.shape[1]:  # after lost pairs, each level may have one order only
@@ -104,7 +109,7 @@ def level_means(
     estimates = fitted.coefficients[:levels]
     p_equal, between = 1.0, 0.0
     if levels > 1 and fitted.scale > 0:
-        reduced = least_squares(d * weights, covariates * weights[:, None])
+        reduced = least_squares(d * weights, common * weights[:, None])
         excess = (_squares(reduced) - _squares(fitted)) / (levels - 1)
         p_equal = float(special.fdtrc(levels - 1, fitted.freedom, excess / fitted.scale**2))
         between = max(0.0, float(np.var(estimates, ddof=1) - variances.mean()))
@@ -153,7 +158,7 @@ class LevelContrasts:
 
 
 def level_contrasts(
-    d: Array, order: Array, level: NDArray[np.intp], other_load: Array | None = None
+    d: Array, order: Array, level: NDArray[np.intp], covariates: Array | None = None
 ) -> LevelContrasts | None:
     """Compare each level with the mean of the others, by Huber's estimate at each level.
 
@@ -164,7 +169,7 @@ def level_contrasts(
         d: Pair differences, shape (n,), log ratios.
         order: +1 or -1 for each pair, shape (n,).
         level: Index of each pair's level, shape (n,), from 0.
-        other_load: As for `design`.
+        covariates: As for `design`.
 
     Returns:
         The contrasts, or None for one level, for a level of fewer than 6 pairs, or without variation.
@@ -173,8 +178,8 @@ def level_contrasts(
     levels = len(counts)
     if levels < 2 or counts.min() < _LEAST_AT_LEVEL:
         return None
-    covariates = design(order, other_load)
-    adjusted = d - covariates[:, 1:] @ huber(d, covariates).coefficients[1:]
+    common = design(order, covariates)
+    adjusted = d - common[:, 1:] @ huber(d, common).coefficients[1:]
     fits = [huber(adjusted[level == index], np.ones((count, 1))) for index, count in enumerate(counts)]
     estimates = np.array([fit.estimate for fit in fits])
     pair_variances = counts * np.array([fit.error**2 for fit in fits])

@@ -38,6 +38,7 @@ from paribus.store.read_measurements import (
     each_series,
     histograms,
     series,
+    settling_rates,
     summaries,
 )
 from paribus.units import LoadLevel, LoadUnit
@@ -57,6 +58,7 @@ __all__ = [
     "looks",
     "plan",
     "series",
+    "settling_rates",
     "signs",
     "summaries",
     "tallies",

@@ -100,6 +100,16 @@ def histograms(store: Engine, experiment: str, metric: str, orders: Sequence[int
         return {trial: histogram for trial, histogram in connection.execute(query) if trial in selected}
 
 
+def settling_rates(store: Engine, experiment: str) -> dict[int, float]:
+    """Return the throughput while the load settles, by trial order."""
+    c = schema.measurement.c
+    query = sa.select(c.trial, c.mean).where(
+        c.experiment == experiment, c.phase == "settle", c.metric == "throughput_per_s"
+    )
+    with connected(store) as connection:
+        return {row.trial: row.mean for row in connection.execute(query)}
+
+
 def each_measurement(
     store: Engine, experiment: str, *, only_time_series: bool = False
 ) -> Iterator[tuple[int, Measurement]]:

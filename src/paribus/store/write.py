@@ -2,7 +2,7 @@
 
 import zlib
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields
 from typing import Any
@@ -174,13 +174,13 @@ def plan_json(plan: Plan) -> object:
     return TypeAdapter(Plan).dump_python(plan, mode="json")
 
 
-def shorten(store: Engine, experiment: str, rounds: int, schedule_hash: str) -> None:
-    """Delete the planned trials of rounds after `rounds`, none of which has started."""
+def drop(store: Engine, experiment: str, orders: Collection[int], rounds: int, schedule_hash: str) -> None:
+    """Delete planned trials by their order; `rounds` of the experiment remain."""
     table, experiment_table = schema.trial, schema.experiment
     with transaction(store) as connection:
         connection.execute(
             sa.delete(table).where(
-                table.c.experiment == experiment, table.c.round > rounds, table.c.state == TrialState.PLANNED
+                table.c.experiment == experiment, table.c.order.in_(orders), table.c.state == TrialState.PLANNED
             )
         )
         connection.execute(

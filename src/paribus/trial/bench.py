@@ -8,35 +8,32 @@ from typing import Self
 from paribus.engine import folder
 from paribus.engine.run import Sampler
 from paribus.errors import EngineError, HostError, JournalError, JournalLost, NotRestored, Unreachable
-from paribus.hosts.drives import error_counters
+from paribus.hosts.storage.devices import size_bytes
+from paribus.hosts.storage.drives import error_counters
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs import journal
 from paribus.knobs.apply import Applier
 from paribus.knobs.conditions import Conditions
 from paribus.knobs.discovery import touched
-from paribus.model import Plan, Purpose, Settings, Trial, Workload
+from paribus.knobs.layouts.faults import scsi_state_of
+from paribus.knobs.layouts.volume import Names, disk_named
+from paribus.model import LAYOUT, OF_DISK, OFFLINE, Plan, Purpose, Settings, Trial
 from paribus.registry import data_of
-from paribus.trial.confinement import Confinement
 from paribus.trial.databases.database_session import DatabaseSession
 from paribus.trial.databases.running_server import RunningServerSession
 from paribus.trial.databases.servers import PrivateServers
 from paribus.trial.devices import Devices, PinnedDevices
-from paribus.trial.load_host import LoadHostSession
-from paribus.trial.precondition import PreconditionListener
+from paribus.trial.layouts.session import LayoutSession
+from paribus.trial.load.load_host import LoadHostSession
+from paribus.trial.load.precondition import TrialListener
 from paribus.trial.runner import Record, Runner
 from paribus.trial.target_session import Site, data_folder, restore
+from paribus.trial.tools.confinement import Confinement
 from paribus.trial.tools.tool_session import Tools
-from paribus.workloads import jobs
+from paribus.trial.trial_data import Progress, TrialData
 from paribus.workloads.tools import tool_of
 
 _JOURNAL_DELETED = N_("the journal file was deleted meanwhile; all settings are restored")
-
-Progress = Callable[[int, int], None]
-
-
-def _data_key(workload: Workload, trial: Trial) -> object:
-    """What the data is made for: all trials, a round, or an application."""
-    return {"keep": "kept", "round": trial.round, "application": (trial.block, trial.attempt)}[workload.data]
 
 
 class Bench:
@@ -49,26 +46,33 @@ class Bench:
         trials: Sequence[Trial],
         tested: Mapping[tuple[str, str], Sequence[str]],
         in_flight: Collection[tuple[str, str]],
+        washed: Collection[tuple[str, str]],
+        toggled: Collection[tuple[str, str]],
         record: Record,
         pinned: PinnedDevices,
         stopped: Callable[[], bool],
     ) -> None:
         """`tested`: by factor and workload, the settings that a comparison varies.
 
-        Where these are `in_flight`, the load continues while they change.
+        Where these are `in_flight`, the load continues while they change. Where they are `washed` out, a block that
+        begins with other settings than those of the trial before first runs one trial longer. Where they are
+        `toggled`, trials are segments.
         """
         self._site = site
         self._plan = plan
         self._trials = trials
         self._tested = tested
         self._in_flight = in_flight
+        self._washed = washed
+        self._toggled = toggled
+        self._left: tuple[str, Settings] | None = None  # workload and settings of the last load
         self._record = record
         self._stopped = stopped
         self._devices = Devices(site, plan.target.may_destroy, pinned, trials)
         self._workloads = {workload.name: workload for workload in plan.workloads}
         self._data_folder = data_folder(plan.target.path, trials[0].experiment)
-        self._made_for: dict[str, object] = {}
-        self._server_data_made = False
+        self._has_layouts = any(LAYOUT in trial.settings for trial in trials)
+        self._files_folder = f"{self._data_folder}/{LAYOUT}" if self._has_layouts else self._data_folder
         self._application: object = None
         self.closing_notes: list[StoredMessage] = []  # about the restoring of the machine
 
@@ -77,8 +81,9 @@ class Bench:
         site = self._site
         site.refuse_open_journals()
         device = self._plan.target.device
+        disks = self._plan.target.devices if self._has_layouts else [device] if device else []
         interval_s = min(1.0, max(0.05, self._plan.protocol.trial_s / 4))
-        names = [device.removeprefix("/dev/")] if device else []
+        names = [site.host.resolve(disk).removeprefix("/dev/") for disk in disks]
         confinement = Confinement(site.host, site.engine, self._data_folder, self._plan.target.path, self._devices)
         self._sampler = Sampler(site.host, site.engine, names, interval_s, connects=self._needs_password)
         with contextlib.ExitStack() as failing:
@@ -90,6 +95,7 @@ class Bench:
             self._applier = self._open_journal(written_files)
             failing.callback(self._applier.restore)
             folder.make(site.host, site.engine, self._plan.target.path, self._trials[0].experiment, self._plan.name)
+            layouts = self._layout_session()
             facts = {"load engine": site.engine_version(), **self._confinement_facts(confinement)}
             conditions = Conditions.of(site.host, site.catalogue, self._plan.target.location, written_files, facts)
             failing.pop_all()
@@ -97,13 +103,13 @@ class Bench:
         server_of = self._servers.server if self._servers is not None else None
         server_kind = self._plan.database.kind if self._plan.database else ""
         self._tools = Tools(
-            site.host, site.engine, self._data_folder, confinement, self._stopped, server_of, server_kind
+            site.host, site.engine, self._files_folder, confinement, self._stopped, server_of, server_kind
         )
         self._runner = Runner(
             site.host,
             site.engine,
             self._plan,
-            self._data_folder,
+            self._files_folder,
             self._applier,
             conditions,
             self._sampler,
@@ -113,6 +119,19 @@ class Bench:
             self._tools,
             self._servers,
             self._load_host,
+            layouts,
+            self._make_data_on_layout,
+        )
+        self._data = TrialData(
+            site.host,
+            self._files_folder,
+            self._trials,
+            self._workloads,
+            self._runner.data_jobs,
+            self._runner.workload_data,
+            self._devices,
+            self._tools,
+            self._servers,
         )
         return self
 
@@ -123,14 +142,13 @@ class Bench:
 
         A target that was lost is reached again first. Raises NotRestored, JournalError and Unreachable.
         """
-        self._runner.stop()
-        self._sampler.close()
-        if self._load_host is not None:
-            self._load_host.close()
-        try:
-            self._close_servers()
-        finally:
-            self._restore(error)
+        with contextlib.ExitStack() as closing:  # the last first, and each also where another fails
+            closing.callback(self._restore, error)
+            closing.callback(self._close_servers)
+            if self._load_host is not None:
+                closing.callback(self._load_host.close)
+            closing.callback(self._sampler.close)
+            closing.callback(self._runner.stop)
 
     def _confinement_facts(self, confinement: Confinement) -> dict[str, str]:
         """The fact that the plan's tools can write anywhere, and why; empty where they cannot."""
@@ -162,13 +180,14 @@ class Bench:
 
     def _database_session(self) -> DatabaseSession | None:
         """The servers that workloads use, private or in use by others; None where there are none."""
-        site, database, folder = self._site, self._plan.database, self._data_folder
+        site, database, folder = self._site, self._plan.database, self._files_folder
+        above = [self._data_folder] if self._has_layouts else []
         on_server_processes, on_counting = self._sampler.set_own_processes, self._sampler.count
         if database is None or not database.is_server:
             return None
         if database.running is None:
             return PrivateServers(
-                site.host, site.engine, database, folder, on_server_processes, on_counting, self._stopped
+                site.host, site.engine, database, folder, on_server_processes, on_counting, self._stopped, above
             )
         return RunningServerSession(
             site.host,
@@ -180,6 +199,20 @@ class Bench:
             on_counting,
             self._plan.load_host,
         )
+
+    def _layout_session(self) -> LayoutSession | None:
+        """The layouts of the plan's disks; None where no trial has one."""
+        if not self._has_layouts:
+            return None
+        host, disks = self._site.host, self._plan.target.devices
+        sizes = {disk: size_bytes(host, disk) for disk in disks}
+        names = Names(self._trials[0].experiment[-4:])
+        faulty = {event.disk for event in self._plan.events if event.action in OF_DISK}
+        for event in self._plan.events:
+            if event.action == OFFLINE:
+                scsi_state_of(host, disk_named(event.disk, disks))
+        point, stopped = self._files_folder, self._stopped
+        return LayoutSession(host, self._journal, self._devices, sizes, names, point, stopped, faulty)
 
     def _written_files(self) -> set[str]:
         """Every file that the settings of trials may write to."""
@@ -208,9 +241,10 @@ class Bench:
         return Applier(site.host, site.catalogue, location, self._journal)
 
     def _device_nodes(self) -> set[str]:
-        """The block devices that trials use; like a setting, each belongs to one experiment at a time."""
-        devices = (data_of(self._workloads[trial.workload], trial.settings).device for trial in self._trials)
-        return {self._site.host.resolve(device) for device in devices if device}
+        """The block devices that trials and layouts use; like a setting, each belongs to one experiment at a time."""
+        devices = {data_of(self._workloads[trial.workload], trial.settings).device for trial in self._trials}
+        disks = self._plan.target.devices if self._has_layouts else ()
+        return {self._site.host.resolve(device) for device in (*devices, *disks) if device}
 
     def make_data(self, block: Sequence[Trial], progress: Progress) -> None:
         """Make the data that a block needs: new at every round or block, as its workload says.
@@ -218,67 +252,35 @@ class Bench:
         Never inside a block, so that both arms use the same data. Raises EngineError, HostError and Interrupted.
         """
         self._sampler.revive()
-        for trial in block:
-            workload = self._workloads[trial.workload]
-            if self._servers is not None and workload.database:
-                self._make_server_data(trial, workload, self._servers, progress)
-                continue
-            if tool := tool_of(workload):
-                location, age = self._tools.directory(workload, trial.settings), _data_key(workload, trial)
-                if self._made_for.get(location) != age:
-                    self._tools.make(tool, workload, trial.settings)
-                    self._made_for[location] = age
-                continue
-            prepare = jobs.job(workload, trial.settings, self._data_folder, "prepare")
-            data = prepare.workload.data
-            if data.device and not self._is_overwritten(data.device, workload, trial):
-                continue
-            location = self._site.host.resolve(data.place())
-            age = _data_key(workload, trial)
-            if self._made_for.get(location) == (data, age):
-                continue
-            if workload.data != "keep" and not data.device:
-                self._runner.work_on_data(jobs.job(workload, trial.settings, self._data_folder, "cleanup"), progress)
-            self._runner.work_on_data(prepare, progress)
-            self._made_for[location] = (data, age)
+        if not self._has_layouts:
+            self._data.make(block, progress)
 
-    def _make_server_data(self, trial: Trial, workload: Workload, servers: DatabaseSession, progress: Progress) -> None:
-        """Make all data of all servers before the first trial on one; later restore it when due."""
-        if not self._server_data_made:
-            servers.make_data(self._trials, self._workloads, self._runner.workload_data, progress)
-            self._server_data_made = True
-        age = _data_key(workload, trial)
-        if self._made_for.setdefault(f"{workload.name} on a server", age) != age:
-            self._made_for[f"{workload.name} on a server"] = age
-            for settings in {str(settings): settings for settings in self._settings_of_block(trial)}.values():
-                servers.restore(workload, settings, self._runner.workload_data)
+    def _make_data_on_layout(self, trial: Trial) -> None:
+        self._data.make_on_layout(trial)
 
-    def _settings_of_block(self, trial: Trial) -> list[Settings]:
-        """The settings of all trials of the trial's block."""
-        block = (trial.block, trial.workload)
-        return [other.settings for other in self._trials if (other.block, other.workload) == block]
-
-    def _is_overwritten(self, device: str, workload: Workload, trial: Trial) -> bool:
-        """Whether a trial's load or its data overwrites the device. Raises HostError where that must not be.
-
-        Checked before every block: since the plan was checked, the device or its name may have changed hands.
-        """
-        overwritten = data_of(workload, trial.settings).made or workload.data != "keep"
-        self._devices.check(device, written=overwritten)
-        return overwritten
-
-    def run(self, trial: Trial, listener: PreconditionListener) -> Trial:
+    def run(self, trial: Trial, listener: TrialListener) -> Trial:
         """Carry out one trial. Raises JournalError and StoreError."""
         comparison = (trial.factor, trial.workload)
         application = (trial.block, trial.attempt, trial.application)
         tested = () if application == self._application else self._tested.get(comparison, ())
         self._application = application
         in_flight = comparison in self._in_flight and trial.purpose is not Purpose.CALIBRATE
-        return self._runner.run(trial, tested, listener, in_flight=in_flight)
+        loaded = (trial.workload, trial.settings)
+        washes = comparison in self._washed and trial.position == 1 and self._left != loaded
+        self._left = None
+        protocol = self._plan.protocol
+        if in_flight and comparison in self._toggled:
+            protocol = protocol.in_segments()
+        elif washes:
+            protocol = protocol.with_wash_out()
+        done = self._runner.run(trial, tested, listener, protocol, in_flight=in_flight)
+        if done.ended is not None and done.failure is None:
+            self._left = loaded
+        return done
 
     def follow(self, plan: Plan) -> None:
         """Use the plan with its learned settle times from now on."""
-        self._runner.follow(plan)
+        self._plan = plan
 
     def warning(self) -> StoredMessage | None:
         """What the user should do now for better trials; each message comes once."""

@@ -1,7 +1,7 @@
 """The block devices of one experiment: each is the same device in every trial, whatever its name leads to.
 
-In: a plan, the identities that an earlier part of the experiment recorded. Out: refusals, and jobs with the identity
-of their device. Called by the bench before each block and by the runner.
+In: a plan, the identities that an earlier part of the experiment recorded. Out: refusals, and jobs on their device.
+Called by the bench before each block and by the runner.
 """
 
 import dataclasses
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from paribus.engine.protocol import Job
 from paribus.errors import HostError
-from paribus.hosts.devices import Identity, block_device
+from paribus.hosts.storage.devices import Identity, block_device
 from paribus.knobs import guard
 from paribus.knobs.kinds import knob_kinds
 from paribus.model import Trial
@@ -37,6 +37,8 @@ class Devices:
         knobs = [site.catalogue.find(key) for key in {key for trial in trials for key in trial.settings}]
         self._reloaded = any(knob is not None and knob_kinds.get(knob.kind).renumbers_devices for knob in knobs)
         self._expected: dict[str, Identity] = {}
+        self.in_place_of_files = ""
+        """The device that takes the load of workloads on files, where a layout has no file system; else empty."""
 
     def check(self, path: str, *, written: bool) -> None:
         """Raise HostError where it is another device than before or, if `written`, must not be destroyed.
@@ -57,10 +59,13 @@ class Devices:
         """The identity of a checked device."""
         return self._expected[path]
 
-    def expected_by(self, job: Job) -> Job:
-        """The job, with the identity of its device."""
-        workload, device = job.workload, job.workload.data.device
-        if device is None or device not in self._expected:
+    def placed(self, job: Job) -> Job:
+        """The job on its device, with the identity of it; on `in_place_of_files` where it has files."""
+        workload, data = job.workload, job.workload.data
+        if data.device is None and self.in_place_of_files:
+            data = data.model_copy(update={"directory": None, "device": self.in_place_of_files, "files": 1})
+        if data.device in self._expected:
+            data = data.model_copy(update={"device_identity": dict(self._expected[data.device])})
+        if data is workload.data:
             return job
-        data = workload.data.model_copy(update={"device_identity": dict(self._expected[device])})
         return job.model_copy(update={"workload": workload.model_copy(update={"data": data})})

@@ -42,9 +42,9 @@ class Site:
         for entry in journals.open_journals(self.host, self.engine):
             if entry.is_cut_off:
                 raise JournalOpen(
-                    f"experiment {entry.experiment} was cut off; {len(entry.changes)} settings of this machine "
-                    f"may still be changed ({entry.path})",
-                    "restore the machine first: paribus undo",
+                    f"experiment {entry.experiment} was cut off; {len(entry.changes)} settings of "
+                    f"{journals.machine_name(self.host.name)} may still be changed ({entry.path})",
+                    f"restore the machine first: {journals.undo_command(self.host.name)}",
                 )
 
 

@@ -60,18 +60,42 @@ def within(readings: Sequence[_R], start_s: float, end_s: float) -> list[_R]:
     return [r for r in readings if r.duration_s and start_s <= r.monotonic_s - r.duration_s / 2 <= end_s]
 
 
-def measurements(samples: Sequence[Sample], start_s: float, device: str | None) -> tuple[Measurement, ...]:
-    """Each counter over the window; `device` is the disk under test, without /dev/."""
+def measurements(samples: Sequence[Sample], start_s: float, disks: Sequence[str]) -> tuple[Measurement, ...]:
+    """Each counter over the window; `disks` are those under test, without /dev/, counted together."""
     measured = [
         _measurement(metric, unit, [(s, value(s)) for s in samples], start_s) for metric, unit, value in _OF_THE_MACHINE
     ]
-    if device is not None:
-        with_device = [(s, s.devices[device]) for s in samples if device in s.devices]
+    if disks:
+        complete = [sample for sample in samples if all(disk in sample.devices for disk in disks)]
+        with_device = [(s, _together([s.devices[disk] for disk in disks])) for s in complete]
         measured += [
             _measurement(metric, unit, [(s, value(d)) for s, d in with_device], start_s)
             for metric, unit, value in _OF_A_DEVICE
         ]
     return tuple(measurement for measurement in measured if measurement is not None)
+
+
+def _together(disks: Sequence[DeviceLoad]) -> DeviceLoad:
+    """What several disks did: sums, response times over all operations, and the utilisation of the busiest."""
+    if len(disks) == 1:
+        return disks[0]
+    return DeviceLoad(
+        reads_per_s=sum(disk.reads_per_s for disk in disks),
+        writes_per_s=sum(disk.writes_per_s for disk in disks),
+        read_bytes_per_s=sum(disk.read_bytes_per_s for disk in disks),
+        written_bytes_per_s=sum(disk.written_bytes_per_s for disk in disks),
+        read_await_s=_weighted([(disk.read_await_s, disk.reads_per_s) for disk in disks]),
+        write_await_s=_weighted([(disk.write_await_s, disk.writes_per_s) for disk in disks]),
+        queue=sum(disk.queue for disk in disks),
+        utilisation=max(disk.utilisation for disk in disks),
+    )
+
+
+def _weighted(pairs: Sequence[tuple[float | None, float]]) -> float | None:
+    """The mean of values by their weights; None where nothing has both."""
+    present = [(value, weight) for value, weight in pairs if value is not None and weight]
+    total = sum(weight for _, weight in present)
+    return sum(value * weight for value, weight in present) / total if total else None
 
 
 def busy_share(samples: Sequence[Sample]) -> float | None:

@@ -75,7 +75,7 @@ class Funnel:
 def funnels(looks: Sequence[Look], margins: Mapping[str, float]) -> tuple[Funnel, ...]:
     """A chart for each comparison with looks, in the order of the first looks; `margins` are log ratios."""
     looks_by_comparison: dict[tuple[str, str, str, str, Purpose], list[Look]] = {}
-    for look in looks:
+    for look in (look for look in looks if look.purpose is not Purpose.SELECT):
         looks_by_comparison.setdefault((look.factor, look.arm, look.workload, look.response, look.purpose), []).append(
             look
         )

@@ -27,6 +27,7 @@ _PURPOSES = {
     Purpose.SCREEN: N_("to screen many factors at once"),
     Purpose.PLACEBO: N_("a placebo: the baseline against itself"),
     Purpose.CONFIRM: N_("to confirm what the screen showed"),
+    Purpose.ALONE: N_("to try alone what is equivalent in the screen"),
     Purpose.PRECONDITION: N_("to bring the device to its steady state"),
 }
 _STEP = 10  # a screen reader is told of every so many percent

@@ -1,10 +1,16 @@
 """Measurements of a window from the engine's result. Called by the workload kinds."""
 
+import bisect
+import math
+import statistics
 from collections.abc import Sequence
 
 from paribus.engine import histogram
 from paribus.engine.protocol import Interval, Pacing, Result, Statements
-from paribus.model import Measurement
+from paribus.model import FEWEST_SECONDS, SECONDS_BELOW_HALF, SLOW_SECONDS, Measurement
+
+_SLOW_SHARE = 0.05
+_WHOLE_SECOND_S = 0.9  # the last interval of a trial is often shorter
 
 Metrics = Sequence[tuple[str, str, float | None]]  # name, unit, value
 
@@ -47,6 +53,32 @@ def statement_metrics(result: Result) -> Metrics:
     ]
 
 
+def _of_whole_seconds(rates: Sequence[float], intervals: Sequence[Interval]) -> list[float]:
+    """The rates of a trial's whole seconds in rising order; empty of too few.
+
+    A second without an operation counts as one with one, so that it has a logarithm.
+    """
+    seconds = [
+        max(rate, 1 / interval.duration_s)
+        for rate, interval in zip(rates, intervals, strict=True)
+        if interval.duration_s > _WHOLE_SECOND_S
+    ]
+    return sorted(seconds) if len(seconds) >= FEWEST_SECONDS - 1 else []
+
+
+def _slow_seconds(rates: Sequence[float]) -> float | None:
+    """The p5 of sorted rates (nearest rank)."""
+    return rates[math.ceil(_SLOW_SHARE * len(rates)) - 1] if rates else None
+
+
+def _seconds_below_half(rates: Sequence[float]) -> float | None:
+    """Number of sorted rates below half of their median, as seconds.
+
+    None of them counts as one, so that there is a logarithm.
+    """
+    return max(1.0, float(bisect.bisect_left(rates, statistics.median(rates) / 2))) if rates else None
+
+
 def operation_measurements(
     result: Result, intervals: Sequence[Interval], additional: Metrics = ()
 ) -> tuple[Measurement, ...]:
@@ -56,8 +88,12 @@ def operation_measurements(
     """
     duration = result.duration_s
     times = result.response
+    rates = [(interval.operations - interval.fsyncs) / interval.duration_s for interval in intervals]
+    seconds = _of_whole_seconds(rates, intervals)
     window_metrics: Metrics = [
         ("throughput_per_s", "1/s", result.throughput_per_s),
+        (SLOW_SECONDS, "1/s", _slow_seconds(seconds)),
+        (SECONDS_BELOW_HALF, "s", _seconds_below_half(seconds)),
         *(() if result.statements else _file_metrics(result)),
         ("errors_per_s", "1/s", sum(result.errors.values()) / duration),
         ("response_mean_s", "s", times.mean_s),
@@ -66,6 +102,8 @@ def operation_measurements(
         ("response_p99_s", "s", times.p99_s),
         ("response_p999_s", "s", times.p999_s),
         ("response_max_s", "s", times.max_s),
+        ("longest_stall_s", "s", times.max_s),
+        ("fairness", "", result.fairness),
         ("service_mean_s", "s", result.service.mean_s),
         ("service_p95_s", "s", result.service.p95_s),
         ("service_p99_s", "s", result.service.p99_s),
@@ -75,7 +113,7 @@ def operation_measurements(
         *additional,
     ]
     time_series = {
-        "throughput_per_s": [(interval.operations - interval.fsyncs) / interval.duration_s for interval in intervals],
+        "throughput_per_s": rates,
         "response_p95_s": [interval.p95_s for interval in intervals if interval.p95_s is not None],
     }
     start, step = (intervals[0].start_s - result.start_s, intervals[0].duration_s) if intervals else (None, None)

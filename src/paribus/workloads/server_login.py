@@ -9,16 +9,16 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from paribus.engine.protocol import DatabaseServer, ToolLogin
+from paribus.model import SERVER_PLACEHOLDERS
 
-PLACEHOLDERS = ("socket", "host", "port", "user", "database", "password_file")
 _MYSQL_PORT = 3306
 _SSL_MODES = {"off": "disable", "required": "require", "verified": "verify-full"}
 
 
 def placeholders(value: Any) -> list[str]:
-    """The placeholders of a server in a value of a plan, each once, in the order of `PLACEHOLDERS`."""
+    """The placeholders of a server in a value of a plan, each once, in the order of `SERVER_PLACEHOLDERS`."""
     texts = list(_texts(value))
-    return [name for name in PLACEHOLDERS if any(f"{{{name}}}" in text for text in texts)]
+    return [name for name in SERVER_PLACEHOLDERS if any(f"{{{name}}}" in text for text in texts)]
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -41,7 +41,7 @@ def address_values(server: DatabaseServer, password_file: str) -> dict[str, str]
         host = socket or host
         port = server.port or int(path.suffix.removeprefix(".") or 5432)
     values = (socket, host, str(port), server.user, server.database, password_file)
-    return dict(zip(PLACEHOLDERS, values, strict=True))
+    return dict(zip(SERVER_PLACEHOLDERS, values, strict=True))
 
 
 def filled(text: str, values: Mapping[str, object]) -> str:

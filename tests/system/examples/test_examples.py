@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from command import RUN_ENDED, Running
 
-ELSEWHERE = "running-server.toml"  # it needs somebody's server: test_running_server.py has one
+# They need somebody's server, which test_running_server.py has, and disks that may be wiped, as in test_layouts.py.
+ELSEWHERE = ("running-server.toml", "layouts.toml", "storage-combinations.toml", "disk-failure.toml")
 ALL = sorted((Path(__file__).parents[3] / "examples").glob("*.toml"))
-EXAMPLES = [path for path in ALL if path.name != ELSEWHERE]
+EXAMPLES = [path for path in ALL if path.name not in ELSEWHERE]
 RUN = [pytest.param(path, marks=[pytest.mark.gate] * (path.stem == "first")) for path in EXAMPLES]
 SCALE = {
     "protocol.trial": "20ms",
@@ -23,8 +24,16 @@ SCALE = {
 }
 # They have many trials, or a start of the server for each; a few show that it runs. test_server_tools.py carries those
 # of tools out.
-LONG = {"bound-instance", "flush-method", "innodb-io", "sysbench-mariadb", "pgbench-postgres"}
-SMALL = {"table_size": "500", "total_size": "4MiB"}
+LONG = {
+    "bound-instance",
+    "commit-safety",
+    "flush-method",
+    "innodb-io",
+    "pgbench-postgres",
+    "server-crash",
+    "sysbench-mariadb",
+}
+SMALL = {"table_size": "500", "total_size": "4MiB", "warehouses": "1"}
 
 
 @pytest.fixture
@@ -46,6 +55,8 @@ def _scaled(example: Path) -> dict[str, str]:
         size = {key: value for key, value in SMALL.items() if key in table}
         for key, value in {"threads": "[2]", "data": "keep", **size}.items():
             found[f"workload.{number}.{key}"] = value
+    for number, _ in enumerate(plan.get("event", ())):
+        found[f"event.{number}.at"] = "50ms"
     return found
 
 

@@ -13,7 +13,7 @@ from forked import Forked
 from laboratory import Laboratory
 
 pytestmark = [pytest.mark.kills, pytest.mark.root, pytest.mark.usefixtures("as_root")]
-KILLS = 30
+KILLS = 20
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from command import queue_of, settings_of
 from levels import LEVELS
 
 from paribus.engine.find import binary
-from paribus.hosts.facts import whole_disk
 from paribus.hosts.local import LocalHost
+from paribus.hosts.storage.stack import stack_of
 from paribus.knobs.apply import Applier
 from paribus.knobs.catalog import load
 from paribus.knobs.discovery import offer, read
@@ -34,6 +34,13 @@ MAY_BE_MISSING = {
     "kernel.sched_migration_cost_ns",
     "kernel.sched_min_granularity_ns",
     "kernel.sched_wakeup_granularity_ns",
+    "md.group_thread_cnt",
+    "md.preread_bypass_threshold",
+    "md.rmw_level",
+    "md.skip_copy",
+    "md.speed_limit_max",
+    "md.speed_limit_min",
+    "md.stripe_cache_size",
     "thp.shmem_enabled",
 }
 GLOBAL = [Path("/proc/sys/vm"), Path("/proc/sys/kernel"), Path("/sys/kernel/mm/transparent_hugepage")]
@@ -90,7 +97,7 @@ ROWS = [row.name for row in load() if row.kind in KERNEL_FILES and "*" not in ro
 def test_a_row_is_true(name: str, loop: str) -> None:
     """Every level is taken and reads back, whatever else moves stands in `resets`, and all comes back as tuned."""
     _tune(loop)
-    device = whole_disk(HOST, _major_minor(ROOT)) if name.startswith("irq.") else loop
+    device = stack_of(HOST, _major_minor(ROOT)).disks[0] if name.startswith("irq.") else loop
     offered = offer(HOST, load(), name, Location(device), root=True)
     if offered.current is None:
         assert name in MAY_BE_MISSING, offered.refused

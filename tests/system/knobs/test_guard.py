@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from paribus.engine.find import binary
-from paribus.hosts.devices import block_device
 from paribus.hosts.local import LocalHost
+from paribus.hosts.storage.devices import block_device
 from paribus.knobs.guard import refusal
 
 pytestmark = [pytest.mark.gate, pytest.mark.root, pytest.mark.usefixtures("as_root")]

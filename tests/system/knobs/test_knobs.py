@@ -80,6 +80,22 @@ def test_every_kernel_knob_of_the_example_comes_back(paribus, loop: str, tmp_pat
         assert f"block.{name}" in done.out
 
 
+def test_any_kernel_file_is_varied_and_comes_back(paribus, plan, loop: str) -> None:
+    knobs = {"sysctl.net.core.somaxconn": "[511, 1023]", "sysfs./sys/kernel/mm/ksm/pages_to_scan": "[50, 200]"}
+    files = [Path("/proc/sys/net/core/somaxconn"), Path("/sys/kernel/mm/ksm/pages_to_scan")]
+    before = [file.read_text() for file in files]
+    done = paribus(
+        "run", plan("\n".join(f'"{name}" = {levels}' for name, levels in knobs.items()), f'device = "{loop}"')
+    )
+    assert done.code in RUN_ENDED, done.err
+    assert [file.read_text() for file in files] == before
+    store = open_engine(store_url(None), create=False)
+    made = {(c.knob, c.observed) for _, c in stored.changes(store, stored.find(store, "last").id)}
+    store.dispose()
+    for name, value in zip(knobs, (1023, 200), strict=True):
+        assert (name, value) in made
+
+
 def test_combinations_do_not_leak_into_each_other(paribus, plan, loop: str) -> None:
     (queue_of(loop) / "rq_affinity").write_text("1")
     (queue_of(loop) / "scheduler").write_text("mq-deadline")
@@ -172,7 +188,7 @@ def test_two_experiments_on_two_devices_go_on_at_once(plan, loop: str, filesyste
     asked = subprocess.run(["findmnt", "-no", "SOURCE", str(point)], capture_output=True, text=True, check=True)
     other = asked.stdout.strip()
     before = settings_of(loop), settings_of(other)
-    first = Running("run", plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"', trial="1500ms"))
+    first = Running("run", plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"', trial="2s"))  # until it is ended
     first.wait_for("trial 1")
     second = Running("run", moved(plan('"block.nomerges" = [0, 2]', f'device = "{other}"', trial="500ms"), point))
     second.wait_for("trial 1")

@@ -6,6 +6,8 @@ import statistics
 import subprocess
 import threading
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -92,6 +94,52 @@ def test_a_file_system_in_use_for_a_moment_is_unmounted_after_it(filesystem: Fil
     assert "logbsize=256k" in _shown(point)
     journal.restore()
     assert _shown(point) == before
+
+
+def test_an_option_that_was_not_shown_is_hidden_again_though_the_file_system_was_in_use(filesystem: Filesystem) -> None:
+    """The value is right before it is restored: `data=ordered` is the default, but the mount now shows it."""
+    point = filesystem("ext4")
+    before = _shown(point)
+    journal, knob = _intended(point, "mount.data")
+    _make(journal, knob, "ordered")
+    assert _shown(point) != before
+    with (point / "open").open("w") as file:
+        timer = threading.Timer(3, file.close)
+        timer.start()
+        journal.restore()
+        timer.join()
+    assert _shown(point) == before
+
+
+def test_a_copy_of_the_mount_in_another_namespace_is_waited_for(filesystem: Filesystem) -> None:
+    """As long as it exists, the kernel keeps the options of the file system and reports no error."""
+    point = filesystem("ext4")
+    before = _shown(point)
+    journal, knob = _intended(point, "mount.data")
+    with _copied_mounts(3):
+        _make(journal, knob, "writeback")
+    assert read(HOST, knob).value == "writeback"
+    with _copied_mounts(3):
+        journal.restore()
+    assert _shown(point) == before
+    journal, knob = _intended(point, "mount.data")
+    with _copied_mounts(60) as copy:
+        with pytest.raises(HostError, match="still mounted"):
+            _make(journal, knob, "writeback")
+        copy.kill()
+    journal.restore()
+    assert _shown(point) == before
+
+
+@contextmanager
+def _copied_mounts(seconds: int) -> Iterator[subprocess.Popen[bytes]]:
+    """A process with a copy of all mounts in a namespace of its own, which ends by itself."""
+    command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", f"echo; exec sleep {seconds}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as copy:
+        assert copy.stdout is not None
+        copy.stdout.readline()
+        yield copy
+        copy.wait()
 
 
 @pytest.mark.gate

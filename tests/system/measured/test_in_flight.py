@@ -1,10 +1,12 @@
 """Settings that take effect at once are changed while the load continues: one load carries a block."""
 
 import contextlib
+import itertools
 import os
+import re
 import signal
 import subprocess
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,61 @@ def test_one_load_carries_a_block_and_each_trial_has_its_window(paribus, plan, l
     store.dispose()
 
 
+@pytest.mark.parametrize("in_flight", ["true", "false"])
+def test_what_the_load_completes_while_it_settles_is_stored(paribus, plan, in_flight: str) -> None:
+    path = Path(plan(LIVE, trial="100ms"))
+    text = re.sub('settle *= *"[^"]*"', 'settle = "400ms"', path.read_text())
+    path.write_text(f"{text}in_flight = {in_flight}\n")
+    assert paribus("run", str(path)).code in RUN_ENDED
+    experiment, trials = _last()
+    store = open_engine(store_url(None), create=False)
+    settling = read.settling_rates(store, experiment.id)
+    store.dispose()
+    done = {trial.order for trial in trials if trial.state is TrialState.DONE}
+    assert done == done & settling.keys()
+    assert min(settling.values()) > 0
+
+
+def test_one_load_carries_the_mirrored_trials_of_toggled_settings(paribus, plan, loads: Path) -> None:
+    before = PROACTIVENESS.read_text()
+    done = paribus("run", _toggled(plan(LIVE)))
+    assert done.code in RUN_ENDED, done.err
+    assert PROACTIVENESS.read_text() == before
+    experiment, trials = _last()
+    blocks: dict[tuple[int, int], list[str]] = defaultdict(list)
+    for trial in sorted(trials, key=lambda trial: trial.order):
+        if trial.started is not None:
+            blocks[trial.block, trial.attempt].append(trial.arm)
+    assert Counter(loads.read_text().split())["run"] == len(blocks) + ON_DATA
+    whole = {tuple(arms) for arms in blocks.values() if len(arms) == 4}
+    old = before.strip()
+    assert whole == {(old, "33", "33", old), ("33", old, old, "33")}
+    store = open_engine(store_url(None), create=False)
+    assert max(look.pairs for look in read.looks(store, experiment.id)) == len({block for block, _ in blocks})
+    store.dispose()
+
+
+def _toggled(path: str) -> str:
+    Path(path).write_text(Path(path).read_text() + 'segment = "200ms"\nwash_out = false\n')
+    return path
+
+
+@pytest.mark.parametrize("in_flight", ["true", "false"])
+def test_a_load_that_follows_another_setting_first_runs_one_trial_longer(paribus, plan, in_flight: str) -> None:
+    path = Path(plan(LIVE, trial="200ms"))  # with a settle time of 10 ms, the sum is no number of decimals
+    path.write_text(path.read_text() + f"in_flight = {in_flight}\n")
+    assert paribus("run", str(path)).code in RUN_ENDED
+    trials = sorted((t for t in _last()[1] if t.started is not None), key=lambda trial: trial.started)
+    washed = [
+        later
+        for earlier, later in itertools.pairwise(trials)
+        if later.position == 1 and later.factor and earlier.settings != later.settings
+    ]
+    assert washed
+    assert min(trial.took_s for trial in washed) >= 2 * 0.2
+    assert not [reason for trial in trials for reason in trial.invalid_because if "instead of" in reason]
+
+
 def test_a_load_of_its_own_for_each_trial_where_the_plan_says_so(paribus, plan, loads: Path) -> None:
     path = Path(plan(LIVE))
     path.write_text(path.read_text() + "in_flight = false\n")
@@ -83,9 +140,11 @@ def test_a_load_that_dies_in_flight_fails_its_trial_and_the_block_is_made_anew(p
     assert set(Counter((trial.block, trial.arm) for trial in counting).values()) == {1}
 
 
-def test_ctrl_c_in_flight_puts_everything_back(plan, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_toggled", [False, True])
+def test_ctrl_c_in_flight_puts_everything_back(plan, tmp_path: Path, is_toggled: bool) -> None:
     before = PROACTIVENESS.read_text()
-    running = Running("run", plan(LIVE, trial="400ms"))
+    path = plan(LIVE, trial="400ms")
+    running = Running("run", _toggled(path) if is_toggled else path)
     running.wait_for("trial 2")
     running.signal(signal.SIGINT)
     assert running.end().code == 130

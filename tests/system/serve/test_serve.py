@@ -33,14 +33,14 @@ def test_it_answers_who_has_the_token_and_says_nothing_of_it() -> None:
         assert server.get(f"/?token={server.token}", Cookie="")
         with pytest.raises(HTTPError, match="404"):
             server.get("/nothing")
-        _, said = server.interrupt()
+        said = server.interrupt()
         assert server.process.returncode == 0
     assert server.token not in said
     assert said.startswith("there is no store at")
     assert said.count("\n") == 1
 
 
-def test_it_ends_at_once_also_while_pages_are_followed_and_reports_made(plan: Callable[..., str]) -> None:
+def test_it_ends_also_while_pages_are_followed_and_reports_made(plan: Callable[..., str]) -> None:
     assert run_paribus("run", plan()).code in RUN_ENDED
     with serving("--port", "0") as server:
         server.get("/")
@@ -52,7 +52,7 @@ def test_it_ends_at_once_also_while_pages_are_followed_and_reports_made(plan: Ca
         assert all(stream.readline().startswith(b"data: ") for stream in streams)
         asking = threading.Thread(target=_ask_in_vain, args=(server,))
         asking.start()
-        _, said = server.interrupt()
+        said = server.interrupt()  # the streams would have gone on for ever
         asking.join()
         for stream in streams:
             stream.read()
@@ -103,7 +103,7 @@ def test_other_machines_are_let_in_with_a_warning_and_by_address_only() -> None:
         assert "There is no store" in server.get("/", Host="192.0.2.1:80")
         with pytest.raises(HTTPError, match="403"):
             server.get("/", Host="elsewhere.example")
-        _, said = server.interrupt()
+        said = server.interrupt()
     assert "warning: other machines reach" in said
     assert "ssh -L" in said
     assert server.token not in said

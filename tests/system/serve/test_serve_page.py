@@ -276,8 +276,7 @@ def test_a_page_whose_server_has_ended_says_so(browser: Browser, path: Path, sto
         with page.expect_request("**/stream?lang=en"):
             page.goto(f"{origin(server)}/experiments/last")
         expect(page.get_by_role("alert")).to_be_empty()
-        took_s, _ = server.interrupt()
-    assert took_s < 30  # its stream would have gone on for ever
+        server.interrupt()  # its stream would have gone on for ever
     expect(page.get_by_role("alert")).to_contain_text("The server does not answer")
     page.close()
 

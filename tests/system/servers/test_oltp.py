@@ -1,5 +1,6 @@
 """Experiments on real databases: settings live, by restart and with data of their own; faults; nothing left."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -9,7 +10,7 @@ import pytest
 from command import RUN_ENDED, Running
 from served import experiment, nothing_is_left, plan_on, running_below, trials
 
-from paribus.model import ExperimentState, FailureClass, TrialState
+from paribus.model import ExperimentState, FailureClass, Trial, TrialState
 
 LIVE = {
     "sqlite": '"sqlite.journal_mode" = ["delete", "wal"]',
@@ -28,6 +29,14 @@ REFUSED = {
 }
 
 
+def _was_starved(trial: Trial) -> bool:
+    """Whether a busy machine let the load do nothing in a short trial.
+
+    Its block is run again, but for that of an arm which is refused.
+    """
+    return trial.failure is FailureClass.NO_DATA
+
+
 @pytest.mark.parametrize("kind", [pytest.param("sqlite", marks=pytest.mark.gate), "mariadb", "postgres"])
 def test_settings_are_compared_what_is_refused_is_a_finding_and_nothing_is_left(paribus, place, kind: str) -> None:
     factor, words = REFUSED[kind]
@@ -39,7 +48,7 @@ def test_settings_are_compared_what_is_refused_is_a_finding_and_nothing_is_left(
     made = [one for one in found if one.state is TrialState.DONE]
     assert {one.factor for one in made} >= {key.split('"')[1] for key in (LIVE[kind], BUILT_IN_OR_BY_RESTART[kind])}
     assert all(one.failure is None for one in made)
-    failed = [one for one in found if one.failure]
+    failed = [one for one in found if one.failure and not _was_starved(one)]
     assert failed and {one.failure for one in failed} == {FailureClass.SETTING_REJECTED}
     assert all(words in one.failure_message for one in failed)
     document = paribus("report", "--format", "json").json
@@ -102,14 +111,16 @@ def test_a_controller_that_is_killed_leaves_no_server_and_resume_ends_it(paribus
 def test_a_server_that_dies_under_load_costs_a_trial_and_comes_again(paribus, place) -> None:
     running = Running("run", plan_on(place, "mariadb", LIVE["mariadb"], trial='"300ms"', in_flight="false"))
     running.wait_for("trial ")
-    (pid,) = subprocess.run(
-        ["pgrep", "--full", f"mariadbd.*{place}"], capture_output=True, text=True, check=True
-    ).stdout.split()[:1]
-    os.kill(int(pid), signal.SIGKILL)
+    costs = (FailureClass.LOAD_ERROR, FailureClass.SERVER_WOULD_NOT_START)
+    while running.goes_on() and not any(one.failure in costs for one in trials()):  # a kill between trials costs none
+        listed = subprocess.run(["pgrep", "--full", f"mariadbd.*{place}"], capture_output=True, text=True, check=False)
+        for pid in listed.stdout.split()[:1]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+        time.sleep(0.5)
     done = running.end(timeout_s=240)
     assert done.code in RUN_ENDED, done.err
     assert experiment().state is ExperimentState.DONE, done.err
     assert nothing_is_left(place)
-    found = trials()
-    assert [one for one in found if one.failure in (FailureClass.LOAD_ERROR, FailureClass.SERVER_WOULD_NOT_START)]
-    assert [one for one in found if one.state is TrialState.DONE and one.order > 4]
+    assert any(one.failure in costs for one in trials())
+    assert any(one.state is TrialState.DONE and one.order > 4 for one in trials())

@@ -44,6 +44,17 @@ def test_gains_of_different_size_are_no_dependence() -> None:
     assert lab.experiment(np.random.default_rng(1), [0.10, 0.05, 0.05])[1].verdict is Verdict.BETTER
 
 
+def test_a_small_effect_at_one_level_beside_none_is_no_dependence() -> None:
+    """Four calm pairs at each level, and outliers at one make +1.6 % there: within the margin."""
+    level = np.repeat(np.arange(4), 4)
+    difference = np.tile([1e-3, -1e-3], 8)
+    difference[4:7] = 0.022
+    order = np.tile([1.0, -1.0], 8)
+    lab = Laboratory(levels=4, pairs=16)
+    assert _dependence(lab, Pairs(difference, order, level)) is Dependence.NONE
+    assert _dependence(lab, Pairs(difference + 0.03 * (level == 1), order, level)) is Dependence.SHOWN
+
+
 def test_an_outlier_does_not_make_a_level_differ() -> None:
     lab = _laboratory(8)
     pairs = lab.draw(np.random.default_rng(1), 0.0)

@@ -3,15 +3,18 @@
 import dataclasses
 import itertools
 import math
+import random
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 import trial_samples as samples
-from test_judge import PROTOCOL, _experiment, _judged, _workload
+from test_judge import LOADS, PROTOCOL, _experiment, _judged, _workload
 
 from paribus.analysis.paired.judge import judge, take_looks
-from paribus.model import Check, Measurement, Purpose, Tag, Trial, TrialState, Verdict
+from paribus.model import Check, Effect, Measurement, Protocol, Purpose, Tag, Trial, TrialState, Verdict
+from paribus.plan.schedule.design import blocks
 
 Values = dict[int, dict[str, Measurement]]
 
@@ -41,15 +44,16 @@ def _checks(
     courses: dict[int, Measurement] | None = None,
     drives: dict[str, list[int]] | None = None,
     conditions: dict[int, dict[str, str]] | None = None,
+    protocol: Protocol = PROTOCOL,
 ) -> tuple[dict[str, Check], tuple[Tag, ...]]:
     workloads = [_workload()]
-    looks = take_looks(trials, values, workloads, PROTOCOL, [], [("k", "w")], over=True)
+    looks = take_looks(trials, values, workloads, protocol, [], [("k", "w")], over=True)
     series_by_response = {"throughput_per_s": courses} if courses else {}
     judgement = judge(
         trials,
         values,
         workloads,
-        PROTOCOL,
+        protocol,
         looks,
         baseline={},
         finished=True,
@@ -59,6 +63,14 @@ def _checks(
     )
     effect = judgement.effects[0]
     return {check.name: check for check in effect.checks}, effect.tags
+
+
+def _effect(trials: list[Trial], values: Values, protocol: Protocol) -> Effect:
+    """The effect of the arm `b`."""
+    workloads = [_workload()]
+    looks = take_looks(trials, values, workloads, protocol, [], [("k", "w")], over=True)
+    judgement = judge(trials, values, workloads, protocol, looks, baseline={}, finished=True)
+    return next(effect for effect in judgement.effects if effect.arm == "b")
 
 
 def test_good_data_pass_every_check() -> None:
@@ -93,23 +105,62 @@ def test_a_trial_that_breaks_a_law_makes_the_verdict_suspect() -> None:
     assert Tag.SUSPECT in tags
 
 
-def test_a_gain_of_the_later_trial_is_an_order_effect() -> None:
+def test_a_gain_of_the_later_trial_is_named_and_blamed_on_no_arm() -> None:
     trials, values = _experiment(lambda _load: 0.0, order_effect=0.05)
     checks, tags = _checks(_timed(trials), values)
-    assert not checks["order"].passed
-    assert "settle longer" in checks["order"].finding
-    assert Tag.SUSPECT in tags
+    assert checks["order"].finding == "the later trial of a pair changes by +5.0 %, for which the effect is adjusted"
+    assert checks["order"].passed
+    assert Tag.SUSPECT not in tags
+
+
+def _carried_over(trials: list[Trial], values: Values, factor: float) -> list[Trial]:
+    trials = _timed(trials)
+    for earlier, later in itertools.pairwise(trials):
+        if earlier.arm == "b":
+            _scaled(values, later.order, factor)
+    return trials
 
 
 def test_an_effect_on_the_next_trial_is_a_carry_over() -> None:
     trials, values = _experiment(lambda _load: 0.0)
-    trials = _timed(trials)
-    for earlier, later in itertools.pairwise(trials):
-        if earlier.arm == "b":
-            _scaled(values, later.order, 0.95)
+    trials = _carried_over(trials, values, 0.95)
     checks, tags = _checks(trials, values)
     assert not checks["carry-over"].passed
+    assert checks["carry-over"].finding.endswith("would be seen: set wash_out = true")
     assert Tag.SUSPECT in tags
+    washed_out = dataclasses.replace(PROTOCOL, washed_out=("k",), trial_s=60.0)
+    checks, _ = _checks(trials, values, protocol=washed_out)
+    assert not checks["carry-over"].passed
+    assert "after 1 min of wash-out" in checks["carry-over"].finding
+
+
+def test_the_passed_check_says_which_carry_over_it_would_have_seen() -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    checks, _ = _checks(_timed(trials), values)
+    smallest = re.search(r"; (\S+) % would be seen$", checks["carry-over"].finding)
+    assert smallest
+    trials, values = _experiment(lambda _load: 0.0)
+    trials = _carried_over(trials, values, 1 - 1.3 * float(smallest[1]) / 100)
+    assert not _checks(trials, values)[0]["carry-over"].passed
+
+
+def test_several_arms_are_adjusted_for_carry_over() -> None:
+    rng = np.random.default_rng(7)
+    trials: list[Trial] = []
+    values: Values = {}
+    for number, (_, load, row) in enumerate(blocks(LOADS, 3, 12, random.Random(3)), start=1):
+        for position, index in enumerate(row, start=1):
+            order, follows_b = len(trials) + 1, bool(trials) and trials[-1].arm == "b"
+            trials.append(samples.trial(order, "abc"[index], load, block=number, position=position))
+            log_rate = 7 + 0.005 * rng.standard_normal() + math.log(0.97) * follows_b
+            values[order] = {"throughput_per_s": samples.measured(math.exp(log_rate))}
+    plain, adjusted = (
+        _effect(_timed(trials), values, dataclasses.replace(PROTOCOL, washed_out=names)) for names in ((), ("k",))
+    )
+    assert plain.estimate > 0.005 > 2 * abs(adjusted.estimate)
+    (check,) = (check for check in adjusted.checks if check.name == "carry-over")
+    assert check.passed
+    assert check.finding.endswith("for which the effect is adjusted")
 
 
 def test_an_unsettled_arm_shows_within_its_trials() -> None:

@@ -37,7 +37,14 @@ def _experiment(
                 summaries[order][name] = _measured(name, value)
         block = number // trials_per_block
         counted_pairs.append(
-            Pair(block, LoadLevel(8), *values, later=1 - 2 * (number % 2), trials=(2 * number, 2 * number + 1), count=9)
+            Pair(
+                block,
+                LoadLevel(8),
+                *values,
+                later=1 - 2 * (number % 2),
+                sides=((2 * number,), (2 * number + 1,)),
+                count=9,
+            )
         )
     series = PairSeries(
         Purpose.COMPARE,

@@ -146,10 +146,6 @@ def test_each_load_level_has_its_interval_and_no_verdict() -> None:
     assert levels[0].high - levels[0].low > effect_width
 
 
-def test_an_order_effect_makes_the_verdict_suspect() -> None:
-    assert Tag.SUSPECT in _judge(lambda _load: 0.05, order_effect=0.05).effects[0].tags
-
-
 def test_too_few_valid_pairs_give_no_verdict() -> None:
     trials, values = _experiment(lambda _load: 0.05)
     broken = [

@@ -15,7 +15,7 @@ def _series(counts: list[int]) -> PairSeries:
             baseline=100.0,
             compared=100.0 + block,
             later=1,
-            trials=(2 * block, 2 * block + 1),
+            sides=((2 * block,), (2 * block + 1,)),
             count=n,
         )
         for block, n in enumerate(counts)

@@ -26,7 +26,7 @@ def _series(knees: tuple[float, float], tops: tuple[float, float], passes: int =
     for _ in range(passes):
         for level in LEVELS:
             base, arm = (_rate(level, k, t) * math.exp(rng.normal(0, sd)) for k, t in zip(knees, tops, strict=True))
-            pairs.append(Pair(len(pairs), LoadLevel(level), base, arm, 1, (0, 1), 10_000))
+            pairs.append(Pair(len(pairs), LoadLevel(level), base, arm, 1, ((0,), (1,)), 10_000))
     return PairSeries(
         Purpose.COMPARE, "k", "w", "throughput_per_s", "a", "b", len(pairs), tuple(pairs), faults=Faults(), split=False
     )

@@ -1,8 +1,9 @@
 """Screens from trials to effects, and their confirmation."""
 
 import dataclasses
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ from plan_samples import FILEIO, checked, simple
 
 from paribus.analysis.paired.judge import Judgement, judge
 from paribus.analysis.screening.screen import survivors
-from paribus.experiment.interim_analysis import looks_at, to_confirm, underway
-from paribus.model import Effect, Look, Measurement, Plan, Purpose, Tag, Trial, TrialState, Verdict
+from paribus.experiment.after_screen import following
+from paribus.experiment.interim_analysis import looks_at, underway
+from paribus.model import Check, Effect, Look, Measurement, Plan, Purpose, Tag, Trial, TrialState, Verdict
 from paribus.plan.schedule.design import schedule
 
 KEYS = ("vm.swappiness", "vm.dirty", "block.rq_affinity", "block.read_ahead_kb")
@@ -79,6 +81,67 @@ def test_every_factor_is_judged_from_the_same_pairs_despite_interactions() -> No
     assert survivors(looks) == [(KEYS[0], "fileio"), (KEYS[1], "fileio")]
 
 
+def _checks(factor: int, change: Callable[[list[Trial], Values, Plan], list[Trial]]) -> dict[str, Check]:
+    """The checks of a factor after a change of the trials or of what they measured."""
+    plan = _plan()
+    trials, values = _made(plan, schedule(plan, "e", 8), [0.0] * 4)
+    trials = change(trials, values, plan)
+    looks = looks_at(underway(plan, trials), plan, trials, values, [], over=False)
+    return {check.name: check for check in _by_factor(_judge(plan, trials, values, looks))[KEYS[factor]].checks}
+
+
+def _scaled(values: Values, order: int, ratio: float) -> None:
+    rate = values[order]["throughput_per_s"]
+    values[order]["throughput_per_s"] = dataclasses.replace(rate, mean=rate.mean * ratio)
+
+
+def _is_high(trial: Trial, plan: Plan, factor: int) -> bool:
+    return trial.settings[KEYS[factor]] == plan.factors[factor].levels[1]
+
+
+def test_a_level_of_one_factor_that_changes_the_next_trial_is_seen() -> None:
+    def carry_over(trials: list[Trial], values: Values, plan: Plan) -> list[Trial]:
+        for earlier, later in itertools.pairwise(trials):
+            if _is_high(earlier, plan, 2):
+                _scaled(values, later.order, 0.94)
+        return trials
+
+    check = _checks(2, carry_over)["carry-over"]
+    assert not check.passed
+    assert check.finding.startswith("a trial that follows 2 changes by −6")
+    assert check.finding.endswith("would be seen: settle longer, or recreate the data for each application")
+    assert _checks(3, carry_over)["carry-over"].passed
+
+
+def test_stalls_at_a_level_of_one_factor_are_seen() -> None:
+    def stall(trials: list[Trial], values: Values, plan: Plan) -> list[Trial]:
+        for trial in [trial for trial in trials if _is_high(trial, plan, 1)][::6]:
+            _scaled(values, trial.order, 0.7)
+        return trials
+
+    assert not _checks(1, stall)["outliers"].passed
+    assert _checks(0, stall)["outliers"].passed
+
+
+def test_unusable_trials_at_a_level_of_one_factor_are_seen() -> None:
+    def disturb(trials: list[Trial], _values: Values, plan: Plan) -> list[Trial]:
+        blocks = {trial.block for trial in trials if _is_high(trial, plan, 0)}
+        for block in sorted(blocks)[:9]:
+            (first, second) = (trial for trial in trials if trial.block == block)
+            disturbed = first if _is_high(first, plan, 0) else second
+            rerun = dataclasses.replace(disturbed, order=1000 + disturbed.order, attempt=2, supersedes=disturbed.order)
+            trials = [trial for trial in trials if trial.order != disturbed.order] + [
+                dataclasses.replace(disturbed, state=TrialState.SUPERSEDED, invalid_because=("disturbed",)),
+                rerun,
+            ]
+            _values[rerun.order] = _values[disturbed.order]
+        return trials
+
+    check = _checks(0, disturb)["reruns"]
+    assert not check.passed
+    assert check.finding == "unusable trials: 1 in 9 blocks, 60 in 0 blocks"
+
+
 def test_an_unconfirmed_claim_is_suspect_and_equivalence_is_not() -> None:
     plan, trials, values, looks = _screen([0.04, 0.0, 0.0, 0.0])
     effects_by_factor = _by_factor(_judge(plan, trials, values, looks))
@@ -103,11 +166,11 @@ def test_cells_show_each_factors_levels_over_all_settings_of_the_others() -> Non
 @pytest.mark.parametrize(("alone", "verdict"), [(0.04, Verdict.BETTER), (-0.04, Verdict.UNDECIDED)])
 def test_confirmation_replaces_the_claim_and_a_contradiction_is_undecided(alone: float, verdict: Verdict) -> None:
     plan, trials, values, looks = _screen([0.04, 0.0, 0.0, 0.0])
-    added, message = to_confirm(plan, trials, looks, {"fileio": 0.02})
+    added, message = following(plan, trials, looks, {"fileio": 0.02})
     assert KEYS[0] in message
     assert {trial.purpose for trial in added} == {Purpose.CONFIRM}
     confirming, measured = _made(plan, added, [alone, 0.0, 0.0, 0.0], seed=6)
-    assert to_confirm(plan, [*trials, *confirming], looks, {}) == ((), None)
+    assert following(plan, [*trials, *added], looks, {}) == ((), None)
     all_trials, all_values = [*trials, *confirming], {**values, **measured}
     confirming_looks = looks_at(underway(plan, all_trials), plan, all_trials, all_values, looks, over=True)
     assert {look.purpose for look in confirming_looks} == {Purpose.CONFIRM}
@@ -118,6 +181,34 @@ def test_confirmation_replaces_the_claim_and_a_contradiction_is_undecided(alone:
     assert any("before, a screen showed +4" in reason for reason in effects_by_factor[KEYS[0]].reasons)
     assert len([effect for effect in judged.effects if effect.load is None]) == 4
     assert not judged.unjudged
+
+
+@pytest.mark.parametrize(
+    ("alone", "verdict", "reason"),
+    [
+        (0.05, Verdict.BETTER, "before, a screen showed"),
+        (0.0, Verdict.EQUIVALENT, "settings of the other factors; alone, 16 pairs show between"),
+    ],
+)
+def test_what_is_equivalent_on_average_is_tried_alone_once(alone: float, verdict: Verdict, reason: str) -> None:
+    plan, trials, values, looks = _screen([0.0, 0.0, 0.0, 0.0])
+    added, message = following(plan, trials, looks, {"fileio": 0.02})
+    assert message == f"equivalent on average in the screen, and tried alone from here on: {', '.join(sorted(KEYS))}"
+    assert {trial.purpose for trial in added} == {Purpose.ALONE}
+    assert len({trial.arm for trial in added}) == 5, "four factors share the trials of the baseline"
+    assert len({trial.block for trial in added}) == 16
+    tried, measured = _made(plan, added, [alone, 0.0, 0.0, 0.0], seed=6)
+    all_trials, all_values = [*trials, *tried], {**values, **measured}
+    assert following(plan, all_trials, looks, {}) == ((), None)
+    alone_looks = looks_at(underway(plan, all_trials), plan, all_trials, all_values, looks, over=True)
+    assert {look.purpose for look in alone_looks} == {Purpose.ALONE}
+    judged = _judge(plan, all_trials, all_values, [*looks, *alone_looks])
+    effects_by_factor = _by_factor(judged)
+    assert effects_by_factor.keys() == set(KEYS)
+    assert effects_by_factor[KEYS[0]].verdict is verdict
+    assert any(reason in text for text in effects_by_factor[KEYS[0]].reasons)
+    assert Tag.AVERAGE not in effects_by_factor[KEYS[0]].tags
+    assert Tag.AVERAGE in _by_factor(_judge(plan, trials, values, looks))[KEYS[0]].tags
 
 
 def test_too_few_pairs_are_not_judged() -> None:

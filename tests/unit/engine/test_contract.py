@@ -53,6 +53,12 @@ table_size = 1000
 threads = [4]
 
 [[workload]]
+kind = "tpcc"
+warehouses = 3
+home = "fixed"
+threads = [4]
+
+[[workload]]
 kind = "sqlmix"
 threads = [4]
 schema = ["CREATE TABLE account (id INTEGER PRIMARY KEY, owner VARCHAR(40), balance INTEGER)"]

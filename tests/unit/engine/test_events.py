@@ -19,6 +19,7 @@ RESULT = COUNTED | {
     "throughput_per_s": 1.0, "bytes_per_s": 1.0, "response": TIMES | {"count": 1, "histogram": ""},
     "service": TIMES | {"count": 1, "histogram": ""}, "pacing": None, "parts": None,
     "cpu": {"user_s": 0.0, "system_s": 0.0}, "cores_usable": 1, "workers": 1, "registered_buffers": False,
+    "fairness": None,
 }  # fmt: skip
 
 

@@ -4,7 +4,6 @@ import dataclasses
 import math
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,16 +18,10 @@ from paribus.model import Calibration, Experiment, Measurement, Plan, Purpose, T
 from paribus.plan.schedule.budget import cost_s
 from paribus.plan.schedule.design import schedule_hash
 from paribus.store import read, write
-from paribus.store.open import open_engine, store_url
 
 MACHINE = {"kernel": "k"}
 PLAN = checked(simple('"vm.swappiness" = [60, 1]', FILEIO, '[protocol]\nbudget = "8h"'))
 Course = Callable[[np.ndarray, Trial], np.ndarray]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return open_engine(store_url(str(tmp_path / "s.db")), create=True)
 
 
 def _plan(protocol: str, factors: str = '"vm.swappiness" = [60, 1]') -> Plan:
@@ -90,6 +83,8 @@ def test_a_load_that_needs_no_time_gets_little_and_the_next_experiment_knows(sto
     assert read.plan(store, begun.id).protocol.settle_s == 5.0
     again, _ = plan_for_machine(store, PLAN, MACHINE)
     assert (again.protocol.settle_s, again.protocol.settled, again.protocol.settle_runs) == (5.0, "calibrated", 0)
+    estimated = dataclasses.replace(PLAN, protocol=dataclasses.replace(PLAN.protocol, apply_s={"layout": 40.0}))
+    assert plan_for_machine(store, estimated, MACHINE)[0].protocol.apply_s["layout"] == 40.0  # until it is measured
     elsewhere, _ = plan_for_machine(store, PLAN, {"kernel": "other"})
     assert elsewhere.protocol.settled == "usual"
     longer = dataclasses.replace(PLAN, protocol=dataclasses.replace(PLAN.protocol, trial_s=30.0))

@@ -88,8 +88,8 @@ def test_a_screen_of_nothing_confirms_nothing_and_costs_less_than_one_at_a_time(
     assert all(outcome.verdicts.get(Verdict.EQUIVALENT, 0) >= 4 for outcome in simulation.outcomes)
     assert all(outcome.pairs == 64 for outcome in simulation.outcomes)
     alone = _screen(0.0, 'design = "one-at-a-time"')
-    assert simulation.duration_s <= alone.duration_s
-    assert simulation.planned_s < 0.3 * alone.planned_s
+    assert simulation.duration_s <= 0.8 * alone.duration_s, "each factor was tried alone too"
+    assert simulation.planned_s < 0.4 * alone.planned_s
 
 
 def test_a_screen_with_one_look_looks_once_at_its_end() -> None:
@@ -116,7 +116,7 @@ def test_trials_of_one_application_are_no_replicates() -> None:
 
 def test_a_placebo_goes_on_as_long_as_anything_else_and_claims_nothing() -> None:
     simulation = simulate(
-        _plan('"vm.swappiness" = [60, 1, 10, 30, 20]'), 4, QUIET, math.log(1.1), 5, 1, lambda _made: None
+        _plan('"vm.swappiness" = [60, 1, 10, 30, 20]'), 4, QUIET, math.log(0.9), 5, 1, lambda _made: None
     )
     assert {outcome.factor for outcome in simulation.outcomes} == {"vm.swappiness"}
     assert simulation.duration_s < 0.6 * simulation.planned_s

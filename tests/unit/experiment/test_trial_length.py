@@ -1,30 +1,23 @@
 """Noise trials show how long trials must be for a setting to act."""
 
 import dataclasses
-from pathlib import Path
 
 import pytest
 from plan_samples import FILEIO, checked, simple
 from sqlalchemy.engine import Engine as Store
 
 from paribus.analysis.diagnostics.noise import calibrations
-from paribus.experiment import noise
+from paribus.experiment import trial_length
 from paribus.experiment.walk import begin
 from paribus.model import Plan, Protocol, Purpose, TrialState
 from paribus.plan.schedule.budget import extent, spent_s
 from paribus.store import read, write
-from paribus.store.open import open_engine, store_url
 from paribus.trial.telemetry import measured_once
 
 MACHINE = {"kernel": "k"}
 DIRTY = '"vm.dirty" = ["20%", "10%"]'  # of 8 GiB: a trial must write 410 MiB
 LARGE = FILEIO.replace("1MiB", "1GiB")
 MIB = 2**20
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return open_engine(store_url(str(tmp_path / "s.db")), create=True)
 
 
 def _plan(protocol: str = 'budget = "24h"', factors: str = DIRTY) -> Plan:
@@ -43,8 +36,8 @@ def _learned(store: Store, plan: Plan, rate: float | None = 2.0 * MIB) -> tuple[
             write.save_trial(store, done, (), measured)
     stored = read.plan(store, experiment.id)
     trials = read.trials(store, experiment.id)
-    assert any(trial.purpose is Purpose.NOISE_FLOOR for trial in trials)
-    notes = noise.learn(stored, experiment, store, trials)
+    assert trial_length.should_learn(trials)
+    notes = trial_length.learn(stored, experiment, store, trials)
     return read.plan(store, experiment.id).protocol, [str(note) for note in notes], experiment.id
 
 
@@ -65,7 +58,7 @@ def test_trials_become_as_long_as_the_setting_needs(store: Store) -> None:
 def test_learning_again_after_a_crash_changes_nothing(store: Store) -> None:
     protocol, _, name = _learned(store, _plan())
     plan, trials = read.plan(store, name), read.trials(store, name)
-    assert noise.learn(plan, read.find(store, name), store, trials) == []
+    assert trial_length.learn(plan, read.find(store, name), store, trials) == []
     assert read.plan(store, name).protocol == protocol
     assert read.trials(store, name) == trials
 
@@ -85,9 +78,8 @@ def test_trials_keep_their_length_where_nothing_says_that_they_are_too_short(sto
 
 
 def test_a_length_that_the_plan_states_stays(store: Store) -> None:
-    protocol, notes, _ = _learned(store, _plan('budget = "24h"\ntrial = "60s"'))
-    assert protocol.trial_s == 60 and protocol.noise_trial_s is None
-    assert not [note for note in notes if "must write" in note]
+    experiment = begin(_plan('budget = "24h"\ntrial = "60s"'), {}, MACHINE, {}, store)
+    assert not trial_length.should_learn(read.trials(store, experiment.id))
 
 
 def test_a_known_noise_does_not_spare_the_trials_that_show_the_length() -> None:

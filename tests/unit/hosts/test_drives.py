@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from paribus.hosts.drives import error_counters
 from paribus.hosts.fake import FakeHost
+from paribus.hosts.storage.drives import error_counters
 from paribus.hosts.transport import Completed
 
 ATA = {

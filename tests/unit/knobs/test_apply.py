@@ -9,7 +9,7 @@ from paribus.hosts.fake import FakeHost, Write
 from paribus.knobs import kinds
 from paribus.knobs.apply import Applier
 from paribus.knobs.catalog import load
-from paribus.model import Action, ChangeState, Location, NotTaken, Value, WriteFile
+from paribus.model import Action, ChangeState, Location, NotTaken, Stack, Value, WriteFile
 
 assert kinds
 QUEUE = "/sys/block/sda/queue"
@@ -28,7 +28,10 @@ class Notes:
     def assert_kept(self) -> None:
         """Nobody has killed it."""
 
-    def intend(self, knob: str, address: str, before: Value, requested: Value, undo: Sequence[Action]) -> None:
+    def intend(
+        self, knob: str, address: str, before: Value, requested: Value, undo: Sequence[Action], *, persistent: bool
+    ) -> None:
+        assert not persistent
         if self.full:
             raise JournalError("no space left")
         if knob == self.lost:
@@ -95,6 +98,19 @@ def test_what_a_setting_moves_is_journalled_before_it_and_set_again() -> None:
     applier.apply({"block.scheduler": "mq-deadline"}, ["block.scheduler"])
     assert host.files[f"{QUEUE}/iosched/read_expire"] == "700\n"
     assert "block.iosched.slice_idle" not in names
+
+
+def test_settings_of_a_layout_are_those_of_the_device_that_was_built_last() -> None:
+    name, path = "md.stripe_cache_size", "/sys/block/md{}/md/stripe_cache_size"
+    host = FakeHost(BOOT | {path.format(126): "256\n", path.format(127): "256\n"})
+    journal = Notes(host)
+    applier = Applier(host, load(), Location("/dev/sda", is_layout=True), journal)  # type: ignore[arg-type]
+    for number in (126, 127):
+        applier.move_to(Stack(top=f"/dev/md{number}", disks=("/dev/sda",), arrays=(f"/dev/md{number}",)))
+        [change] = applier.apply({name: 4096}, [name])
+        assert (change.state, change.address) == (ChangeState.VERIFIED, path.format(number))
+    assert journal.lines == []  # it goes with the array, whose undo is journalled
+    assert applier.leftovers() == []
 
 
 def test_a_bystander_that_cannot_be_as_before_is_reported_and_no_mismatch() -> None:

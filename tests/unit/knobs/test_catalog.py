@@ -13,7 +13,7 @@ assert kinds
 def test_every_row_is_complete(knob: Knob) -> None:
     assert knob.kind in knob_kinds
     assert knob.summary and knob.documentation.endswith(".")
-    assert knob.takes_effect in ("live", "reload", "restart", "remount")
+    assert knob.takes_effect in ("live", "rebuild", "reload", "restart", "remount")
     assert (knob_kinds.get(knob.kind).holder == "process") == (knob.takes_effect == "restart")
     assert knob.danger in ("", "data_loss", "durability")
     assert bool(knob.filesystems) == knob.name.startswith("mount.")
@@ -41,6 +41,28 @@ def test_a_member_of_a_family_has_a_file_of_its_own() -> None:
     ],
 )
 def test_a_member_is_a_plain_name(name: str) -> None:
+    assert load().find(name) is None
+
+
+def test_any_kernel_file_is_a_knob_by_its_own_name() -> None:
+    catalogue = load()
+    assert catalogue.get("sysctl.net.core.somaxconn").addresses == ("/proc/sys/net/core/somaxconn",)
+    run = catalogue.get("sysfs./sys/kernel/mm/ksm/run")
+    assert (run.name, run.kind, run.addresses) == ("sysfs./sys/kernel/mm/ksm/run", "sysfs", ("/sys/kernel/mm/ksm/run",))
+    level = level_of(catalogue.get("sysctl.net.ipv4.tcp_rmem"), "sysctl.net.ipv4.tcp_rmem", "4096 131072 6291456")
+    assert level == "4096 131072 6291456"
+
+
+def test_a_file_that_has_a_row_is_that_knob() -> None:
+    assert load().get("sysctl.vm.swappiness").name == "vm.swappiness"
+    assert load().get("sysfs./sys/kernel/mm/transparent_hugepage/enabled").name.startswith("thp.")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["sysctl.", "sysctl.vm", "sysctl.net..core", "sysctl./etc/passwd", "sysfs./etc/passwd", "sysfs./sys/../etc/passwd"],
+)
+def test_what_is_no_kernel_file_is_no_knob(name: str) -> None:
     assert load().find(name) is None
 
 

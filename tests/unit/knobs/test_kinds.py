@@ -10,6 +10,7 @@ from paribus.knobs.discovery import place
 from paribus.knobs.kinds import knob_kinds
 from paribus.knobs.recipe import persist_command, set_command
 from paribus.model import (
+    CommandLines,
     ControlGroup,
     Knob,
     LoadModule,
@@ -72,6 +73,19 @@ def test_a_value_read_is_the_same_as_itself(
 ) -> None:
     assert knob_kinds.get(kind).same(value, value)
     assert not knob_kinds.get(kind).same(value, "something else")
+
+
+def test_a_setting_of_several_disks_is_one_where_they_agree() -> None:
+    kind = knob_kinds.get("sysfs")
+    knob = _knob("sysfs", "/sys/block/sda/queue/scheduler", "/sys/block/sdb/queue/scheduler")
+    same = kind.parse(knob, ("[none] bfq kyber", "[none] bfq"))
+    assert (same.value, same.allowed) == ("none", ("none", "bfq"))
+    assert kind.parse(knob, ("128", "128")).value == 128
+    different = kind.parse(knob, ("[none] bfq", "none [bfq]")).value
+    assert different == "none|bfq"
+    restored = [action.text for action in kind.writes(knob, different) if isinstance(action, WriteFile)]
+    assert restored == ["none", "bfq"]
+    assert [action.text for action in kind.writes(knob, 64) if isinstance(action, WriteFile)] == ["64", "64"]
 
 
 MOUNTS = """22 1 254:0 / / rw,relatime - ext4 /dev/vda rw
@@ -296,7 +310,16 @@ def test_a_condition_is_an_option_of_the_engine(name: str, value: Value, words: 
     assert knob_kinds.get("launch").engine_options(load().get(name), value) == words
 
 
+OWN = {
+    "raid.policy": Knob(
+        name="raid.policy", kind="command", addresses=("x",), type="enumerated", summary="", documentation="",
+        command=CommandLines(get=("ctl", "show"), set=("ctl", "set", "{value}"), pattern="(.*)", survives_reboot=False),
+    )
+}  # fmt: skip
 LASTING = [
+    ("raid.policy", "WB", "# run at boot: ctl set WB"),
+    ("layout", "md level=10 / xfs", "/etc/fstab"),
+    ("event.backup", "ON", "# let event backup happen beside the load"),
     ("vm.swappiness", 10, "'vm.swappiness = 10' >> /etc/sysctl.d/90-paribus.conf"),
     ("vm.dirty", "20%", "'vm.dirty_ratio = 20' >> /etc/sysctl.d/90-paribus.conf"),
     ("vm.dirty", 2**26, "'vm.dirty_bytes = 67108864' >> /etc/sysctl.d/90-paribus.conf"),
@@ -345,8 +368,10 @@ MACHINE = (
 
 @pytest.mark.parametrize(("name", "value", "words"), LASTING)
 def test_what_makes_a_value_last_is_said_for_every_kind(name: str, value: Value, words: str) -> None:
-    row = load().find(name) or Knob(
-        name=name, kind="variable", addresses=(name,), type="text", summary="", documentation=""
+    row = (
+        OWN.get(name)
+        or load().find(name)
+        or Knob(name=name, kind="variable", addresses=(name,), type="text", summary="", documentation="")
     )
     point = "/logs" if name == "mount.allocsize" else "/data base"
     knob = (
@@ -358,5 +383,5 @@ def test_what_makes_a_value_last_is_said_for_every_kind(name: str, value: Value,
 
 
 def test_every_kind_has_such_a_case() -> None:
-    kinds_with_case = {(load().find(name) or _knob("variable")).kind for name, _, _ in LASTING}
+    kinds_with_case = {(OWN.get(name) or load().find(name) or _knob("variable")).kind for name, _, _ in LASTING}
     assert kinds_with_case == set(knob_kinds)

@@ -8,7 +8,7 @@ import pytest
 from paribus import workloads
 from paribus.databases.server import variable_needs
 from paribus.knobs.catalog import load
-from paribus.mechanisms import MECHANISMS, Case, Obstacle
+from paribus.mechanisms import FREE_BLOCKS, MECHANISMS, Case, Obstacle
 from paribus.model import DatabaseFacts, Facts, Knob, Measurement, RunningServer, Value, Workload
 from paribus.registry import workload_kinds
 from paribus.trial.telemetry import measured_once
@@ -118,6 +118,7 @@ POSSIBLE = [
     ("concurrent requests", case(direct=True, load_levels=(1, 16))),
     ("a queue that fills", case(direct=True, load_levels=(1, 16), levels=(64, 32))),
     ("a queue that fills", case(levels=(64, 32))),
+    ("writes beyond an SSD's free blocks", case()),
     ("memory reclaim", case(total_size=2**34)),
     ("memory reclaim", case(settings={"cgroup.load.memory_max": 2**28})),
     ("swap space", case()),
@@ -246,7 +247,7 @@ def test_a_checkpoint_without_a_known_interval_needs_nothing() -> None:
 def test_every_need_of_a_knob_and_of_a_variable_is_a_mechanism() -> None:
     needs = {name for knob in load() for name in knob.needs}
     needs |= {name for _, _, names in variable_needs.rows() for name in names}
-    assert needs == set(MECHANISMS)
+    assert needs | {FREE_BLOCKS.name} == set(MECHANISMS), "a layout needs free blocks, depending on its layers"
 
 
 def test_numa_balancing_is_never_called_without_effect() -> None:

@@ -112,6 +112,41 @@ def test_ten_mistakes_are_told_in_one_go() -> None:
         ),
         (simple('"fileio.total_size" = ["1MiB", "900TiB"]', FILEIO.replace('total_size = "1MiB"', "")), "need 900 TiB"),
         (simple('"vm.swappiness" = [60, 1]', rest='[protocol]\nresponse = "tps"'), "'tps' is not one of"),
+        (
+            simple('"vm.swappiness" = [60, 1]', rest='[protocol]\nresponse = "throughput_p05_per_s"\ntrial = "10s"'),
+            "throughput_p05_per_s needs 20 seconds or more of each",
+        ),
+        (
+            simple('"vm.swappiness" = [60, 1]', rest='[protocol]\nresponse = "throughput_p05_per_s"\nsegment = "6s"'),
+            "throughput_p05_per_s needs 20 seconds or more of each",
+        ),
+        (
+            simple(
+                '"vm.swappiness" = [60, 1]',
+                '[[workload]]\nkind = "command"\nrun = ["x"]\nthroughput = "(?P<value>[0-9]+)"\n'
+                'response = "throughput_p05_per_s"',
+            ),
+            "throughput_p05_per_s needs single seconds, which command does not report",
+        ),
+        (
+            simple('"vm.swappiness" = [60, 1]', FILEIO + 'response = "fairness"'),
+            "fairness is between threads, and a load level has one",
+        ),
+        (
+            simple(
+                '"vm.swappiness" = [60, 1]',
+                FILEIO.replace("threads = [1, 4]", "rate = [100]") + 'response = "fairness"',
+            ),
+            "fairness needs a closed loop, and fileio has a rate",
+        ),
+        (
+            simple(
+                '"vm.swappiness" = [60, 1]',
+                '[[workload]]\nkind = "command"\nrun = ["x"]\nthroughput = "(?P<value>[0-9]+)"\n'
+                'response = ["longest_stall_s", "fairness"]',
+            ),
+            "longest_stall_s needs the load engine, and command is a program",
+        ),
         (simple('"vm.swappiness" = [60, 1]', FILEIO + "rate = [100]"), "with rate, threads is one number"),
         (simple('"vm.swappiness" = [60, 1]', FILEIO + 'arrivals = "constant"'), "add for example rate = [1000]"),
         (simple('"vm.swappiness" = [60, 1]', FILEIO + "rate = [0]"), "greater than or equal to 1"),
@@ -181,11 +216,41 @@ def test_overrides_change_the_plan_and_its_digest() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "name = ", "\x00", "[[[", 'name = "a"\nname = "b"', "workload = 3", "factors = []"]
+    "text",
+    [
+        "",
+        "name = ",
+        "\x00",
+        "[[[",
+        'name = "a"\nname = "b"',
+        "workload = 3",
+        "factors = []",
+        'name = "n"\n[factors]\nkind = "command"\nrun = ["x"]\nthroughput = "x"',
+    ],
 )
 def test_nonsense_is_told(text: str) -> None:
     with pytest.raises(PlanError, match="nothing was touched"):
         checked(text)
+
+
+@pytest.mark.parametrize(
+    ("tables", "said"),
+    [
+        ('[knob."a.b"]\n', ['knob."a.b".summary: is missing', 'knob."a.b".get: is missing']),
+        ('[knob."a.b"]\nget = 1\nset = []\nread = 3\n', ["should be a list (it is 1)", "known: get, json, pattern"]),
+        ("[[event]]\n[[event]]\n", ["event[0].at: is missing", "event[1].do: is missing"]),
+        ('[[event]]\nat = "x"\ndo = 3\nfoo = 1\n', ["'x' is not a number of seconds", "known: at, do, disk"]),
+        ("event = 3\n", ["write [[event]] with double brackets"]),
+        ("[load]\n", ["load.host: is missing"]),
+        ("sandbox = 3\n", ["sandbox: should be a table"]),
+    ],
+)
+def test_every_mistake_of_a_table_is_told_once(tables: str, said: list[str]) -> None:
+    text = f'name = "n"\n{tables}{FILEIO}'
+    problems = [str(problem) for problem in parsed(text).problems]
+    for words in said:
+        assert sum(words in problem for problem in problems) == 1, problems
+    assert not any("unnamed" in problem for problem in problems), "what stands in for a missing value is not told"
 
 
 def test_facts_are_only_read() -> None:

@@ -114,7 +114,7 @@ def test_a_factor_of_a_database_that_no_workload_uses_is_refused_with_the_worklo
         assert problem.location == 'line 3, factors."sqlite.journal_mode"'
         assert problem.message == "no workload uses the plan's database; there are: fileio, sysbench"
         assert "kind is one of oltp_" in problem.hint
-        assert "sqlmix; a tool (sysbench) cannot use SQLite's file" in problem.hint
+        assert "tpcc; a tool (sysbench) cannot use SQLite's file" in problem.hint
 
 
 @pytest.mark.parametrize(

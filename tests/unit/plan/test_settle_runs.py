@@ -16,7 +16,7 @@ def _plan(protocol: str = "", factors: str = '"vm.swappiness" = [60, 1]', worklo
 
 
 def test_the_baseline_then_the_arms_run_long_at_the_highest_and_the_lowest_level() -> None:
-    plan = with_settle_runs(_plan('budget = "8h"'), QUIET)
+    plan = with_settle_runs(_plan('budget = "8h"'))
     trials = schedule(plan, "e", 2)
     runs = [trial for trial in trials if trial.purpose is Purpose.CALIBRATE]
     assert [(run.arm, run.load.n) for run in runs] == [("", 4), ("", 1), ("1", 4), ("1", 1)]
@@ -26,8 +26,8 @@ def test_the_baseline_then_the_arms_run_long_at_the_highest_and_the_lowest_level
     assert extent(plan, QUIET).noise_rounds == 0
 
 
-def test_they_take_a_tenth_of_the_budget_and_leave_a_round_that_compares_equals() -> None:
-    plan = with_settle_runs(_plan(), {})
+def test_they_take_a_tenth_of_the_budget_and_leave_a_round_that_shows_the_length_of_trials() -> None:
+    plan = with_settle_runs(_plan('budget = "24h"', '"vm.dirty" = ["20%", "10%"]', FILEIO.replace("1MiB", "1GiB")))
     assert 2 <= plan.protocol.settle_runs <= 4
     assert settle_runs_s(plan) <= 0.1 * plan.protocol.budget_s
     planned = extent(plan, {})
@@ -37,7 +37,7 @@ def test_they_take_a_tenth_of_the_budget_and_leave_a_round_that_compares_equals(
 
 @pytest.mark.parametrize("protocol", ['settle = "10s"', "rounds = 4", 'budget = "70m"'])
 def test_none_are_made_where_it_is_said_or_not_worth_it(protocol: str) -> None:
-    assert with_settle_runs(_plan(protocol), {}).protocol.settle_runs == 0
+    assert with_settle_runs(_plan(protocol)).protocol.settle_runs == 0
 
 
 def test_what_they_show_holds_for_every_load_and_at_least_a_twelfth_of_a_trial() -> None:
@@ -46,9 +46,9 @@ def test_what_they_show_holds_for_every_load_and_at_least_a_twelfth_of_a_trial()
     assert (slow.settle_s, slow.takeoff_s, slow.toggle_s, slow.settled) == (130.0, 130.0, 40.0, "calibrated")
     quick = with_settle(plan, 0.0, 0.0).protocol
     assert (quick.settle_s, quick.takeoff_s, quick.toggle_s) == (5.0, 5.0, plan.protocol.toggle_s)
-    assert with_settle_runs(with_settle(plan, 1.0, 1.0), {}).protocol.settle_runs == 0
+    assert with_settle_runs(with_settle(plan, 1.0, 1.0)).protocol.settle_runs == 0
 
 
 def test_a_plan_that_measures_only_needs_none() -> None:
     plan = checked('name = "n"\n[[workload]]\nkind = "iomatrix"\n')
-    assert with_settle_runs(plan, {}).protocol.settle_runs == 0
+    assert with_settle_runs(plan).protocol.settle_runs == 0

@@ -73,6 +73,17 @@ def test_undecided_is_never_worded_as_if_nothing_differed(
     assert "keep a" not in shown
 
 
+def test_what_was_equivalent_on_average_is_kept_with_the_remark_that_it_was_not_tried_alone() -> None:
+    for tags, remark in ((), False), ((Tag.AVERAGE,), True):
+        bench = Bench()
+        bench.compare("block.x", "a", {"b": (0.0, 0.001, Verdict.EQUIVALENT)}, loads=(8,), rounds=1)
+        bench.effects = [replace(effect, tags=tags if effect.verdict else ()) for effect in bench.effects]
+        (row,), (kept,) = bench.view().verdicts, bench.view().advice
+        assert kept.text.startswith("keep a: b is equivalent")
+        assert ('not alone: design = "one-at-a-time" does that' in kept.text) is remark
+        assert ("on average" in row.verdict) is remark
+
+
 def test_what_is_decided_comes_first_and_a_factor_stays_together() -> None:
     factors = [answer.factor for answer in many(12).view().answers]
     verdicts = [answer.verdict for answer in many(12).view().answers]

@@ -20,9 +20,12 @@ def test_no_name_of_a_factor_or_a_workload_is_torn(width: int) -> None:
     lines = _printed(width)
     assert max(map(len, lines)) <= width
     view = samples.typical().view()
-    several = len({answer.workload for answer in view.answers}) > 1
+    workloads = len({answer.workload for answer in view.answers})
+    responses = len({answer.response for answer in view.answers})
+    assert responses > 1
     for answer in view.answers:
-        heading = f"{answer.factor} under {answer.workload}" if several else answer.factor
+        response = f" {answer.response}" if answer.response else ""
+        heading = f"{answer.factor}{response}" + (f" under {answer.workload}" if workloads > 1 else "")
         assert heading in [line.rstrip() for line in lines]
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from plan_samples import checked, simple
 from test_machine import TRIAL
 
-from paribus.model import FailureClass, Purpose, Trial, TrialState
+from paribus.model import FailureClass, Purpose, Trial, TrialState, arm_of
 from paribus.plan.schedule.design import schedule
 from paribus.trial.blocks import MOST_RERUNS, blocks_over, lost_preconditioning, next_block, rerun_of
 
@@ -169,6 +169,19 @@ def test_an_arm_that_is_decided_leaves_its_blocks_to_the_others() -> None:
     trials = [*_blocks((S.PLANNED, S.SPARED)), _trial(3, 1, "c", S.PLANNED)]
     assert [trial.arm for trial in next_block(trials) or ()] == ["a", "c"]
     assert _next(_blocks((S.SPARED, S.SPARED))) is None
+
+
+def test_a_block_is_not_run_again_for_an_arm_that_is_decided() -> None:
+    broken = [*_blocks((S.DONE, S.INVALID)), _trial(3, 1, "c", S.DONE)]
+    b, c = arm_of(broken[1]), arm_of(broken[2])
+    assert _next(broken) == 1
+    assert next_block(broken, {b}) is None
+    assert blocks_over(broken, {b}) == {b[:2]: 1}
+    assert {trial.arm for trial in next_block(broken, {c}) or ()} == {"a", "b", "c"}
+    again = rerun_of(broken, 3, {c})
+    assert [trial.state for trial in again] == [S.PLANNED, S.PLANNED, S.SPARED]
+    stored = [dataclasses.replace(trial, state=S.SUPERSEDED) for trial in broken] + again
+    assert next_block(stored, {c}) == again[:2]
 
 
 @given(st.integers(0, 10**6))

@@ -8,8 +8,8 @@ from test_validity import SAMPLE, _result
 from paribus.engine.protocol import Census, CpuShares, Event, ProcessUse, Result, Sample
 from paribus.engine.run import Sampler
 from paribus.i18n import stored_message
-from paribus.trial.load_host import TwoHostMonitor
-from paribus.trial.monitor import LoadMonitor, Observations
+from paribus.trial.load.load_host import TwoHostMonitor
+from paribus.trial.load.monitor import LoadMonitor, Observations
 from paribus.trial.validity import OtherLoad, saturation
 
 ENGINE = 4711
@@ -47,7 +47,7 @@ def _process(pid: int, cpu_s: float, written_bytes: int = 0) -> ProcessUse:
 
 
 def _monitor(sampler: _Sampler) -> LoadMonitor:
-    return LoadMonitor(cast("Sampler", sampler), OtherLoad(set()), "1", device=None)
+    return LoadMonitor(cast("Sampler", sampler), OtherLoad(set()), "1", ())
 
 
 def _observed(target_busy: float, load_host_busy: float, problems: tuple[str, ...] = ()) -> Observations:
@@ -109,7 +109,7 @@ def test_others_that_use_the_disks_of_the_load_host_do_not_disturb_the_load() ->
     other_load = OtherLoad(set())
     for written_bytes in (0, 0, 0, 2**34):
         sampler = cast("Sampler", _Sampler(0.1, 100.0, [_process(8, 0.0, written_bytes)]))
-        load_host = LoadMonitor(sampler, other_load, "1", device=None)
+        load_host = LoadMonitor(sampler, other_load, "1", ())
         monitor = TwoHostMonitor(_monitor(_Sampler(0.1, 3700.0, [])), load_host, "ssh://gen")
         monitor.open()
         monitor.close()

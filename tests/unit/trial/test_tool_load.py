@@ -10,7 +10,7 @@ from paribus.engine.run import Sampler
 from paribus.errors import EngineError, Interrupted
 from paribus.model import Workload
 from paribus.trial import machine
-from paribus.trial.monitor import LoadMonitor
+from paribus.trial.load.monitor import LoadMonitor
 from paribus.trial.tools import tool_load
 from paribus.trial.tools.tool_load import ToolLoad
 from paribus.trial.tools.tool_session import ToolProcess, Tools
@@ -94,16 +94,23 @@ def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tool_load, "time", _Clock())
 
 
-def _load(tools: _Tools, *, stopped: bool = False, **parameters: Any) -> tuple[ToolLoad, _Sampler]:
+_COMMAND = {"run": ["load", "{seconds}"], "throughput": "rate (?P<value>[0-9]+)"}
+
+
+def _load(
+    tools: _Tools, *, stopped: bool = False, kind_name: str = "command", parameters: dict[str, Any] = _COMMAND
+) -> tuple[ToolLoad, _Sampler]:
     workload = Workload(
-        name="mine", kind="command", load_levels=(1,), response="throughput_per_s", data="keep", cache="warm",
-        parameters={"run": ["load", "{seconds}"], "throughput": "rate (?P<value>[0-9]+)", **parameters},
+        name="mine", kind=kind_name, load_levels=(1,), response="throughput_per_s", data="keep", cache="warm",
+        parameters=parameters,
     )  # fmt: skip
     kind, sampler = tool_of(workload), _Sampler()
     assert kind is not None
-    watch = LoadMonitor(cast("Sampler", sampler), OtherLoad(set()), "5", None)
+    watch = LoadMonitor(cast("Sampler", sampler), OtherLoad(set()), "5", ())
     order = request_of(workload, "/d", LoadLevel(1), 1.0, 2.0)
-    load = ToolLoad(cast("Tools", tools), kind, workload, {}, order, (), watch, lambda: stopped, lambda _pid: ())
+    load = ToolLoad(
+        cast("Tools", tools), kind, workload, {}, order, (), watch, lambda: stopped, lambda _pid: (), lambda _s: None
+    )
     return load, sampler
 
 
@@ -136,6 +143,16 @@ def test_a_tool_that_ends_early_is_no_measurement() -> None:
 def test_a_tool_that_fails_is_told(tools: _Tools, message: str) -> None:
     load, _ = _load(tools)
     with pytest.raises(EngineError, match=message):
+        list(load.events())
+
+
+def test_operations_that_all_failed_are_told() -> None:
+    result = "Vuser 1:TEST RESULT : System achieved 12 PostgreSQL TPM at 0 NOPM\n"
+    failures = "Vuser 2:New Order Procedure Error set RAISEERROR for Details\n" * 120
+    timing = "Vuser 1:Timing test period of 1 in minutes\n"
+    tools = _Tools(timing + failures + result, ends_after=2_450)
+    load, _ = _load(tools, kind_name="hammerdb", parameters={"home": "/opt/HammerDB"})
+    with pytest.raises(EngineError, match="completed no operation, and 2 failed each second"):
         list(load.events())
 
 

@@ -90,6 +90,7 @@ def _result(errors: dict[str, int] | None = None, user_s: float = 0.1) -> Result
         cores_usable=2,
         workers=1,
         registered_buffers=False,
+        fairness=None,
         pacing=None,
         parts=None,
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from paribus.engine.protocol import Cpu, Pacing, Result, Times
+from paribus.engine.protocol import Cpu, Interval, Pacing, Result, Times
 from paribus.workloads.measurements import operation_measurements
 
 
@@ -39,6 +39,7 @@ def _result(pacing: Pacing | None) -> Result:
         bytes_per_s=100.0,
         response=_times(0.5),
         service=_times(0.1),
+        fairness=0.5,
         cpu=Cpu(user_s=0.1, system_s=1.0),
         cores_usable=2,
         workers=1,
@@ -66,3 +67,31 @@ def test_an_open_loop_tells_what_it_offered_and_what_it_still_owes() -> None:
     assert (found["offered_per_s"], found["throughput_per_s"]) == (15.0, 10.0)
     assert (found["backlog_at_end"], found["lag_s"]) == (50, 3.5)
     assert "late_mean_s" not in found  # nothing started in a free slot: unknown, not zero
+
+
+def _seconds(*operations: int) -> list[Interval]:
+    return [
+        Interval(
+            event="interval", window="timed", start_s=100.0 + number, duration_s=1.0, operations=count, reads=count,
+            writes=0, fsyncs=0, read_bytes=0, written_bytes=0, errors={}, mean_s=None, p50_s=None, p95_s=None,
+            p99_s=None, max_s=None, offered=None, backlog=None,
+        )
+        for number, count in enumerate(operations)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("operations", "slow", "below_half"),
+    [
+        ([100] * 60, 100.0, 1.0),  # no second counts as one
+        ([100] * 57 + [7, 6, 5], 7.0, 3.0),  # a twentieth of 60 is three
+        ([100] * 57 + [0, 0, 0], 1.0, 3.0),  # no operation counts as one
+        ([100] * 50 + [49] * 5 + [50] * 5, 49.0, 5.0),
+        ([100] * 18, None, None),
+    ],
+)
+def test_what_the_seconds_of_a_trial_say(operations: list[int], slow: float | None, below_half: float | None) -> None:
+    measured = operation_measurements(_result(None), _seconds(*operations))
+    values = {measurement.metric: measurement.mean for measurement in measured}
+    assert values.get("throughput_p05_per_s") == slow
+    assert values.get("seconds_below_half") == below_half

@@ -5,10 +5,12 @@
 //! from packet header to packet header. Copies nothing, and keeps nothing longer than `WHOLE`. Fed
 //! by `Connection::receive`.
 
+use super::collect::{Collected, RowCollector, too_long};
 use super::ending::Status;
 use super::packet::{self, HEAD, LONGEST};
 use super::results::{Progress, Results};
 use crate::db::error::{DbError, DbResult};
+use crate::db::values::Values;
 
 /// The packet that ends a result is parsed as a whole; servers send far less than this.
 const WHOLE: usize = 64 << 10;
@@ -16,6 +18,7 @@ const WHOLE: usize = 64 << 10;
 #[derive(Debug)]
 pub struct MySqlAnswer {
     results: Results,
+    collector: RowCollector,
     /// The missing bytes of the packet under way.
     skip: usize,
     /// Whether the next packet continues the last one.
@@ -26,6 +29,7 @@ impl MySqlAnswer {
     pub fn new(short_ends: bool, status: Status) -> MySqlAnswer {
         MySqlAnswer {
             results: Results::new(short_ends, status),
+            collector: RowCollector::default(),
             skip: 0,
             continued: false,
         }
@@ -35,10 +39,17 @@ impl MySqlAnswer {
         self.results.status
     }
 
-    /// Expects another answer.
+    pub fn values(&self) -> &Values {
+        &self.collector.values
+    }
+
+    /// Expects another answer, whose rows are needed in this form.
     #[inline]
-    pub fn restart(&mut self) {
-        *self = MySqlAnswer::new(self.results.short_ends, self.results.status);
+    pub fn restart(&mut self, returned: Collected) {
+        self.results = Results::new(self.results.short_ends, self.results.status);
+        self.collector.restart(returned);
+        self.skip = 0;
+        self.continued = false;
     }
 
     /// Parses complete parts of `bytes`; returns the number of consumed bytes first. After an error
@@ -67,9 +78,27 @@ impl MySqlAnswer {
                 };
                 return (at, step);
             };
+            if self.collector.form != Collected::Nothing && payload.len() < length {
+                if length > WHOLE {
+                    return (at, Err(too_long(length)));
+                }
+                return (at, Ok(Progress::Partial));
+            }
+            let is_row = self.results.expects_rows();
             if self.results.counts(first, length) {
-                self.pass(length);
-                at += HEAD;
+                if self.collector.form == Collected::Nothing {
+                    self.pass(length);
+                    at += HEAD;
+                    continue;
+                }
+                at += HEAD + length;
+                let taken = match is_row {
+                    true => self.collector.row(payload),
+                    false => self.collector.column(payload),
+                };
+                if let Err(error) = taken {
+                    return (at, Err(error));
+                }
                 continue;
             }
             if length > WHOLE {
@@ -220,7 +249,7 @@ mod tests {
         );
         let (_, outcome) = answer.feed(&packets(&[OK]));
         assert_eq!(outcome.unwrap_err().kind, DbErrorKind::Refused);
-        answer.restart();
+        answer.restart(Collected::Nothing);
         assert_eq!(answer.feed(&packets(&[OK])).1, Ok(Progress::Whole(3)));
     }
 

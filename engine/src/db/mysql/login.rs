@@ -153,6 +153,7 @@ mod tests {
             tls,
             tls_ca: None,
             timeout_s: 1.0,
+            outage_s: 0.0,
         }
     }
 

@@ -7,6 +7,7 @@
 pub mod answer;
 mod bulk;
 mod caching_sha2;
+pub mod collect;
 pub mod ending;
 mod fields;
 mod greeting;
@@ -26,8 +27,10 @@ use super::error::{DbError, DbResult};
 use super::server::Server;
 use super::statement::Statement;
 use super::stream::Stream;
+use super::values::Values;
 use super::{Execution, Rows};
 use answer::MySqlAnswer;
+use collect::Collected;
 use ending::Status;
 use login::{LoginStep, MySqlLogin};
 use prepared::{PREPARE, PrepareResponse, Prepared};
@@ -50,6 +53,8 @@ enum Form {
 pub struct MySqlConnection {
     wire: Wire,
     statements: Vec<Form>,
+    /// By statement, whether its rows are needed.
+    returning: Vec<bool>,
     /// The statement of the answer under way.
     sent: usize,
     answer: MySqlAnswer,
@@ -71,6 +76,10 @@ impl super::Connection for MySqlConnection {
         let mut connection = MySqlConnection {
             wire,
             statements: Vec::with_capacity(statements.len()),
+            returning: statements
+                .iter()
+                .map(|statement| statement.returns_values)
+                .collect(),
             sent: 0,
             answer: MySqlAnswer::new(short_ends, status),
             short_ends,
@@ -93,9 +102,12 @@ impl super::Connection for MySqlConnection {
 
     #[inline]
     fn send(&mut self, statement: usize, arguments: Arguments<'_>) -> DbResult<()> {
-        match self.statements.get_mut(statement) {
+        let returned = match self.statements.get_mut(statement) {
             None => return Err(DbError::no_statement(statement)),
-            Some(Form::Prepared(prepared)) => prepared.write(arguments, &mut self.out)?,
+            Some(Form::Prepared(prepared)) => {
+                prepared.write(arguments, &mut self.out)?;
+                Collected::Binary
+            }
             Some(Form::Text(statement)) => {
                 self.text.clear();
                 let escape = self.answer.status().backslash_escapes();
@@ -104,10 +116,16 @@ impl super::Connection for MySqlConnection {
                 self.out.push(QUERY);
                 self.out.extend_from_slice(self.text.as_bytes());
                 packet::finish(&mut self.out, 0);
+                Collected::Text
             }
-        }
+        };
         self.sent = statement;
-        self.answer.restart();
+        let is_needed = self.returning[statement];
+        self.answer.restart(if is_needed {
+            returned
+        } else {
+            Collected::Nothing
+        });
         self.wire.stream.write(&self.out)
     }
 
@@ -137,6 +155,10 @@ impl super::Connection for MySqlConnection {
                 }
             }
         }
+    }
+
+    fn values(&self) -> &Values {
+        self.answer.values()
     }
 
     fn query(&mut self, sql: &str) -> DbResult<Rows> {

@@ -51,6 +51,12 @@ impl Results {
         }
     }
 
+    /// Whether the next packet is a row, if it is no end.
+    #[inline]
+    pub fn expects_rows(&self) -> bool {
+        self.next == Next::Rows
+    }
+
     /// Whether the packet is a column or a row, which is only counted.
     #[inline]
     pub fn counts(&mut self, first: u8, length: usize) -> bool {

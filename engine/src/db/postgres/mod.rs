@@ -17,6 +17,7 @@ use super::error::{DbError, DbResult};
 use super::server::Server;
 use super::statement::Statement;
 use super::stream::{Incoming, Stream};
+use super::values::Values;
 use super::{Answer, Execution, Rows};
 use reply::{Reply, ReplyStep};
 
@@ -29,6 +30,8 @@ pub struct PostgresConnection {
     reply: Reply,
     /// Used with `Execution::Text` only; the server knows prepared statements by their number.
     statements: Vec<Statement>,
+    /// By statement, whether its rows are needed.
+    returning: Vec<bool>,
     execution: Execution,
     sql: String,
 }
@@ -46,6 +49,10 @@ impl super::Connection for PostgresConnection {
             outgoing: Vec::new(),
             reply: Reply::default(),
             statements: Vec::new(),
+            returning: statements
+                .iter()
+                .map(|statement| statement.returns_values)
+                .collect(),
             execution,
             sql: String::new(),
         };
@@ -64,6 +71,13 @@ impl super::Connection for PostgresConnection {
     #[inline]
     fn send(&mut self, statement: usize, arguments: Arguments<'_>) -> DbResult<()> {
         self.outgoing.clear();
+        self.reply.returns_values = self
+            .returning
+            .get(statement)
+            .is_some_and(|&returns| returns);
+        if self.reply.returns_values {
+            self.reply.values.clear();
+        }
         match self.execution {
             Execution::Prepared => request::execute(statement, arguments, &mut self.outgoing),
             Execution::Text => {
@@ -86,7 +100,12 @@ impl super::Connection for PostgresConnection {
         self.understand(self.execution)
     }
 
+    fn values(&self) -> &Values {
+        &self.reply.values
+    }
+
     fn query(&mut self, sql: &str) -> DbResult<Rows> {
+        self.reply.returns_values = false;
         self.outgoing.clear();
         request::query(sql, &mut self.outgoing);
         self.write()?;

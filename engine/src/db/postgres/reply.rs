@@ -7,6 +7,7 @@
 use super::message::{HEADER, PostgresFields, header, unknown, whole};
 use super::refusal::refusal;
 use crate::db::error::{DbError, DbErrorKind, DbResult};
+use crate::db::values::Values;
 use crate::db::{Answer, Rows};
 
 /// The progress of an answer.
@@ -26,6 +27,9 @@ pub struct Reply {
     skipping: usize,
     /// The collected rows; `None` where the caller does not need them.
     pub rows: Option<Rows>,
+    /// The values of the rows, where `returns_values` is set.
+    pub values: Values,
+    pub returns_values: bool,
 }
 
 impl Reply {
@@ -60,7 +64,8 @@ impl Reply {
     #[inline]
     fn passes_over(&self, tag: u8) -> DbResult<bool> {
         match tag {
-            b'D' | b'T' => Ok(self.rows.is_none()),
+            b'D' => Ok(self.rows.is_none() && !self.returns_values),
+            b'T' => Ok(self.rows.is_none()),
             b'C' | b'E' | b'G' | b'H' | b'Z' => Ok(false),
             // ParseComplete, BindComplete, NoData, EmptyQueryResponse; CopyData and CopyDone of a
             // refused copy; notices, settings and notifications.
@@ -75,6 +80,7 @@ impl Reply {
             b'Z' => return Ok(ReplyStep::Done),
             b'C' => self.answer.rows = counted(body),
             b'T' => self.rows = Some(columns(body)?),
+            b'D' if self.returns_values => collect(body, &mut self.values)?,
             b'D' => {
                 if let Some(rows) = &mut self.rows {
                     rows.rows.push(row(body)?);
@@ -158,6 +164,21 @@ fn row(body: &[u8]) -> DbResult<Vec<Option<String>>> {
         });
     }
     Ok(row)
+}
+
+/// The cells of a row, which come as text.
+#[inline]
+fn collect(body: &[u8], values: &mut Values) -> DbResult<()> {
+    let mut fields = PostgresFields(body);
+    let columns = fields.short()?;
+    values.set_columns(usize::try_from(columns).unwrap_or(0));
+    for _ in 0..columns {
+        match usize::try_from(fields.int()?) {
+            Ok(length) => values.text(fields.bytes(length)?),
+            Err(_) => values.null(),
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -3,10 +3,14 @@
 //! In: an action as recorded in the journal. Out: the action executed, or the value that differs.
 //! Called by `journal::restore`. An action needs only the journal: no plan, no catalogue, no store.
 
+mod command;
 mod group;
 mod module;
 mod mount;
+mod pools;
 mod program;
+mod release;
+mod run_program;
 mod statement;
 
 use std::fs::{self, OpenOptions};
@@ -15,9 +19,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+pub use command::SetByCommand;
 pub use group::ControlGroup;
 pub use module::LoadModule;
 pub use mount::MountOption;
+pub use release::ReleaseDisk;
+pub use run_program::RunProgram;
 pub use statement::PutStatements;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,6 +38,12 @@ pub enum Action {
     Module(LoadModule),
     /// Creates or removes a control group.
     Group(ControlGroup),
+    /// Takes apart all that lies on a disk, and wipes it.
+    Release(ReleaseDisk),
+    /// Runs a program of the build of a layout; never an undo.
+    Program(RunProgram),
+    /// Sets a value by a program, and reads it by another.
+    Command(SetByCommand),
     /// Executes statements on a running server.
     Statement(Box<PutStatements>),
 }
@@ -84,6 +97,9 @@ impl Action {
             Action::Mount(mount) => mount,
             Action::Module(module) => module,
             Action::Group(group) => group,
+            Action::Release(release) => release,
+            Action::Program(program) => program,
+            Action::Command(command) => command,
             Action::Statement(statement) => statement.as_ref(),
         }
     }

@@ -17,7 +17,7 @@ use super::Undo;
 use super::program::output;
 use crate::machine::mounts::{self, Mount};
 
-const BUSY_PATIENCE: Duration = Duration::from_secs(2);
+const BUSY_PATIENCE: Duration = Duration::from_secs(10);
 const RETRY: Duration = Duration::from_millis(50);
 /// The kernel hides `strictatime`, the value without these words; a new mount needs it as an
 /// option.

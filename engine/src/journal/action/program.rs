@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,12 +20,20 @@ const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 /// The standard output of a program. An error holds its messages when it fails or does not end.
 pub(super) fn output(argv: &[&str]) -> io::Result<String> {
+    output_within(argv, PATIENCE)
+}
+
+/// The same, with another time limit.
+pub(super) fn output_within(argv: &[&str], patience: Duration) -> io::Result<String> {
     let (program, arguments) = argv
         .split_first()
         .ok_or_else(|| io::Error::other("no program is named"))?;
     // Into memory: a program with much output never blocks, and no thread has to read.
     let (stdout, stderr) = (memory()?, memory()?);
-    let mut child = Command::new(program)
+    let mut command = Command::new(program);
+    // SAFETY: between fork and exec it only makes one system call.
+    unsafe { command.pre_exec(end_with_parent) };
+    let mut child = command
         .args(arguments)
         .env_clear()
         .env("PATH", PATH)
@@ -34,7 +43,7 @@ pub(super) fn output(argv: &[&str]) -> io::Result<String> {
         .stderr(stderr.try_clone()?)
         .spawn()
         .map_err(|cause| io::Error::new(cause.kind(), format!("cannot run {program}: {cause}")))?;
-    match wait(&mut child)? {
+    match wait(&mut child, patience)? {
         Some(status) if status.success() => text(stdout),
         Some(status) => Err(io::Error::other(format!(
             "`{}` failed ({status}): {}",
@@ -44,14 +53,20 @@ pub(super) fn output(argv: &[&str]) -> io::Result<String> {
         None => Err(io::Error::other(format!(
             "`{}` did not end within {} s",
             argv.join(" "),
-            PATIENCE.as_secs()
+            patience.as_secs()
         ))),
     }
 }
 
+/// A program that outlived a killed keeper could change a device after its undo.
+fn end_with_parent() -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    Ok(())
+}
+
 /// The exit status of the child; `None` when it had to be killed.
-fn wait(child: &mut Child) -> io::Result<Option<std::process::ExitStatus>> {
-    let deadline = Instant::now() + PATIENCE;
+fn wait(child: &mut Child, patience: Duration) -> io::Result<Option<std::process::ExitStatus>> {
+    let deadline = Instant::now() + patience;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));

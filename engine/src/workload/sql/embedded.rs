@@ -11,7 +11,6 @@ use crate::db::sqlite::SqliteConnection;
 use crate::db::statement::StatementKind;
 use crate::error::{EngineError, Result};
 use crate::load::workload::Workload;
-use crate::operation::OperationKind;
 use crate::operation::{Completion, Failure, Outcome, Slot, Submitted};
 use crate::record::statements::Statements;
 use crate::record::tally::Tally;
@@ -19,12 +18,13 @@ use crate::record::tally::Tally;
 /// The number of attempts before a transaction counts as failed: then a lock is never released.
 pub const ATTEMPTS: u32 = 100;
 
-pub struct Embedded<S> {
+pub struct Embedded<S: Script> {
     connection: SqliteConnection,
     address: String,
     script: S,
     kinds: Vec<StatementKind>,
     transaction: Transaction,
+    state: S::State,
     counts: Statements,
     failure: Option<DbError>,
 }
@@ -43,16 +43,24 @@ impl<S: Script> Embedded<S> {
             script,
             kinds,
             transaction: Transaction::default(),
+            state: S::State::default(),
             counts: Statements::default(),
             failure: None,
         }
     }
 
     fn attempt(&mut self) -> std::result::Result<(), DbError> {
-        for step in 0..self.transaction.len() {
+        let mut step = 0;
+        while step < self.transaction.len() {
             let (statement, arguments) = self.transaction.get(step);
             self.connection.execute(statement, arguments)?;
             self.counts.count(self.kinds[statement]);
+            step += 1;
+            if step == self.transaction.len() {
+                let values = self.connection.values();
+                self.script
+                    .go_on(&mut self.transaction, &mut self.state, values)?;
+            }
         }
         Ok(())
     }
@@ -73,6 +81,7 @@ impl<S: Script> Embedded<S> {
             }
             attempts += 1;
             self.counts.retries += 1;
+            self.script.repeat(&mut self.transaction, &mut self.state);
         }
         Ok(())
     }
@@ -85,10 +94,11 @@ impl<S: Script> Workload for Embedded<S> {
 
     fn submit(&mut self, slot: Slot) -> Result<Submitted> {
         self.transaction.clear();
-        self.script.draw(&mut self.transaction);
+        self.script.draw(&mut self.transaction, &mut self.state);
         let outcome = match self.carry_out() {
             Ok(()) => {
                 self.counts.rollbacks += u64::from(self.transaction.rolls_back);
+                self.counts.skipped += u64::from(self.transaction.skipped);
                 Outcome::Done { bytes: 0 }
             }
             Err(error) => {
@@ -98,7 +108,7 @@ impl<S: Script> Workload for Embedded<S> {
         };
         Ok(Submitted::Done(Completion {
             slot,
-            kind: OperationKind::Transaction,
+            kind: self.transaction.operation(),
             outcome,
         }))
     }

@@ -95,7 +95,9 @@ impl MixScript {
 }
 
 impl Script for MixScript {
-    fn draw(&mut self, transaction: &mut Transaction) {
+    type State = ();
+
+    fn draw(&mut self, transaction: &mut Transaction, _state: &mut ()) {
         let drawn = unit(&mut self.draws.rng) * self.weight;
         // Rounding may draw the whole weight, which selects the last transaction.
         let index = self.choices.partition_point(|choice| choice.end <= drawn);
@@ -167,7 +169,7 @@ mod tests {
         let (draws, mut moves, mut rollbacks) = (20_000, 0, 0);
         for _ in 0..draws {
             transaction.clear();
-            script.draw(&mut transaction);
+            script.draw(&mut transaction, &mut ());
             let numbers: Vec<usize> = (0..transaction.len())
                 .map(|step| transaction.get(step).0)
                 .collect();
@@ -199,7 +201,7 @@ mod tests {
         let (mut script, mut transaction) = (script(0, 0), Transaction::default());
         for _ in 0..100 {
             transaction.clear();
-            script.draw(&mut transaction);
+            script.draw(&mut transaction, &mut ());
             if transaction.len() > 1 {
                 let (drawn, updates) = (values(&transaction, 1), values(&transaction, 3));
                 assert_eq!(updates[1], drawn[0]);
@@ -215,7 +217,7 @@ mod tests {
             let (mut script, mut transaction) = (script(run, worker), Transaction::default());
             for _ in 0..500 {
                 transaction.clear();
-                script.draw(&mut transaction);
+                script.draw(&mut transaction, &mut ());
                 for step in [2, 3].into_iter().filter(|&step| step < transaction.len()) {
                     let number = values(&transaction, step)[0];
                     assert!(number >= 10 && seen.insert(number), "{number} twice");

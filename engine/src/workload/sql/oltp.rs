@@ -218,7 +218,9 @@ impl OltpScript {
 }
 
 impl Script for OltpScript {
-    fn draw(&mut self, transaction: &mut Transaction) {
+    type State = ();
+
+    fn draw(&mut self, transaction: &mut Transaction, _state: &mut ()) {
         if let Some(begin) = self.begin {
             transaction.step(begin);
         }

@@ -11,6 +11,7 @@ use super::oltp::{self, OltpScript};
 use super::schema::Dialect;
 use super::shared::SqlShared;
 use super::socket::{Recipe, Socket};
+use super::tpcc::{self, ledger::OrderLedger, script::TpccScript};
 use super::transaction::{Script, TransactionWorker};
 use crate::db::database::{Database, SqliteFile};
 use crate::db::server::Server;
@@ -40,6 +41,7 @@ pub fn spawn(
     let statements = match sql {
         Sql::Oltp(oltp) => oltp::statements(oltp, dialect),
         Sql::SqlMix(mix) => mix::statements(mix, dialect),
+        Sql::Tpcc(_) => tpcc::statements::statements(dialect),
     };
     let spawning = Spawner {
         job,
@@ -55,6 +57,12 @@ pub fn spawn(
         Sql::SqlMix(mix) => spawning.spawn(workers, |worker| {
             MixScript::new(mix, job.seed, shared.run, worker)
         }),
+        Sql::Tpcc(tpcc) => {
+            let ledger = Arc::new(OrderLedger::new(tpcc.database.clone()));
+            spawning.spawn(workers, |worker| {
+                TpccScript::new(tpcc, job.seed, worker, Arc::clone(&ledger))
+            })
+        }
     }
 }
 

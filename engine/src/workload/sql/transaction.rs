@@ -7,7 +7,11 @@ use std::ops::Range;
 
 use super::schema::Dialect;
 use crate::db::argument::{ArgumentList, Arguments};
+use crate::db::error::DbResult;
 use crate::db::statement::{Statement, StatementKind};
+use crate::db::values::Values;
+use crate::error::Result;
+use crate::operation::OperationKind;
 
 pub const BEGIN: usize = 0;
 pub const COMMIT: usize = 1;
@@ -37,8 +41,35 @@ pub struct TransactionWorker {
 
 /// The source of transactions; each worker has its own.
 pub trait Script: Send {
-    /// Fills `transaction`, which is empty, with the next one.
-    fn draw(&mut self, transaction: &mut Transaction);
+    /// What a transaction remembers from statement to statement, and a connection from transaction
+    /// to transaction.
+    type State: Default + Send;
+
+    /// Fills `transaction`, which is empty, with the next one, as far as it does not depend on
+    /// answers.
+    fn draw(&mut self, transaction: &mut Transaction, state: &mut Self::State);
+
+    /// Adds the steps that follow from the answer to the last step; none where the transaction is
+    /// over. `values` are of the latest statement that returns any.
+    #[inline]
+    fn go_on(
+        &mut self,
+        _transaction: &mut Transaction,
+        _state: &mut Self::State,
+        _values: &Values,
+    ) -> DbResult<()> {
+        Ok(())
+    }
+
+    /// Called when a server that was away answers again, before transactions go on: how many that it
+    /// had acknowledged are lost.
+    fn count_lost(&mut self) -> Result<u64> {
+        Ok(0)
+    }
+
+    /// Reduces a transaction that was taken back to its first steps, with the same draws.
+    #[inline]
+    fn repeat(&mut self, _transaction: &mut Transaction, _state: &mut Self::State) {}
 }
 
 #[derive(Debug, Clone, Default)]
@@ -47,6 +78,10 @@ pub struct Transaction {
     pub arguments: ArgumentList,
     /// Whether the transaction ends with an intended rollback.
     pub rolls_back: bool,
+    /// Its number among the workload's kinds of transactions, which are reported separately.
+    pub kind: Option<usize>,
+    /// Parts that had nothing to do, such as the delivery of a district without a new order.
+    pub skipped: u32,
 }
 
 #[derive(Debug, Clone)]
@@ -60,6 +95,15 @@ impl Transaction {
         self.steps.clear();
         self.arguments.clear();
         self.rolls_back = false;
+        self.kind = None;
+        self.skipped = 0;
+    }
+
+    /// Its kind as an operation.
+    #[inline]
+    pub fn operation(&self) -> OperationKind {
+        self.kind
+            .map_or(OperationKind::Transaction, OperationKind::TransactionOf)
     }
 
     /// Adds a statement whose arguments are those added since the last statement.

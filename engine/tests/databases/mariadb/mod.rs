@@ -99,6 +99,7 @@ impl Mariadb {
             tls: Tls::Off,
             tls_ca: None,
             timeout_s: 30.0,
+            outage_s: 0.0,
         }
     }
 

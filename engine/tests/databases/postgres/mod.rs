@@ -151,6 +151,7 @@ impl Postgres {
             tls: Tls::Off,
             tls_ca: Some(self.folder.join("ca.pem")),
             timeout_s: 20.0,
+            outage_s: 0.0,
         }
     }
 

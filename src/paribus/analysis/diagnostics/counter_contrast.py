@@ -4,8 +4,9 @@ Rates are compared per operation, since an arm with more throughput does more of
 5 % (Benjamini and Hochberg 1995), and the intervals allow for the selection (Benjamini and Yekutieli 2005).
 """
 
+import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +88,7 @@ def _size(moved: Moved) -> float:
 
 def _counters(series: PairSeries, summaries: Summaries) -> Iterator[_Counter]:
     """Every counter that all trials of the pairs have, and the processor time per operation."""
-    sides = [[summaries.get(pair.trials[side], {}) for pair in series.pairs] for side in (0, 1)]
+    sides = [[_of_side(pair.sides[side], summaries) for pair in series.pairs] for side in (0, 1)]
     operations = _values(sides, _THROUGHPUT)
     if operations is not None and not (operations > 0).all():
         operations = None
@@ -105,6 +106,18 @@ def _counters(series: PairSeries, summaries: Summaries) -> Iterator[_Counter]:
     if operations is not None and busy[0] is not None and busy[1] is not None:
         per_operation_values = (busy[0] + busy[1]) / operations
         yield _Counter(BUSY, "", per_operation=True, baseline=per_operation_values[0], compared=per_operation_values[1])
+
+
+def _of_side(orders: Sequence[int], summaries: Summaries) -> Mapping[str, Measurement]:
+    """The measurements that all trials of a side have, with their means over these trials."""
+    first, *others = [summaries.get(order, {}) for order in orders]
+    if not others:
+        return first
+    return {
+        name: replace(measurement, mean=statistics.mean([measurement.mean, *(other[name].mean for other in others)]))
+        for name, measurement in first.items()
+        if all(name in other for other in others)
+    }
 
 
 def _values(sides: Sequence[Sequence[Mapping[str, Measurement]]], metric: str) -> Array | None:

@@ -62,6 +62,8 @@ def calibrations(
     if protocol.noise_trial_s is None:  # noise trials are as long as the others
         purposes.append(Purpose.NOISE_FLOOR)
     for series in pair_series(trials, summaries, responses, purposes):
+        if any(pair.is_toggled for pair in series.pairs):  # their noise is that of short trials under one load
+            continue
         loads = sorted({pair.load for pair in series.pairs})
         fits = {load: _fit([pair for pair in series.pairs if pair.load == load]) for load in loads}
         all_levels_fit = None if all(fits.values()) else _fit_levels(series.pairs)

@@ -27,7 +27,7 @@ def scalings(
     passes = passes_of(series)
     if passes is None:
         return []
-    trials = [tuple(sorted(pair.trials[side] for pair in series.pairs)) for side in (0, 1)]
+    trials = [tuple(sorted(order for pair in series.pairs for order in pair.sides[side])) for side in (0, 1)]
     results = [
         described(series.factor, series.workload, arm, rounds, arm_trials, margin, confidence)
         for arm, rounds, arm_trials in zip((series.baseline, series.arm), passes, trials, strict=True)

@@ -1,5 +1,6 @@
 """Results at single load levels, and whether the effect depends on the load (judging procedure, "Thread levels")."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -56,14 +57,14 @@ def level_result(data: Pairs, question: Question, looks: Sequence[SpendingLook],
         step: What the resolution of the response adds to a half width, log ratio.
     """
     weights = None if question.level_sd is None else np.asarray(question.level_sd, dtype=float)
-    means = level_means(data.difference, data.order, data.level, weights, data.other_load)
+    means = level_means(data.difference, data.order, data.level, weights, data.covariates)
     if means is None:
         return None
     if len(means.estimates) == 1:
         return LevelResult(means, 1.0, (), Dependence.NONE)
     contrasts = None
     if question.method != "open-ended":
-        contrasts = level_contrasts(data.difference, data.order, data.level, data.other_load)
+        contrasts = level_contrasts(data.difference, data.order, data.level, data.covariates)
     findings = _findings(means, question, looks, step)
     p = means.p_equal if contrasts is None else min(means.p_equal, contrasts.p_single)
     return LevelResult(means, p, findings, _dependence(means, contrasts, findings, question, looks, step))
@@ -98,7 +99,10 @@ def _dependence(
     verdicts = {finding.verdict for finding in findings}
     if verdicts == {Verdict.EQUIVALENT}:
         return Dependence.NONE
-    if means.p_equal < ALPHA and len(verdicts - {None}) > 1:
+    estimates = means.estimates.tolist()
+    results = [(finding.verdict, estimate) for finding, estimate in zip(findings, estimates, strict=True)]
+    pairs_of_levels = itertools.combinations(results, 2)
+    if means.p_equal < ALPHA and any(_differ(*first, *second, question.margin) for first, second in pairs_of_levels):
         return Dependence.SHOWN
     if contrasts is None:
         return Dependence.NONE
@@ -115,11 +119,28 @@ def _dependence(
                 (contrasts.others[number], contrasts.other_errors[number]),
             )
         )
-        if level is not None and others is not None and level is not others:
+        if _differ(level, contrasts.estimates[number], others, contrasts.others[number], question.margin):
             return Dependence.SHOWN
         if level is None or others is None:
             dependence = Dependence.OPEN
     return dependence
+
+
+def _differ(
+    first: Verdict | None, first_estimate: float, second: Verdict | None, second_estimate: float, margin: float
+) -> bool:
+    """Whether two loads have different verdicts, and not only a small effect beside none.
+
+    Where most pairs hardly vary, some outliers make an effect within the margin of a single level.
+    """
+    if first is None or second is None or first is second:
+        return False
+    claimed = [
+        estimate
+        for verdict, estimate in ((first, first_estimate), (second, second_estimate))
+        if verdict is not Verdict.EQUIVALENT
+    ]
+    return len(claimed) > 1 or abs(claimed[0]) >= margin
 
 
 def _centred(estimate: float, half_width: float) -> EffectInterval:

@@ -1,6 +1,6 @@
 """Information about the trials of a comparison that its checks need."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -51,6 +51,8 @@ class CheckContext:
         drives: Error counters of the drives at each reading.
         conditions: Machine conditions that each trial recorded.
         plausibility: Trials whose figures violate a law of arithmetic or physics.
+        washed_out: Factors whose comparisons of two arms wash out carry-over.
+        trial_s: Measured seconds of a trial, which a wash-out takes too.
     """
 
     timeline: Timeline
@@ -61,3 +63,5 @@ class CheckContext:
     drives: Mapping[str, Sequence[int]]
     conditions: Facts
     plausibility: PlausibilityResults
+    washed_out: Collection[str] = ()
+    trial_s: float = 0.0

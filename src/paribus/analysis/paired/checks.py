@@ -5,11 +5,12 @@ A failed check makes the verdict suspect. Each check states what it found.
 
 import numpy as np
 
+from paribus.analysis.paired.carry_over import carry_over_check
 from paribus.analysis.paired.check_context import CheckContext, Courses, Timeline
 from paribus.analysis.paired.effect_change import effect_change
-from paribus.analysis.paired.effects import Pair, PairSeries
+from paribus.analysis.paired.effects import Faults, Pair, PairSeries
 from paribus.analysis.paired.finding import Finding, Pairs, Question
-from paribus.analysis.paired.machine_checks import SUSPICIOUS, machine_checks
+from paribus.analysis.paired.machine_checks import machine_checks
 from paribus.analysis.paired.stalls import slow_trials, stalls_of
 from paribus.i18n import N_, gettext
 from paribus.model import Check
@@ -38,84 +39,38 @@ def checks_of(
         context: Further information about the trials.
     """
     checks = [
-        _order(finding.order_effect, question),
-        None if series.split else _carry_over(series, pairs, question, context.timeline),
+        order_check(finding.order_effect),
+        carry_over_check(series, pairs, question, context),
         _settled(series, question, context.courses),
         _steady(finding, question, series),
         _outliers(finding, question, series),
         _faults(finding, series, pairs),
         *machine_checks(series, context),
         context.plausibility.check(series),
-        _completions(series, pairs),
-        _independence(finding.fitted),
-        _drift(series, context.timeline),
+        completions_check(series, pairs),
+        independence_check(finding.fitted),
+        drift_check(series, context.timeline),
     ]
     return tuple(check for check in checks if check is not None)
 
 
-def checks_of_screen(
-    fitted: Regression, question: Question, series: PairSeries, pairs: Pairs, context: CheckContext
-) -> tuple[Check, ...]:
-    """Return the checks that all factors of a screen share.
-
-    Args:
-        fitted: The screen's regression; its last coefficient is the order effect.
-        question: The declared question.
-        series: The pairs of the look.
-        pairs: The same pairs as arrays.
-        context: Further information about the trials.
-    """
-    checks = [
-        _order(diagnostics.coefficient(fitted, len(fitted.coefficients) - 1), question),
-        *machine_checks(series, context),
-        context.plausibility.check(series),
-        _completions(series, pairs),
-        _independence(fitted),
-        _drift(series, context.timeline),
-    ]
-    return tuple(check for check in checks if check is not None)
-
-
-def _fails(coefficient: Coefficient, margin: float, alpha: float = SUSPICIOUS) -> bool:
-    """Whether a coefficient is significant and larger than half the margin."""
-    return abs(coefficient.estimate) > margin / 2 and coefficient.p < alpha
-
-
-def _order(gain: Coefficient | None, question: Question) -> Check | None:
+def order_check(gain: Coefficient | None) -> Check | None:
+    """Return the order effect, reported and never a fault: the arms take turns, and the fit adjusts for it."""
     if gain is None:
         return None
-    failed = _fails(gain, question.margin)
-    text = gettext("the later trial of a pair changes by {effect}", effect=show_percent(gain.estimate))
-    return Check(gettext("order"), not failed, text + (gettext(": settle longer") if failed else ""))
-
-
-def _carry_over(series: PairSeries, pairs: Pairs, question: Question, timeline: Timeline) -> Check | None:
-    after = [[_follows_compared(order, series, timeline) for order in reversed(pair.trials)] for pair in series.pairs]
-    gain = diagnostics.carry_over(pairs.difference, pairs.order, np.array(after, dtype=bool).reshape(-1, 2))
-    if gain is None:
-        return None
-    failed = _fails(gain, question.margin)
-    advice = gettext(": settle longer, or recreate the data for each application") if failed else ""
-    text = gettext("a trial that follows {arm} changes by {effect}", arm=series.arm, effect=show_percent(gain.estimate))
-    return Check(gettext("carry-over"), not failed, text + advice)
-
-
-def _follows_compared(order: int, series: PairSeries, timeline: Timeline) -> bool:
-    """Whether the trial before this one was of the compared arm."""
-    preceding = timeline.before.get(order)
-    return preceding is not None and (preceding.factor, preceding.workload, preceding.arm) == (
-        series.factor,
-        series.workload,
-        series.arm,
-    )
+    message = N_("the later trial of a pair changes by {effect}, for which the effect is adjusted")
+    return Check(gettext("order"), True, gettext(message, effect=show_percent(gain.estimate)))
 
 
 def _settled(series: PairSeries, question: Question, courses: Courses) -> Check | None:
-    windows = [points for pair in series.pairs if (points := _points(pair, courses)) is not None]
+    windows = [points for pair in series.pairs if (points := windows_of(pair, courses)) is not None]
     trend = diagnostics.trend_in_trials(*diagnostics.end_log_ratios(windows)) if windows else None
-    if trend is None:
-        return None
-    failed = _fails(trend, question.margin, _UNSETTLED)
+    return None if trend is None else settled_check(trend, question, _UNSETTLED)
+
+
+def settled_check(trend: Coefficient, question: Question, alpha: float) -> Check:
+    """Return whether a change of the effect within trials may be noise at an error of `alpha`, or is small."""
+    failed = abs(trend.estimate) > question.margin / 2 and trend.p < alpha
     message = N_("from the first third of the trials to the last the effect changes by {change}")
     text = gettext(message, change=show_percent(trend.estimate))
     return Check(gettext("settled"), not failed, text + (gettext(": settle longer") if failed else ""))
@@ -138,31 +93,40 @@ def _steady(finding: Finding, question: Question, series: PairSeries) -> Check |
     return Check(gettext("steady"), False, gettext(message, arm=series.arm, first=first, last=last))
 
 
-def _points(pair: Pair, courses: Courses) -> tuple[np.ndarray, np.ndarray] | None:
-    windows = [courses[order].points for order in reversed(pair.trials) if order in courses]
-    usable = len(windows) == 2 and all(len(points) >= _FEWEST_POINTS and min(points) > 0 for points in windows)
-    return (np.array(windows[0]), np.array(windows[1])) if usable else None
+def windows_of(pair: Pair, courses: Courses) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the time series of the compared and the baseline side of a pair; None where a trial's is too short.
+
+    A side of several trials has the geometric mean of their series.
+    """
+    if not all(order in courses for order in pair.trials):
+        return None
+    windows = [[courses[order].points for order in side] for side in reversed(pair.sides)]
+    if not all(len(points) >= _FEWEST_POINTS and min(points) > 0 for side in windows for points in side):
+        return None
+    compared, baseline = (
+        np.exp(np.mean([np.log(points[: min(map(len, side))]) for points in side], axis=0)) for side in windows
+    )
+    return compared, baseline
 
 
 def _outliers(finding: Finding, question: Question, series: PairSeries) -> Check:
     """Whether neither arm has more slow trials than the other."""
     compared, baseline = slow_trials(finding, question)
+    passed = stalls_of(finding, question) is None
+    return outliers_check(len(compared), len(baseline), series.arm, series.baseline, passed=passed)
+
+
+def outliers_check(compared: int, baseline: int, arm: str, baseline_arm: str, *, passed: bool) -> Check:
+    """Return the check of slow trials, given the number of them in both arms."""
     message = N_("{n} trials of {arm} and {others} of {baseline} are outliers")
-    text = gettext(message, n=len(compared), arm=series.arm, others=len(baseline), baseline=series.baseline)
-    return Check(gettext("outliers"), stalls_of(finding, question) is None, text)
+    text = gettext(message, n=compared, arm=arm, others=baseline, baseline=baseline_arm)
+    return Check(gettext("outliers"), passed, text)
 
 
 def _faults(finding: Finding, series: PairSeries, pairs: Pairs) -> Check:
     """Whether unusable trials are as frequent in the compared arm as in the baseline (McNemar's exact test, mid-p)."""
     faults = series.faults
-    message = N_("unusable trials: {arm} in {n} blocks, {baseline} in {others} blocks")
-    text = gettext(
-        message,
-        n=faults.compared + faults.both,
-        arm=series.arm,
-        others=faults.baseline + faults.both,
-        baseline=series.baseline,
-    )
+    text = faults_text(faults, series.arm, series.baseline)
     count = faults.compared + faults.baseline + faults.both
     if count:
         units = finding.looks[-1].units
@@ -177,8 +141,15 @@ def _faults(finding: Finding, series: PairSeries, pairs: Pairs) -> Check:
     return Check(gettext("reruns"), diagnostics.equal_counts_p(faults.compared, faults.baseline) >= _ALPHA, text)
 
 
-def _completions(series: PairSeries, pairs: Pairs) -> Check | None:
-    """Whether every trial has enough response times for the percentile."""
+def faults_text(faults: Faults, arm: str, baseline: str) -> str:
+    """Return how many blocks had unusable trials of each arm."""
+    message = N_("unusable trials: {arm} in {n} blocks, {baseline} in {others} blocks")
+    count, others = faults.compared + faults.both, faults.baseline + faults.both
+    return gettext(message, n=count, arm=arm, others=others, baseline=baseline)
+
+
+def completions_check(series: PairSeries, pairs: Pairs) -> Check | None:
+    """Return whether every trial has enough response times for the percentile."""
     least = _LEAST_COMPLETIONS.get(series.response)
     if least is None or pairs.count == 0:
         return None
@@ -188,7 +159,8 @@ def _completions(series: PairSeries, pairs: Pairs) -> Check | None:
     return Check(gettext("completions"), not failed, text + advice)
 
 
-def _independence(fitted: Regression) -> Check:
+def independence_check(fitted: Regression) -> Check:
+    """Return whether consecutive pairs are independent."""
     correlation = diagnostics.lag_one(fitted.residuals)
     failed = abs(correlation) > 2.58 / np.sqrt(len(fitted.residuals))
     text = gettext("correlation of consecutive pairs: {r}", r=f"{correlation:+.2f}".replace("-", "−"))
@@ -199,8 +171,8 @@ def _independence(fitted: Regression) -> Check:
     )
 
 
-def _drift(series: PairSeries, timeline: Timeline) -> Check | None:
-    """The drift, reported and never corrected: both arms of a block share it."""
+def drift_check(series: PairSeries, timeline: Timeline) -> Check | None:
+    """Return the drift, reported and never corrected: both arms of a block share it."""
     if not all(order in timeline.started for pair in series.pairs for order in pair.trials):
         return None
     hours_at = np.array([timeline.started[pair.trials[0]] for pair in series.pairs]) / _HOUR_S

@@ -47,7 +47,7 @@ def look(pairs: Pairs, question: Question, looks: Sequence[SpendingLook], *, ove
     spending = question.spending
     by_pair = question.unit == "pair"
     robust = by_pair and question.method != "open-ended"
-    fitted = huber(data.difference, design(data.order, data.other_load)) if robust else _mean(data.difference)
+    fitted = huber(data.difference, design(data.order, data.covariates)) if robust else _mean(data.difference)
     trial_sd = fitted.residual_sd / math.sqrt(2)
     step = data.resolution if trial_sd < data.resolution / 2 else 0.0  # noise is too small to smooth the steps
     levels = level_result(data, question, looks, step) if by_pair else None
@@ -216,7 +216,7 @@ def _plain_mean(data: Pairs, means: LevelMeans | None) -> _Mean:
     """The mean of the level means, in which outliers count in full; of all pairs where a level has none."""
     if means is not None:
         return _Mean(means.mean, means.mean_error, means.freedom)
-    fitted = least_squares(data.difference, design(data.order, data.other_load))
+    fitted = least_squares(data.difference, design(data.order, data.covariates))
     return _Mean(fitted.estimate, fitted.error, fitted.freedom)
 
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from paribus.analysis.paired.finding import Finding, Question
-from paribus.stats.diagnostics import change_over_time
+from paribus.stats.diagnostics import ERRORS_SEEN, change_over_time
 
 _ALPHA = 0.01
-_ERRORS_SEEN = 3.42  # standard errors that a two-sided test at 1 % finds with a probability of 80 %
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ def effect_change(finding: Finding, question: Question) -> EffectChange | None:
     half = len(residuals) // 2
     return EffectChange(
         is_steady=abs(change.estimate) <= question.margin or change.p >= _ALPHA,
-        visible=max(_ERRORS_SEEN * change.error, question.margin),
+        visible=max(ERRORS_SEEN * change.error, question.margin),
         first=finding.estimate + float(np.median(residuals[:half])),
         last=finding.estimate + float(np.median(residuals[half:])),
     )

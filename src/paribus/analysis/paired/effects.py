@@ -1,11 +1,13 @@
 """Trials that count, the pairs of each comparison, and the mean of each cell."""
 
 import math
+import statistics
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from paribus.model import (
+    SINGLE,
     ArmKey,
     Cell,
     Factor,
@@ -32,9 +34,11 @@ _MOST_OTHER_LOAD = 0.9  # a load always gets some processor time
 class Pair:
     """A response of the baseline and of the compared arm in one block.
 
-    `later` counts the applications by which the compared trial ran after the baseline's. `count` is the number of
-    operations of the trial with fewer of them, 0 where unknown. `other_load` is the log ratio of the processor time
-    that other processes left free, compared over baseline.
+    `later` counts the applications by which the compared trial ran after the baseline's. `sides` are the trials of the
+    baseline and of the compared arm: one each, or several if settings were toggled. `count` is the number of
+    operations of the side with fewer of them, 0 where unknown. `other_load` is the log ratio of the processor time
+    that other processes left free, compared over baseline. `after`, which the fit adjusts for, is 1 where only the
+    compared trial followed the compared arm, and -1 where only the baseline's did.
     """
 
     block: int
@@ -42,9 +46,20 @@ class Pair:
     baseline: float
     compared: float
     later: int
-    trials: tuple[int, int]
+    sides: tuple[tuple[int, ...], tuple[int, ...]]
     count: int
     other_load: float = 0.0
+    after: int = 0
+
+    @property
+    def trials(self) -> tuple[int, ...]:
+        """The trials of both sides."""
+        return self.sides[0] + self.sides[1]
+
+    @property
+    def is_toggled(self) -> bool:
+        """Whether the settings were toggled."""
+        return len(self.trials) > len(self.sides)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +108,7 @@ class PairSeries:
         return replace(self, pairs=pairs)
 
 
-_BY_ARM = (Purpose.COMPARE, Purpose.CONFIRM, Purpose.MEASURE)
+_BY_ARM = (*SINGLE, Purpose.MEASURE)
 
 
 def counting(trials: Iterable[Trial], purposes: Container[Purpose] = _BY_ARM) -> list[Trial]:
@@ -145,9 +160,7 @@ def pair_series(
         purposes: Purposes of the trials to pair.
     """
     counted = [trial for trial in counting(trials, purposes) if trial.workload in responses]
-    run_time = {
-        t.order: (t.started or 0.0, t.order) for t in counted
-    }  # a rerun has a higher number than its time suggests
+    run_time = {t.order: (t.started or 0.0, t.order) for t in counted}  # a rerun's number is higher than its time
     pairs_of_arm: dict[ArmKey, list[Pair]] = defaultdict(list)
     judged_blocks = [block for block in whole_blocks(trials, purposes).values() if block[0].workload in responses]
     for block in judged_blocks:
@@ -179,7 +192,7 @@ def pair_series(
                 planned=len(blocks),
                 pairs=tuple(pairs),
                 faults=_faults(faulty_blocks[factor, workload, baseline], faulty_blocks[factor, workload, arm], blocks),
-                split=len(arm_trials) > len(blocks),
+                split=len(arm_trials) > len({(trial.block, trial.application) for trial in arm_trials}),
             )
         )
     return result
@@ -193,27 +206,52 @@ def _faults(baseline: set[int], compared: set[int], blocks: set[int]) -> Faults:
 
 
 def _pairs(block: Sequence[Trial], summaries: Summaries, responses: Mapping[str, str]) -> Iterator[tuple[Trial, Pair]]:
-    """The compared trials of a complete block, each paired with the baseline trial at the same position."""
+    """The pairs of a complete block, each with one of its compared trials.
+
+    Each compared trial is paired with the baseline trial at the same position of its application. If settings were
+    toggled, all trials of an arm are one side.
+    """
     block = sorted(block, key=lambda trial: trial.position)
     baseline_trials = [trial for trial in block if trial.baseline]
+    is_toggled = len({trial.application for trial in baseline_trials}) > 1
     for arm in dict.fromkeys(arm_of(trial) for trial in block if not trial.baseline):
-        for baseline_trial, trial in zip(baseline_trials, [t for t in block if arm_of(t) == arm], strict=False):
-            metric = responses[trial.workload]
-            values = [summaries.get(t.order, {}).get(metric) for t in (baseline_trial, trial)]
-            if values[0] is not None and values[1] is not None:
-                yield (
-                    trial,
-                    Pair(
-                        block=trial.block,
-                        load=trial.load,
-                        baseline=values[0].mean,
-                        compared=values[1].mean,
-                        later=(trial.position - baseline_trial.position) // len(baseline_trials),
-                        trials=(baseline_trial.order, trial.order),
-                        count=min(_operations(summaries[t.order]) for t in (baseline_trial, trial)),
-                        other_load=_free(summaries[trial.order]) - _free(summaries[baseline_trial.order]),
-                    ),
-                )
+        compared_trials = [trial for trial in block if arm_of(trial) == arm]
+        singles = zip(([trial] for trial in baseline_trials), ([trial] for trial in compared_trials), strict=False)
+        of_application = 1 if is_toggled else len(baseline_trials)
+        for baseline, compared in [(baseline_trials, compared_trials)] if is_toggled else singles:
+            later = (compared[0].position - baseline[0].position) // of_application
+            if pair := _pair(baseline, compared, later, summaries, responses[block[0].workload]):
+                yield compared[0], pair
+
+
+def _pair(
+    baseline_trials: Sequence[Trial], compared_trials: Sequence[Trial], later: int, summaries: Summaries, metric: str
+) -> Pair | None:
+    """The pair of two sides; None where a trial did not measure the metric."""
+    sides = (baseline_trials, compared_trials)
+    values = [[summaries.get(trial.order, {}).get(metric) for trial in side] for side in sides]
+    if any(value is None for side in values for value in side):
+        return None
+    counts = [sum(_operations(summaries[trial.order]) for trial in side) for side in sides]
+    free = [sum(_free(summaries[trial.order]) for trial in side) / len(side) for side in sides]
+    baseline, compared = ([value.mean for value in side if value is not None] for side in values)
+    return Pair(
+        block=baseline_trials[0].block,
+        load=baseline_trials[0].load,
+        baseline=_mean(baseline),
+        compared=_mean(compared),
+        later=later,
+        sides=(tuple(trial.order for trial in baseline_trials), tuple(trial.order for trial in compared_trials)),
+        count=min(counts),
+        other_load=free[1] - free[0],
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    """The geometric mean, whose logarithm does not depend on how a side is divided; else the arithmetic one."""
+    if len(values) == 1:
+        return values[0]
+    return statistics.geometric_mean(values) if min(values) > 0 else statistics.mean(values)
 
 
 def metrics_of_pairs(workloads: Iterable[Workload]) -> set[str]:

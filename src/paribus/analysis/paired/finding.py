@@ -27,8 +27,9 @@ class Pairs:
             an application of its own.
         resolution: Smallest step of the response as a log ratio; 0 where unknown.
         count: Fewest completions of a trial; 0 where unknown.
-        other_load: Log ratio of the processor time that other processes left free, compared over baseline, shape (n,);
-            None where that hardly differs.
+        covariates: What else differs between the trials of a pair, shape (n, c): the log ratio of the processor time
+            that other processes left free, and whether a trial followed one of the compared arm. None where nothing
+            differs enough.
     """
 
     difference: Array
@@ -37,7 +38,7 @@ class Pairs:
     application: NDArray[np.intp] | None = None
     resolution: float = 0.0
     count: int = 0
-    other_load: Array | None = None
+    covariates: Array | None = None
 
     def first(self, n: int) -> "Pairs":
         """Return the first n pairs."""
@@ -47,7 +48,7 @@ class Pairs:
             order=self.order[:n],
             level=self.level[:n],
             application=None if self.application is None else self.application[:n],
-            other_load=None if self.other_load is None else self.other_load[:n],
+            covariates=None if self.covariates is None else self.covariates[:n],
         )
 
 

@@ -16,6 +16,7 @@ from paribus.analysis.diagnostics.plausibility import PlausibilityResults
 from paribus.analysis.diagnostics.saturation import saturation
 from paribus.analysis.diagnostics.scaling import scalings
 from paribus.analysis.diagnostics.uncontrolled import constancy
+from paribus.analysis.layouts import layout_uses
 from paribus.analysis.paired.check_context import CheckContext, Courses, Timeline
 from paribus.analysis.paired.checks import checks_of
 from paribus.analysis.paired.decision import look, next_look, refuse
@@ -31,8 +32,11 @@ from paribus.analysis.paired.questions import (
     spending_looks,
 )
 from paribus.analysis.paired.reach import prevails, reasons_of, unreached, unreached_effect
+from paribus.analysis.paired.selection import selections
+from paribus.analysis.paired.settle_phase import settle_phase, settle_phase_check, settle_phase_reason
 from paribus.analysis.screening import screen
-from paribus.findings import Bounded, Breach, Constancy, Contrast, Drift, Matrix, Scaling
+from paribus.analysis.screening.screen_pairs import screen_pairs_of
+from paribus.findings import Bounded, Breach, Constancy, Contrast, Drift, LayoutUse, Matrix, Scaling, Selection
 from paribus.i18n import N_, gettext
 from paribus.model import (
     ArmKey,
@@ -68,6 +72,8 @@ class Judgement:
     bounds: tuple[Bounded, ...]
     constancy: Constancy
     breaches: tuple[Breach, ...]
+    selections: tuple[Selection, ...] = ()
+    layouts: tuple[LayoutUse, ...] = ()
     refused: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
 
 
@@ -85,6 +91,7 @@ def judge(
     drives: Mapping[str, Sequence[int]] = {},
     conditions: Mapping[int, Mapping[str, str]] = {},
     requirements: Sequence[Requirement] = (),
+    settling: Mapping[int, float] = {},
 ) -> Judgement:
     """Judge every compared arm by its last look, and describe the machine.
 
@@ -103,6 +110,7 @@ def judge(
         drives: Error counters of the drives at each reading, by name.
         conditions: Machine conditions that each trial recorded.
         requirements: Mechanisms that the compared arms need in order to act.
+        settling: Throughput while the load settles, by trial.
     """
     means = cells(trials, summaries, protocol.confidence, factors)
     overloaded = overloads(means)
@@ -121,7 +129,7 @@ def judge(
     absent = unreached(trials, summaries, requirements)
     timeline, plausibility = Timeline.of(trials), PlausibilityResults.of(trials, summaries)
     for series, question in questions(trials, summaries, workloads, protocol, factors):
-        screen_pairs = screen.of(series, trials, factors) if series.purpose is Purpose.SCREEN else None
+        screen_pairs = screen_pairs_of(series, trials, factors) if series.purpose is Purpose.SCREEN else None
         context = CheckContext(
             timeline=timeline,
             summaries=summaries,
@@ -131,6 +139,8 @@ def judge(
             drives=drives,
             conditions=conditions,
             plausibility=plausibility,
+            washed_out=protocol.washed_out,
+            trial_s=protocol.trial_s,
         )
         try:
             if screen_pairs:
@@ -144,7 +154,11 @@ def judge(
                 effects.append(unreached_effect(seen_pairs, question.margin, last[-1], needs, trials, summaries))
                 continue
             finding, series_at_look = _look_again(series, question, last, finished=finished)
-            checks = checks_of(finding, question, series_at_look, arrays(series_at_look), context)
+            phase = settle_phase(series_at_look, question, settling)
+            checks = (
+                *checks_of(finding, question, series_at_look, arrays(series_at_look), context),
+                *settle_phase_check(phase),
+            )
             effect, *levels = effects_of(
                 finding, question, series_at_look, last[-1], checks, timeline, finished=finished
             )
@@ -175,9 +189,10 @@ def judge(
             contrasts += [counters] if counters else []
         for arm_scaling in scalings(series_at_look, question.margin, protocol.confidence, scalings_by_arm):
             scalings_by_arm.setdefault((arm_scaling.factor, arm_scaling.workload, arm_scaling.arm), arm_scaling)
-        effects += [replace(effect, reasons=(*effect.reasons, *saturation_reasons, *overload_reasons)), *levels]
+        further = (*settle_phase_reason(phase), *saturation_reasons, *overload_reasons)
+        effects += [replace(effect, reasons=(*effect.reasons, *further)), *levels]
     return Judgement(
-        effects=tuple(screen.with_confirmation(screen_effects, effects)),
+        effects=tuple(screen.with_confirmation(screen_effects, effects, factors)),
         cells=tuple(means),
         unjudged=tuple(unjudged),
         matrices=matrices(trials, summaries, workloads, baseline, protocol.confidence),
@@ -187,6 +202,8 @@ def judge(
         bounds=bounds(means, trials),
         constancy=constancy(trials, conditions),
         breaches=tuple(breach for finding in plausibility.breaches.values() for breach in finding),
+        selections=selections(trials, summaries, workloads, protocol, looks, finished=finished),
+        layouts=layout_uses(trials, summaries, factors),
         refused=refused,
     )
 
@@ -229,7 +246,7 @@ def take_looks(
         previous = looks_of[comparison_key(series), series.purpose]
         try:
             if series.purpose is Purpose.SCREEN:
-                screen_looks = screen.take_looks(screen.of(series, trials, factors), question, looks, over=over)
+                screen_looks = screen.take_looks(screen_pairs_of(series, trials, factors), question, looks, over=over)
                 new_looks += [replace(look, verdict=_verdict(look, absent)) for look in screen_looks]
                 continue
             if previous and (previous[-1].verdict is not None or previous[-1].pairs >= series.units):

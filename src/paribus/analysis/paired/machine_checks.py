@@ -41,12 +41,11 @@ def _baseline_difference(name: str, difference: tuple[float, float] | None, when
 
 
 def _paired_values(metric: str, series: PairSeries, summaries: Summaries) -> Array:
-    """A metric of the baseline and the compared trial of each pair, shape (n, 2), where both have it."""
-    pairs_of_measurements = [[summaries.get(order, {}).get(metric) for order in pair.trials] for pair in series.pairs]
+    """A metric of the baseline and the compared side of each pair, shape (n, 2), where all trials have it."""
     values = [
-        [baseline.mean, compared.mean]
-        for baseline, compared in pairs_of_measurements
-        if baseline is not None and compared is not None
+        [np.mean([summaries[order][metric].mean for order in side]) for side in pair.sides]
+        for pair in series.pairs
+        if all(metric in summaries.get(order, {}) for order in pair.trials)
     ]
     return np.array(values, dtype=float).reshape(-1, 2)
 

@@ -1,21 +1,23 @@
 """The questions of an experiment: each comparison with its margin, its share of the error, and its looks.
 
-All claims of an experiment share one error. A screen's confirmation shares a new one.
+All claims of an experiment share one error. A screen's confirmation shares a new one. So do the trials alone of what it
+found equivalent.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from paribus.analysis.paired.alpha_spending import SpendingLook
+from paribus.analysis.paired.carry_over import with_carry_over
+from paribus.analysis.paired.check_context import Timeline
 from paribus.analysis.paired.effects import PairSeries, Summaries, factors_of_screen, pair_series
 from paribus.analysis.paired.finding import Pairs, Question
-from paribus.model import COMPARING, RESPONSES, Factor, Look, Protocol, Purpose, Trial, Workload
+from paribus.model import COMPARING, RATES, RESPONSES, SLOW_SECONDS, Factor, Look, Protocol, Purpose, Trial, Workload
 from paribus.stats.pairs import log_ratios
 
 ComparisonKey = tuple[str, str, str, str]
-_COUNTED = ("throughput_per_s", "bytes_per_s", "queries_per_s")  # responses that are counts over a time
 LITTLE_OTHER_LOAD = 0.02  # standard deviation over pairs: less explains nothing
 _HISTOGRAM_STEP = 0.001  # of response times: the engine keeps three digits
 
@@ -42,8 +44,11 @@ def questions(
         for response in workload.responses
         for series in pair_series(trials, summaries, {workload.name: response}, COMPARING)
     ]
+    all_series = _with_carry_over(all_series, trials, protocol)
     screened_factors = {workload.name: len(factors_of_screen(trials, workload.name, factors)) for workload in workloads}
-    confirmations = sum(series.purpose is Purpose.CONFIRM for series in all_series)
+    alone_claims = {
+        purpose: sum(series.purpose is purpose for series in all_series) for purpose in (Purpose.CONFIRM, Purpose.ALONE)
+    }
     first_claims = sum(
         screened_factors[series.workload] if series.purpose is Purpose.SCREEN else series.purpose is Purpose.COMPARE
         for series in all_series
@@ -55,13 +60,27 @@ def questions(
                 margin=protocol.margins[series.response],
                 planned=series.planned,
                 alpha=1 - protocol.confidence,
-                claims=confirmations if series.purpose is Purpose.CONFIRM else first_claims,
+                claims=alone_claims.get(series.purpose, first_claims),
                 method=protocol.method,
                 unit="application" if series.split else "pair",
                 level_sd=_level_sd(series, protocol),
                 higher_is_better=RESPONSES[series.response].higher_is_better,
             ),
         )
+        for series in all_series
+    ]
+
+
+def _with_carry_over(all_series: Sequence[PairSeries], trials: Sequence[Trial], protocol: Protocol) -> list[PairSeries]:
+    """The series, of which those adjust for carry-over that may have some and do not wash it out."""
+    arms = Counter((series.factor, series.workload, series.response, series.purpose) for series in all_series)
+    before = Timeline.of(trials).before
+    return [
+        with_carry_over(series, before)
+        if series.factor in protocol.washed_out
+        and not series.split
+        and arms[series.factor, series.workload, series.response, series.purpose] > 1
+        else series
         for series in all_series
     ]
 
@@ -81,8 +100,12 @@ def arrays(series: PairSeries) -> Pairs:
     loads = {load: number for number, load in enumerate(sorted({pair.load for pair in series.pairs}))}
     counts = [pair.count for pair in series.pairs]
     usual_count = float(np.median(counts)) if counts and all(counts) else 0.0  # one starved trial makes nothing coarse
-    by_count = series.response in _COUNTED
+    by_count = series.response in RATES
+    slowest = [min(pair.baseline, pair.compared) for pair in series.pairs] if series.response == SLOW_SECONDS else []
     other_load = np.array([pair.other_load for pair in series.pairs])
+    after = np.array([float(pair.after) for pair in series.pairs])
+    covariates = [after] if after.any() else []
+    covariates += [other_load] if counts and np.std(other_load) > LITTLE_OTHER_LOAD else []
     return Pairs(
         difference=np.array(
             log_ratios([pair.compared for pair in series.pairs], [pair.baseline for pair in series.pairs])
@@ -90,9 +113,15 @@ def arrays(series: PairSeries) -> Pairs:
         order=np.array([float(pair.later) for pair in series.pairs]),
         level=np.array([loads[pair.load] for pair in series.pairs], dtype=np.intp),
         application=np.array([pair.block for pair in series.pairs], dtype=np.intp) if series.split else None,
-        resolution=(1 / usual_count if usual_count else 0.0) if by_count else _HISTOGRAM_STEP,
+        resolution=(
+            (1 / usual_count if usual_count else 0.0)
+            if by_count
+            else 1 / float(np.median(slowest))  # an operation in a second
+            if slowest and min(slowest) > 0
+            else _HISTOGRAM_STEP
+        ),
         count=min(counts, default=0),
-        other_load=other_load if counts and np.std(other_load) > LITTLE_OTHER_LOAD else None,
+        covariates=np.column_stack(covariates) if covariates else None,
     )
 
 

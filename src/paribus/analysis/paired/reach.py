@@ -12,14 +12,25 @@ from paribus.analysis.paired.effects import PairSeries, Summaries, whole_blocks
 from paribus.analysis.paired.questions import arrays, comparison_key
 from paribus.i18n import N_, gettext, translate_stored
 from paribus.mechanisms import MECHANISMS, Occurred, has_least, least_duration_s, least_message
-from paribus.model import ArmKey, Effect, Look, Measurement, Purpose, Requirement, Trial, TrialState, Verdict, arm_of
+from paribus.model import (
+    SINGLE,
+    ArmKey,
+    Effect,
+    Look,
+    Measurement,
+    Purpose,
+    Requirement,
+    Trial,
+    TrialState,
+    Verdict,
+    arm_of,
+)
 from paribus.stats.pairs import CannotJudge, mean_interval
 from paribus.units import show_duration
 
 CONFIDENCE = 0.95
 """Coverage of the descriptive interval that is shown with a failed reach test."""
 
-_ALONE = (Purpose.COMPARE, Purpose.CONFIRM)
 _EXCLUDED = N_("{knob} needs {mechanism}, and {fact}")
 _NOT_SEEN = N_("{knob} needs {mechanism}, which no trial of either arm shows ({counters})")
 _AT_SPEED = N_("{need}: at the measured speed it must last {duration}")
@@ -50,7 +61,7 @@ def unreached(
     for requirement in requirements:
         key = (requirement.factor, requirement.workload, requirement.arm)
         by_arm[key][requirement.knob].append(requirement)
-    alone = list(whole_blocks(trials, _ALONE).values())
+    alone = list(whole_blocks(trials, SINGLE).values())
     screened = [trial for block in whole_blocks(trials, (Purpose.SCREEN,)).values() for trial in block]
     result = {}
     for key, knobs in by_arm.items():
@@ -193,7 +204,7 @@ def _descriptive() -> str:
 def _saved(series: PairSeries, trials: Sequence[Trial]) -> list[str]:
     """Return the planned trials that were not run, and their time by that of the trials that were."""
     of_comparison = [
-        t for t in trials if (t.factor, t.workload) == (series.factor, series.workload) and t.purpose in _ALONE
+        t for t in trials if (t.factor, t.workload) == (series.factor, series.workload) and t.purpose in SINGLE
     ]
     is_last = {trial.arm for trial in of_comparison} == {series.baseline, series.arm}
     concerned = [trial for trial in of_comparison if trial.arm == series.arm or (is_last and trial.baseline)]

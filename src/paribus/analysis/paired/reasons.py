@@ -29,13 +29,20 @@ _MOST_PAIRS = 1000  # what nobody runs is no advice
 
 
 def tags_of(
-    verdict: Verdict, interval: EffectInterval, question: Question, *, suspect: bool, stalls: bool = False
+    verdict: Verdict,
+    interval: EffectInterval,
+    question: Question,
+    *,
+    suspect: bool,
+    stalls: bool = False,
+    average: bool = False,
 ) -> tuple[Tag, ...]:
-    """Return the tags that qualify a verdict."""
+    """Return the tags that qualify a verdict; `average`: it is one over all settings of other factors."""
     is_claim = verdict in (Verdict.BETTER, Verdict.WORSE)
     return (
         *([Tag.MATERIAL] if is_claim and interval.beyond(question.margin) else []),
         *([Tag.NEGLIGIBLE] if verdict is Verdict.EQUIVALENT and not interval.holds(0.0) else []),
+        *([Tag.AVERAGE] if verdict is Verdict.EQUIVALENT and average else []),
         *([Tag.STALLS] if stalls else []),
         *([Tag.SUSPECT] if suspect else []),
     )

@@ -4,55 +4,31 @@ A factor's effect is an average over all settings of the other factors. Unconfir
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-
-import numpy as np
+from dataclasses import replace
 
 from paribus.analysis.paired.check_context import CheckContext
-from paribus.analysis.paired.checks import checks_of_screen
 from paribus.analysis.paired.decision import probabilities
 from paribus.analysis.paired.effect_records import overall_effect
-from paribus.analysis.paired.effects import PairSeries, factors_of_screen
 from paribus.analysis.paired.finding import Question
 from paribus.analysis.paired.questions import arrays, looks_by_comparison, spending_looks
 from paribus.analysis.paired.reasons import method_of, pairs_needed, tags_of, verdict_reasons
+from paribus.analysis.screening.screen_checks import checks_of_factor
 from paribus.analysis.screening.screen_look import FactorFinding, ScreenFinding, look_at_screen, next_look_at_screen
+from paribus.analysis.screening.screen_pairs import ScreenPairs
 from paribus.i18n import N_, gettext
-from paribus.model import Effect, Factor, Look, Purpose, Tag, Trial, Verdict
+from paribus.model import Effect, Factor, Look, Purpose, Tag, Verdict
 from paribus.stats.foldover import least_valid
-from paribus.stats.huber import Array
 from paribus.stats.multiplicity import benjamini_hochberg
 from paribus.stats.pairs import CannotJudge
 from paribus.units import show_percent
 
 _CLAIMS = (Verdict.BETTER, Verdict.WORSE)
+_ALSO_ALONE = N_(
+    "equivalent on average over the settings of the other factors; alone, {n} pairs show between {low} and {high}"
+)
 _ON_AVERAGE = N_(
     "equivalent on average over the settings of the other factors; it was not tried alone, where it may act otherwise"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ScreenPairs:
-    """The pairs of a screen and its factors.
-
-    `settings`, shape (n, k), holds +1 where the compared trial of a pair had a factor's second level, else -1.
-    """
-
-    series: PairSeries
-    factors: tuple[Factor, ...]
-    settings: Array
-
-    def first(self, n: int) -> "ScreenPairs":
-        """Return the first n pairs."""
-        return ScreenPairs(self.series.first(n), self.factors, self.settings[:n])
-
-
-def of(series: PairSeries, trials: Sequence[Trial], factors: Sequence[Factor]) -> ScreenPairs:
-    """Return a series of pairs as a screen."""
-    varied = factors_of_screen(trials, series.workload, factors)
-    settings_of = {trial.order: trial.settings for trial in trials}
-    high = [[settings_of[pair.trials[1]][factor.key] == factor.levels[1] for factor in varied] for pair in series.pairs]
-    return ScreenPairs(series, varied, np.where(np.array(high, dtype=bool).reshape(-1, len(varied)), 1.0, -1.0))
 
 
 def take_looks(screen: ScreenPairs, question: Question, looks: Sequence[Look], *, over: bool) -> list[Look]:
@@ -102,6 +78,14 @@ def survivors(looks: Sequence[Look]) -> list[tuple[str, str]]:
     claims = [look for look in looks if look.purpose is Purpose.SCREEN and look.verdict in _CLAIMS]
     claims.sort(key=lambda look: -abs(look.estimate) / (look.high - look.low))
     return list(dict.fromkeys((look.factor, look.workload) for look in claims))
+
+
+def equivalents(looks: Sequence[Look]) -> list[tuple[str, str]]:
+    """Return (factor, workload) of what the screen calls equivalent, that with the largest possible effect first."""
+    last = [look for look in looks if look.purpose is Purpose.SCREEN and look.verdict is Verdict.EQUIVALENT]
+    last.sort(key=lambda look: -max(abs(look.low), abs(look.high)))
+    claimed = set(survivors(looks))
+    return [key for key in dict.fromkeys((look.factor, look.workload) for look in last) if key not in claimed]
 
 
 def effects(
@@ -157,32 +141,59 @@ def _look_again(
     return finding, screen_at_look, factor_looks[-1]
 
 
-def with_confirmation(screened: Sequence[Effect], alone: Sequence[Effect]) -> list[Effect]:
+def with_confirmation(
+    screened: Sequence[Effect], alone: Sequence[Effect], factors: Sequence[Factor] = ()
+) -> list[Effect]:
     """Return the effects of factors compared alone, and the screen's other effects.
 
-    The confirmation replaces a screen's claim; with the opposite verdict, the factor is undecided. Where the screen
-    claimed nothing, its effect stays.
+    The confirmation replaces a screen's claim; with the opposite verdict, the factor is undecided. What was equivalent
+    and tried alone has the verdict of that, if it has one. All other effects of the screen stay.
 
     Args:
         screened: Effects from the screen.
         alone: Effects of factors compared alone.
+        factors: Factors of the plan.
     """
+    by_arm = {factor.arm_alone: factor for factor in factors}
+    alone = [_named(effect, by_arm[effect.arm]) if effect.arm in by_arm else effect for effect in alone]
     screened_by_key = {_place(effect): effect for effect in screened}
+    equal = {_place(effect) for effect in screened if effect.verdict is Verdict.EQUIVALENT}
+    undecided = {
+        _place(effect): effect
+        for effect in alone
+        if effect.load is None and effect.verdict in (Verdict.UNDECIDED, None) and _place(effect) in equal
+    }
     result = []
     for alone_effect in alone:
         screen_effect = screened_by_key.get(_place(alone_effect))
-        if screen_effect is None or (screen_effect.verdict in _CLAIMS and alone_effect.load is not None):
+        if screen_effect is None:
             result.append(alone_effect)
-        elif screen_effect.verdict in _CLAIMS:
-            result.append(_confirmed(alone_effect, screen_effect))
-    confirmed_keys = {_place(alone_effect) for alone_effect in result}
-    return result + [effect for effect in screened if _place(effect) not in confirmed_keys]
+        elif _place(alone_effect) not in undecided and screen_effect.verdict in (*_CLAIMS, Verdict.EQUIVALENT):
+            result.append(alone_effect if alone_effect.load else _after_screen(alone_effect, screen_effect))
+    judged_alone = {_place(alone_effect) for alone_effect in result}
+    return result + [
+        _tried_alone(effect, undecided.get(_place(effect))) for effect in screened if _place(effect) not in judged_alone
+    ]
 
 
-def _confirmed(effect: Effect, screen_effect: Effect) -> Effect:
-    """The effect from the confirmation, with a reason that states the screen's estimate."""
+def _named(effect: Effect, factor: Factor) -> Effect:
+    """The effect of an arm that sets a factor alone, as that of the factor."""
+    return replace(effect, factor=factor.key, baseline=factor.labels[0], arm=factor.labels[1])
+
+
+def _tried_alone(effect: Effect, alone: Effect | None) -> Effect:
+    """A screen's equivalent effect, with what trials alone have shown; these did not decide."""
+    if effect.verdict is not Verdict.EQUIVALENT or alone is None or alone.verdict is None:
+        return effect
+    reason = gettext(_ALSO_ALONE, n=alone.pairs, low=show_percent(alone.low), high=show_percent(alone.high))
+    reasons = tuple(reason if text == gettext(_ON_AVERAGE) else text for text in effect.reasons)
+    return replace(effect, reasons=reasons, tags=tuple(tag for tag in effect.tags if tag is not Tag.AVERAGE))
+
+
+def _after_screen(effect: Effect, screen_effect: Effect) -> Effect:
+    """The effect of a factor alone, with a reason that states the screen's estimate."""
     reason = gettext("before, a screen showed {effect}", effect=show_percent(screen_effect.estimate))
-    if effect.verdict in _CLAIMS and effect.verdict is not screen_effect.verdict:
+    if {effect.verdict, screen_effect.verdict} == set(_CLAIMS):
         reason += gettext(": the two contradict each other")
         return replace(effect, verdict=Verdict.UNDECIDED, tags=(Tag.SUSPECT,), reasons=(*effect.reasons, reason))
     return replace(effect, reasons=(*effect.reasons, reason))
@@ -209,7 +220,7 @@ def _effect(
 ) -> Effect:
     """The effect of a factor at its last look."""
     verdict, is_claim = finding.verdict or Verdict.UNDECIDED, finding.verdict in _CLAIMS
-    checks = checks_of_screen(screen_finding.fitted, question, screen.series, arrays(screen.series), context)
+    checks = checks_of_factor(screen.factors.index(factor), screen, screen_finding.fitted, question, context)
     failed = tuple(check.finding for check in checks if not check.passed)
     better, within = probabilities(finding.estimate, finding.error, screen_finding.fitted.freedom, question)
     would_decide = ""
@@ -238,7 +249,9 @@ def _effect(
         look,
         checks,
         method=method_of(question, screened=True),
-        tags=tags_of(verdict, finding.interval, question, suspect=is_claim or bool(failed and finding.verdict)),
+        tags=tags_of(
+            verdict, finding.interval, question, suspect=is_claim or bool(failed and finding.verdict), average=True
+        ),
         reasons=(*reasons, *failed),
         would_decide=would_decide,
         probabilities=(better, within),

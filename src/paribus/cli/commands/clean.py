@@ -20,7 +20,7 @@ def clean(
     ] = None,
     remove_all: Annotated[
         bool,
-        typer.Option("--all", help="Remove the data of all experiments that are done, or yours and not in the store."),
+        typer.Option("--all", help="Remove the data of experiments that are done, and of yours that the store lacks."),
     ] = False,
     store: StoreUrl = None,
     as_json: AsJson = False,

@@ -5,7 +5,18 @@ from typing import Annotated
 
 import typer
 
-from paribus.cli.options import AsJson, FailOn, Form, FormName, Lang, OutputFile, StoreUrl, fail_if, read_conditions
+from paribus.cli.options import (
+    AsJson,
+    FailOn,
+    Form,
+    FormName,
+    Lang,
+    OutputFile,
+    StoreUrl,
+    fail_if,
+    form_of,
+    read_conditions,
+)
 from paribus.cli.terminal import say, visible_json
 from paribus.i18n import Language, of_environment, speaking
 
@@ -24,7 +35,7 @@ def compare(
         str | None,
         typer.Option("--second-store", metavar="URL", help="The store of the second experiment. Default: --store."),
     ] = None,
-    form: FormName = Form.TEXT,
+    form: FormName = None,
     output: OutputFile = None,
     lang: Lang = None,
     fail_on: FailOn = "",
@@ -35,7 +46,7 @@ def compare(
     Lists first what else differs: machine, versions, held settings, workloads. Then compares the baselines by the
     margins of the first experiment, and says whether the effects agree.
 
-    Example: paribus compare before-upgrade after-upgrade --format html -o upgrade.html
+    Example: paribus compare before-upgrade after-upgrade -o upgrade.html
     """
     from paribus.cli import comparison_text
     from paribus.cli.delivery import deliver
@@ -43,6 +54,7 @@ def compare(
     from paribus.lab.results.conditions import of_comparison
     from paribus.lab.stores import open_store, read
 
+    form = form_of(form, output)
     conditions = read_conditions(fail_on)
     stores = [open_store(location) for location in (store, other_store or store)]
     sides = [(opened, read.find(opened, name)) for opened, name in zip(stores, (first, second), strict=True)]

@@ -20,7 +20,7 @@ def doctor(
     """Check whether a machine is fit to measure on; change nothing.
 
     Lists what would spoil a measurement, with remedies: other load, neighbours, governor, turbo, clock, swap,
-    space, heat, and other programs that set knobs. Takes a few seconds.
+    space, heat, layers that are not aligned, and other programs that set knobs. Takes a few seconds.
     With --fail-on suspect it ends with exit code 1 where the machine is not fit.
 
     Example: paribus doctor ssh://dba@db1 --path /data

@@ -1,5 +1,6 @@
 """`paribus knobs`: knobs, their definitions and their values."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -123,3 +124,32 @@ def get(
     else:
         offered = f"  (offered: {', '.join(map(str, reading.allowed))})" if reading.allowed else ""
         say(f"{reading.knob} = {reading.value}{offered}")
+
+
+@app.command("check")
+def check(
+    file: Annotated[Path, typer.Argument(help="A TOML file with knobs of your own.", show_default=False)],
+    device: Annotated[
+        str | None, typer.Option(help="The disk that {device} stands for. Default: the one under this folder.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Try rows of your own: read each, set another level of a knob, read it back, restore it.
+
+    Every change is journalled. It ends with exit code 1 where a row is wrong.
+
+    Example: sudo paribus knobs check knobs/raid.toml
+    """
+    from paribus.lab.machine.own_knobs_check import try_rows
+
+    document = try_rows(file, device)
+    if as_json:
+        say_json(document.model_dump_json(indent=2))
+    else:
+        for trial in document.knobs:
+            steps = " → ".join(step for step in (trial.before, trial.observed, trial.after) if step is not None)
+            say(f"{trial.knob}: {steps or 'not read'}: {trial.problem or 'is read, set and restored'}")
+        for row in document.health:
+            say(f"{row.name}: {row.state or 'not read'}: {row.problem or 'a trial would count now'}")
+    if any(trial.problem for trial in document.knobs) or any(row.state is None for row in document.health):
+        raise typer.Exit(1)

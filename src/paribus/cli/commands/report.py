@@ -15,6 +15,7 @@ from paribus.cli.options import (
     OutputFile,
     StoreUrl,
     fail_if,
+    form_of,
     read_conditions,
 )
 from paribus.cli.terminal import say, visible_json
@@ -23,7 +24,7 @@ from paribus.i18n import Language, of_environment, speaking
 
 def report(
     experiment: ExperimentName = "last",
-    form: FormName = Form.TEXT,
+    form: FormName = None,
     output: OutputFile = None,
     claims: Annotated[
         Path | None,
@@ -38,10 +39,11 @@ def report(
 
     A report of an unfinished experiment shows what is measured so far.
 
-    Example: paribus report last --format html -o report.html
+    Example: paribus report last -o report.html
     """
     from paribus.report.render import chart_worker
 
+    form = form_of(form, output)
     if form is Form.HTML or (form is Form.MARKDOWN and output is not None):
         chart_worker.begin()
     from paribus.cli import delivery

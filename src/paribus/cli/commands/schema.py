@@ -23,6 +23,7 @@ class Document(StrEnum):
     EXPORT = "export"
     APPLY = "apply"
     IMPORT = "import"
+    SANDBOX = "sandbox"
 
 
 def schema(
@@ -49,6 +50,7 @@ def text_of(document: Document) -> str:
     from paribus.lab.importing import ImportDocument
     from paribus.lab.machine.doctor import DoctorDocument
     from paribus.lab.results.exporting import ExportDocument
+    from paribus.lab.sandboxing import SandboxDocument
     from paribus.lab.schemas import Job, event_adapter, plan_form
     from paribus.lab.simulation import SimulateDocument
     from paribus.lab.status import StatusDocument
@@ -67,5 +69,6 @@ def text_of(document: Document) -> str:
         Document.EXPORT: TypeAdapter(ExportDocument),
         Document.APPLY: TypeAdapter(ApplyDocument),
         Document.IMPORT: TypeAdapter(ImportDocument),
+        Document.SANDBOX: TypeAdapter(SandboxDocument),
     }
     return json.dumps(forms[document].json_schema(by_alias=True), indent=2, sort_keys=True) + "\n"

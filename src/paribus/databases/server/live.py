@@ -208,4 +208,4 @@ class LiveServer:
 
     def _journal_address(self) -> dict[str, object]:
         """The address in a journal, without the password."""
-        return self.address().model_dump(mode="json", exclude={"password"})
+        return self.address().model_dump(mode="json", exclude={"password", "outage_s"})

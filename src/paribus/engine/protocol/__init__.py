@@ -3,9 +3,18 @@
 The schemas under schema/ are made from these; the engine refuses a job with a field it does not know.
 """
 
+from paribus.engine.protocol.database import (
+    Database,
+    DatabaseServer,
+    MysqlServer,
+    PostgresServer,
+    Server,
+    SqliteFile,
+)
 from paribus.engine.protocol.event import (
     Counts,
     Cpu,
+    DataVerified,
     Durable,
     Ended,
     Event,
@@ -24,6 +33,7 @@ from paribus.engine.protocol.event import (
     Statements,
     Stretch,
     Times,
+    TransactionKind,
     event_adapter,
 )
 from paribus.engine.protocol.folder_event import DataFolder, DataFolderMade, DataFolders, Directory, Probe
@@ -31,23 +41,18 @@ from paribus.engine.protocol.job import (
     Access,
     Counting,
     Data,
-    Database,
-    DatabaseServer,
     FileioJob,
     IomatrixJob,
     Job,
     Load,
     Method,
-    MysqlServer,
     OltpJob,
-    PostgresServer,
     SampleJob,
-    Server,
-    SqliteFile,
     SqlJob,
     SqlMixJob,
     SuperviseJob,
     ToolLogin,
+    TpccJob,
     WorkloadJob,
 )
 from paribus.engine.protocol.message import VERSION, Message
@@ -90,6 +95,7 @@ __all__ = [
     "DataFolder",
     "DataFolderMade",
     "DataFolders",
+    "DataVerified",
     "Database",
     "DatabaseServer",
     "DeviceLoad",
@@ -144,6 +150,8 @@ __all__ = [
     "TextDraw",
     "Times",
     "ToolLogin",
+    "TpccJob",
+    "TransactionKind",
     "WorkloadJob",
     "event_adapter",
 ]

@@ -50,6 +50,8 @@ class Statements(Message):
     lock_timeouts: int = 0
     retries: int = 0
     reconnects: int = 0
+    skipped: int = 0
+    lost: int = 0
 
 
 class Counts(Message):
@@ -135,6 +137,17 @@ class Part(Counts):
     response: Times
 
 
+class TransactionKind(Message):
+    """One kind of transaction of a load that has several; times are null where none was completed."""
+
+    count: int
+    per_s: float
+    mean_s: float | None
+    p90_s: float | None
+    p95_s: float | None
+    max_s: float | None
+
+
 class Result(Stretch):
     """A whole window: response times run from the intended start, service times from the actual one."""
 
@@ -144,8 +157,10 @@ class Result(Stretch):
     bytes_per_s: float
     response: Times
     service: Times
+    fairness: float | None
     pacing: Pacing | None
     parts: dict[str, Part] | None
+    kinds: dict[str, TransactionKind] | None = None
     cpu: Cpu
     cores_usable: int
     workers: int
@@ -157,6 +172,15 @@ class Result(Stretch):
         if duration_s <= 0:
             raise ValueError("a window lasts")
         return duration_s
+
+
+class DataVerified(Message):
+    """All verified data was read, and none of it is damaged; `written` blocks are of a load."""
+
+    event: Literal["verified"]
+    blocks: int
+    written: int
+    acknowledged: int
 
 
 class Failure(Message):
@@ -234,6 +258,7 @@ Event = Annotated[
     | Interval
     | Durable
     | Result
+    | DataVerified
     | Failure
     | Sample
     | Census

@@ -2,8 +2,9 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, SecretStr, field_serializer
+from pydantic import ConfigDict, Field
 
+from paribus.engine.protocol.database import Database, DatabaseServer, SqliteFile
 from paribus.engine.protocol.message import VERSION, Message
 from paribus.engine.protocol.mix import Filling, MixTransaction
 
@@ -71,73 +72,6 @@ class IomatrixJob(Message):
     large_block_size_bytes: int
     write_share: float
     large_outstanding: int
-
-
-class SqliteFile(Message):
-    """A database file, opened by the engine itself."""
-
-    driver: Literal["sqlite"] = "sqlite"
-    path: str
-    pragmas: dict[str, str] = Field({})
-
-    @property
-    def connects(self) -> bool:
-        """There is no server."""
-        return False
-
-
-class Server(Message):
-    """A server, and who connects to it: a Unix socket, or host and port.
-
-    `credential` names the place where the engine finds the password: `env`, `file`, `option_file` or `pass_file`.
-    """
-
-    socket: str | None = None
-    host: str | None = None
-    port: int | None = None
-    user: str
-    password: SecretStr | None = None
-    credential: dict[str, str] | None = None
-    database: str
-    tls: Literal["off", "required", "verified"] = "off"
-    tls_ca: str | None = None
-    timeout_s: float = 60.0
-
-    @field_serializer("password", when_used="json")
-    def _reveal(self, password: SecretStr | None) -> str | None:
-        """To the engine alone, on its stdin."""
-        return password.get_secret_value() if password else None
-
-    @property
-    def connects(self) -> bool:
-        """Whether the engine finds the password in the environment."""
-        return self.credential is not None and "env" in self.credential
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it lets the user in without a password."""
-        return self.password is None and self.credential is None
-
-    @property
-    def path(self) -> str:
-        """What tells it from others."""
-        return f"{self.socket or f'{self.host}:{self.port}'}/{self.database}"
-
-
-class MysqlServer(Server):
-    """A server that speaks MySQL's protocol."""
-
-    driver: Literal["mysql"] = "mysql"
-
-
-class PostgresServer(Server):
-    """A server that speaks PostgreSQL's protocol."""
-
-    driver: Literal["postgres"] = "postgres"
-
-
-DatabaseServer = MysqlServer | PostgresServer
-Database = Annotated[SqliteFile | DatabaseServer, Field(discriminator="driver")]
 
 
 class InDatabase(Message):
@@ -220,6 +154,38 @@ class SqlMixJob(Message):
         return MadeTables(path=self.database.path, made_by=self.schema_, rows=self.rows)
 
 
+class TpccTables(InDatabase):
+    """The tables of TPC-C."""
+
+    warehouses: int
+    foreign_keys: bool
+    partitions: int
+
+
+class TpccJob(Message):
+    """The five transactions of TPC-C; `mix` has the cards of each in the deck that they are dealt from."""
+
+    kind: Literal["tpcc"] = "tpcc"
+    database: Database
+    warehouses: int = 10
+    foreign_keys: bool = False
+    partitions: int = 0
+    mix: list[int]
+    home: Literal["random", "fixed"] = "random"
+    think: bool = False
+    prepared: bool = True
+
+    @property
+    def data(self) -> TpccTables:
+        """What it works on."""
+        return TpccTables(
+            path=self.database.path,
+            warehouses=self.warehouses,
+            foreign_keys=self.foreign_keys,
+            partitions=self.partitions,
+        )
+
+
 class Load(Message):
     """How much load: operations outstanding at once, or with a rate an open loop of at most so many."""
 
@@ -228,7 +194,8 @@ class Load(Message):
     arrivals: Literal["constant", "poisson"] = "constant"
 
 
-WorkloadJob = FileioJob | IomatrixJob | OltpJob | SqlMixJob
+_OnDatabase = OltpJob | SqlMixJob | TpccJob
+WorkloadJob = FileioJob | IomatrixJob | _OnDatabase
 
 
 class Job(Message):
@@ -248,12 +215,12 @@ class Job(Message):
     @property
     def connects(self) -> bool:
         """Whether the engine finds the password of a server in the environment."""
-        return isinstance(self.workload, OltpJob | SqlMixJob) and self.workload.database.connects
+        return isinstance(self.workload, _OnDatabase) and self.workload.database.connects
 
     @property
     def measures_engine_cpu(self) -> bool:
         """Whether the engine's own processor time is measured: without I/O, or with the database inside the engine."""
-        if isinstance(self.workload, OltpJob | SqlMixJob):
+        if isinstance(self.workload, _OnDatabase):
             return isinstance(self.workload.database, SqliteFile)
         return self.workload.io.engine == "null"
 

@@ -18,10 +18,15 @@ from paribus.registry import nearest
 
 LOAD, SERVER = "load", "server"
 _SUBJECT = "{subject}"
+_PATHS = {  # of files that have no row, by the kind of their tree
+    "sysctl": re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+"),
+    "sysfs": re.compile(r"/sys(/[A-Za-z0-9_:.,@-]+)+"),
+}
+_DISK, _TOP = "block.", "block.top."
 
 
 class Catalogue:
-    """Every knob by name; a family row such as `block.iosched.*` answers for each of its members.
+    """Every knob by name; a family row such as `block.iosched.*` or `sysctl.**` answers for each of its members.
 
     A short name such as `process.numa` is the knob of the catalogue's `subject`: here `process.load.numa`.
     """
@@ -54,6 +59,10 @@ class Catalogue:
         name = self._aliases.get(key, key)
         if name in self._knobs:
             return self._knobs[name]
+        if name.startswith(_TOP):
+            return self._on_top(name)
+        if (tree := self._knobs.get(f"{name.partition('.')[0]}.**")) is not None:
+            return self._below(tree, name)
         family, _, member = name.rpartition(".")
         subsystem, _, group = family.rpartition(".")
         row = self._knobs.get(f"{family}.*") or self._knobs.get(f"{subsystem}.*.*")
@@ -61,6 +70,30 @@ class Catalogue:
             return None
         filled = (address.replace("{member}", member).replace("{group}", group) for address in row.addresses)
         return dataclasses.replace(row, name=name, addresses=tuple(filled))
+
+    def _below(self, tree: Knob, name: str) -> Knob | None:
+        """`sysctl.net.core.somaxconn`, `sysfs./sys/kernel/mm/ksm/run`: a file by its own name."""
+        path = name.partition(".")[2]
+        if not _PATHS[tree.kind].fullmatch(path) or ".." in path:
+            return None
+        path = path.replace(".", "/") if tree.kind == "sysctl" else path
+        addresses = tuple(address.replace("{path}", path) for address in tree.addresses)
+        listed = next((knob for knob in self._knobs.values() if knob.addresses == addresses), None)
+        return listed or dataclasses.replace(tree, name=name, addresses=addresses)
+
+    def _on_top(self, name: str) -> Knob | None:
+        """`block.top.scheduler`: a knob of disks for the device that files lie on, which may consist of disks."""
+        knob = self.find(_DISK + name.removeprefix(_TOP))
+        if knob is None or not all("{device}" in address for address in knob.addresses):
+            return None
+        return dataclasses.replace(
+            knob,
+            name=name,
+            addresses=tuple(address.replace("{device}", "{top}") for address in knob.addresses),
+            resets=tuple(each.replace(_DISK, _TOP, 1) for each in knob.resets),
+            exists_under=knob.exists_under.replace(_DISK, _TOP, 1),
+            aliases=(),
+        )
 
     def get(self, key: str) -> Knob:
         """The knob of a key. Raises UsageError with the nearest name."""
@@ -75,13 +108,25 @@ class Catalogue:
 
 
 def addresses_at(knob: Knob, location: Location) -> tuple[str, ...]:
-    """The knob's addresses on a machine, as far as the row says. Raises UsageError where it needs a device."""
-    if any("{device}" in address for address in knob.addresses) and not location.device:
-        raise UsageError(f"{knob.name} needs a device", "set target.device, for example /dev/nvme0n1")
-    name = (location.device or "").removeprefix("/dev/").replace("/", "!")
-    return tuple(
-        address.replace("{device}", name).replace("{mount}", location.mount or "") for address in knob.addresses
-    )
+    """The knob's addresses on a machine, as far as the row says, on every disk. Raises UsageError without a device."""
+    addresses = [address.replace("{mount}", location.mount or "") for address in knob.addresses]
+    for placeholder, devices, todo in (
+        ("{device}", (location.device, *location.more_disks), "set target.device, for example /dev/nvme0n1"),
+        ("{top}", (location.top or location.device,), "set target.device, for example /dev/nvme0n1"),
+        ("{array}", location.arrays, "it is for files on md arrays, as mdadm makes them"),
+    ):
+        names = [device.removeprefix("/dev/").replace("/", "!") for device in devices if device]
+        if any(placeholder in address for address in addresses) and not names:
+            what = "an md array" if placeholder == "{array}" else "a device"
+            raise UsageError(f"{knob.name} needs {what}", todo)
+        with_device = [address for address in addresses if placeholder in address]
+        addresses = [a.replace(placeholder, name) for name in names for a in with_device] or addresses
+    return tuple(addresses)
+
+
+def is_above_disks(knob: Knob) -> bool:
+    """Whether the knob is of a device above the disks, which a layout makes and takes away."""
+    return any(placeholder in address for placeholder in ("{top}", "{array}") for address in knob.addresses)
 
 
 def level_of(knob: Knob, key: str, value: Value) -> Value:
@@ -89,7 +134,9 @@ def level_of(knob: Knob, key: str, value: Value) -> Value:
 
     The kernel's own name of a coupled knob keeps its meaning: `vm.dirty_ratio = 20` is `vm.dirty = "20%"`.
     """
-    if value == "current":
+    if isinstance(value, dict) and knob.type != "layout":
+        raise ValueError(f"{value!r} is a table, and only layout has such levels")
+    if value == "current" and knob.type != "layout":
         return value
     if knob.pattern and not re.fullmatch(knob.pattern, str(value)):
         raise ValueError(f"{value!r} is not a value of {knob.name}: {knob.documentation}")

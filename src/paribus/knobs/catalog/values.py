@@ -56,6 +56,13 @@ def _number(knob: Knob, _key: str, value: Value) -> int | float:
     return number
 
 
+def _layout(_knob: Knob, _key: str, value: Value) -> str:
+    """A layout as text, also from a table."""
+    from paribus.knobs.layouts.layout import parse_layout  # its models take time to import
+
+    return parse_layout(value).text
+
+
 def _size(_knob: Knob, _key: str, value: Value) -> int:
     """Bytes, also as `"256MiB"`."""
     if isinstance(value, bool | float):
@@ -108,4 +115,5 @@ PARSERS: dict[str, Callable[[Knob, str, Value], Value]] = {
     "number": _number,
     "integer": _integer,
     "raw": _as_it_is,
+    "layout": _layout,
 }

@@ -87,7 +87,9 @@ class GroupLimitKind(FileKind):
             return dataclasses.replace(knob, addresses=(str(path),))
         if not location.device:
             raise UsageError(f"{knob.name} needs a device", "set target.device, for example /dev/nvme0n1")
-        name = location.device.removeprefix("/dev/").replace("/", "!")
+        if location.is_layout:
+            raise UsageError(f"{knob.name} limits a device, and those of a layout come and go", "limit the load: rate")
+        name = (location.top or location.device).removeprefix("/dev/").replace("/", "!")
         return dataclasses.replace(knob, addresses=(str(path), host.read(f"/sys/block/{name}/dev").strip()))
 
     def reads(self, knob: Knob) -> tuple[str, ...]:

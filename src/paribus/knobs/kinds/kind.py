@@ -9,7 +9,9 @@ from paribus.knobs.kinds import placement, shell
 from paribus.model import Action, Knob, Location, ProcessState, Reading, Value
 from paribus.registry import Registry
 
-Holder = Literal["machine", "group", "process", "server"]
+Holder = Literal["machine", "group", "layout", "process", "server", "trial"]
+NOT_APPLIED: tuple[Holder, ...] = ("layout", "process", "trial")
+"""Whose knobs are not written one by one: a process starts with them, disks are built anew, a trial has events."""
 
 
 class KnobKind(Protocol):
@@ -19,8 +21,8 @@ class KnobKind(Protocol):
     methods but `place` take a placed knob, whose addresses are those of one machine.
 
     Attributes:
-        holder: What has the value: the machine itself, a control group of the experiment, a process that gets it when
-            it is started, or a database server.
+        holder: What has the value: the machine itself, its disks (a layout), a control group of the experiment, a
+            process from its start, a database server. Or the trial, in which events happen.
         is_condition: Whether every trial records the values of such knobs, as conditions that should stay constant.
         renumbers_devices: Whether a write can give a block device another number, as reloading its driver does.
         absent_text: The text that stands for a file that does not exist yet; None where a missing file is an error.
@@ -52,12 +54,16 @@ class KnobKind(Protocol):
         """The paths of the files to read, in the order in which `parse` takes their texts."""
         ...
 
+    def runs(self, knob: Knob) -> tuple[tuple[str, ...], ...]:
+        """The argument lists of the programs that print the value, where it is in no file."""
+        ...
+
     def parse(self, knob: Knob, texts: tuple[str, ...]) -> Reading:
         """Extract the value from the files' texts.
 
         Args:
             knob: The placed knob.
-            texts: The texts of the files of `reads`, in that order.
+            texts: The texts of the files of `reads`, then the outputs of the programs of `runs`, in that order.
 
         Returns:
             The value in force, the allowed values where a file lists them, and the undo actions where they are not
@@ -118,6 +124,10 @@ class FileKind(ABC):
     def reads(self, knob: Knob) -> tuple[str, ...]:
         """All addresses."""
         return knob.addresses
+
+    def runs(self, knob: Knob) -> tuple[tuple[str, ...], ...]:  # noqa: ARG002
+        """None: the value is in files."""
+        return ()
 
     @abstractmethod
     def parse(self, knob: Knob, texts: tuple[str, ...]) -> Reading:

@@ -8,7 +8,7 @@ import dataclasses
 import shlex
 
 from paribus.errors import Missing
-from paribus.hosts.mounts import MOUNTINFO, mounted_at
+from paribus.hosts.storage.mounts import MOUNTINFO, mounted_at
 from paribus.hosts.transport import Host
 from paribus.knobs.catalog import addresses_at
 from paribus.knobs.kinds.kind import FileKind, knob_kinds

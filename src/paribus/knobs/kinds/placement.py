@@ -14,7 +14,7 @@ def place(host: Host, knob: Knob, location: Location) -> Knob:
     Raises UsageError without a device, and Missing where nothing matches.
     """
     addresses = addresses_at(knob, location)
-    paths = [path for address in addresses for path in _matching(host, address, location.device)]
+    paths = [path for address in addresses for path in _matching(host, address, location)]
     if not paths or (knob.elsewhere and not exists(host, paths[0])):
         alternatives = [address for address in knob.elsewhere if exists(host, address)]
         if not alternatives and not paths:
@@ -29,10 +29,12 @@ def exists(host: Host, path: str) -> bool:
     return name in host.names(folder)
 
 
-def _matching(host: Host, address: str, device: str | None) -> list[str]:
+def _matching(host: Host, address: str, location: Location) -> list[str]:
     """The paths that an address with `{irq}` or `*` stands for."""
     if "{irq}" in address:
-        return [address.replace("{irq}", number) for number in _interrupts(host, device)]
+        disks = (location.device, *location.more_disks)
+        numbers = dict.fromkeys(number for disk in disks for number in _interrupts(host, disk))
+        return [address.replace("{irq}", number) for number in numbers]
     before, star, after = address.partition("*")
     if not star:
         return [address]
@@ -50,7 +52,7 @@ def _natural(name: str) -> tuple[int, str]:
 
 
 def _interrupts(host: Host, device: str | None) -> list[str]:
-    """The interrupts of the device's controller."""
+    """The interrupts of a disk's controller."""
     name = (device or "").removeprefix("/dev/").replace("/", "!")
     for folder in ("device/msi_irqs", "device/../msi_irqs", "device/device/msi_irqs"):
         if numbers := host.names(host.resolve(f"/sys/block/{name}/{folder}")):

@@ -3,7 +3,17 @@
 import shlex
 from collections.abc import Sequence
 
-from paribus.model import Action, ControlGroup, LoadModule, MountOption, PutStatements, WriteFile
+from paribus.model import (
+    Action,
+    ControlGroup,
+    LoadModule,
+    MountOption,
+    PutStatements,
+    ReleaseDisk,
+    RunProgram,
+    SetByCommand,
+    WriteFile,
+)
 
 
 def commands(actions: Sequence[Action]) -> str:
@@ -24,6 +34,12 @@ def _line(action: Action) -> str:
             return " ".join(f"{statement};" for statement in action.statements)
         case ControlGroup():
             return shlex.join(["mkdir", "-p", action.path] if action.present else ["rmdir", action.path])
+        case SetByCommand():
+            return shlex.join(action.set)
+        case RunProgram():
+            return shlex.join(action.argv)
+        case ReleaseDisk():
+            return shlex.join(["wipefs", "--all", action.path])
         case LoadModule():
             load = shlex.join(["modprobe", action.module, f"{action.parameter}={action.value}"])
             return f"modprobe -r {shlex.quote(action.module)} && {load}"

@@ -9,8 +9,11 @@ from paribus.engine.protocol import Census, Sample
 from paribus.engine.run import Sampler, probe
 from paribus.errors import EngineError
 from paribus.hosts import fitness
+from paribus.hosts.storage.alignment import alignment
+from paribus.hosts.storage.mounts import mount_of
 from paribus.hosts.transport import described
-from paribus.knobs.journals import open_journals
+from paribus.knobs.journals import open_journals, undo_command
+from paribus.lab.machine import health
 from paribus.lab.machine.connection import Report, discard, site
 from paribus.lab.machine.inspection import folder_refusal
 from paribus.model import Condition, Fitness
@@ -47,7 +50,13 @@ def document(site: Site, path: str) -> DoctorDocument:
     idle_sample = fitness.IdleSample(
         busy_share, stolen_share, busiest_processes, probed.directory.free_bytes, probed.directory.total_bytes
     )
-    conditions = [*_own_conditions(site), *fitness.conditions(site.host, idle_sample)]
+    directory = probed.directory
+    conditions = [
+        *_own_conditions(site),
+        *fitness.conditions(site.host, idle_sample),
+        *alignment(site.host, directory.major_minor, mount_of(site.host, directory.path)),
+        *health.states(site, directory.major_minor),
+    ]
     for name, refused, fix in (
         ("io_uring", probed.io_uring, 'use engine = "sync"'),
         ("O_DIRECT", probed.direct, "name a path on a disk"),
@@ -72,7 +81,7 @@ def document(site: Site, path: str) -> DoctorDocument:
 def _own_conditions(site: Site) -> list[Condition]:
     """Whether an earlier experiment was cut off and left settings changed."""
     cut_off = [journal for journal in open_journals(site.host, site.engine) if journal.is_cut_off]
-    fix = "restore the machine: paribus undo"
+    fix = f"restore the machine: {undo_command(site.host.name)}"
     return [
         Condition(
             "settings", Fitness.UNFIT, f"experiment {journal.experiment} was cut off and left settings changed", fix

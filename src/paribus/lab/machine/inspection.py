@@ -10,20 +10,23 @@ from paribus.engine.run import probe
 from paribus.errors import HostError, PlanError
 from paribus.hosts import environment
 from paribus.hosts import facts as hosts_facts
-from paribus.hosts.devices import block_device
-from paribus.hosts.mounts import mount_of
-from paribus.hosts.transport import described
+from paribus.hosts.storage.devices import block_device
+from paribus.hosts.storage.mounts import mount_of
+from paribus.hosts.storage.stack import stack_of
+from paribus.hosts.transport import Host, described
 from paribus.knobs import discovery
 from paribus.lab.machine.connection import Report, discard, site
+from paribus.lab.machine.health import watching
 from paribus.lab.machine.load_host_inspection import inspect_load_host
+from paribus.lab.machine.own_knobs import with_own_rows
 from paribus.lab.machine.server_inspection import inspect_server
-from paribus.model import Facts, Location, Plan
+from paribus.model import Facts, Location, Plan, Stack
 from paribus.plan.check import check
 from paribus.plan.form.parse import Parsed
 from paribus.plan.load_host import separate_load
 from paribus.plan.needs import Needs, condition_subject
 from paribus.plan.needs import needs as needs_of
-from paribus.plan.schedule.comparisons import all_settings
+from paribus.plan.schedule.screened_alone import all_settings
 from paribus.plan.workloads import name_of
 from paribus.trial.target_session import Site
 from paribus.trial.tools.tool_check import refusals
@@ -39,7 +42,8 @@ def site_of(parsed: Parsed, report: Report = discard) -> Iterator[Site]:
         site(table.host, become=table.become, report=report, subject=condition_subject(parsed)) as connected,
     ):
         load = separate_load(parsed.table)
-        with _with_load_host(connected, (load.host, load.become) if load else None, report) as both:
+        with_knobs = dataclasses.replace(connected, catalogue=with_own_rows(connected.catalogue, parsed))
+        with _with_load_host(with_knobs, (load.host, load.become) if load else None, report) as both:
             yield both
 
 
@@ -54,7 +58,8 @@ def site_of_plan(plan: Plan, report: Report = discard, *, loads: bool = False) -
         site(target.address, become=target.become, report=report) as connected,
         _with_load_host(connected, (load.address, load.become) if load else None, report) as both,
     ):
-        yield both
+        rows = [knob for knob in plan.knobs if knob.command is not None]
+        yield dataclasses.replace(both, catalogue=both.catalogue.with_rows(rows))
 
 
 @contextlib.contextmanager
@@ -79,23 +84,33 @@ def fingerprint(site: Site, path: str, device: str | None) -> dict[str, str]:
     return hosts_facts.fingerprint(site.host) | filesystem | disk | hosts_facts.of_load_host(load_host)
 
 
+def _stack(host: Host, device: str) -> tuple[Stack | None, str]:
+    """The devices below `device`, or why there are none."""
+    try:
+        return stack_of(host, device), ""
+    except HostError as error:
+        return None, str(error)
+
+
 def inspect(site: Site, needs: Needs) -> Facts:
     """Read from the machine what a plan needs; a refusal is part of the facts. Changes nothing."""
     probed = probe(site.host, site.engine, needs.path)
-    path_device, device, device_refused = None, None, ""
-    try:
-        path_device = device = hosts_facts.whole_disk(site.host, probed.directory.major_minor)
-    except HostError as error:
-        device_refused = str(error)
+    of_path, device_refused = _stack(site.host, probed.directory.major_minor)
+    stack = of_path
     if needs.device:
-        try:
-            device, device_refused = hosts_facts.whole_disk(site.host, needs.device), ""
-        except HostError as error:
-            device, device_refused = None, str(error)
+        stack, device_refused = _stack(site.host, needs.device)
+    if needs.disks:
+        disks = [site.host.resolve(disk) for disk in needs.disks]
+        of_path = stack = Stack(top=disks[0], disks=tuple(disks))
+        device_refused = ""
+    device, *more_disks = stack.disks if stack else (None,)
+    top = stack.top if stack and stack.top not in stack.disks else None
     root = probed.uid == 0
     path_refused = folder_refusal(probed.directory)
     mount = mount_of(site.host, probed.directory.path).point
-    offers = discovery.offers(site.host, site.catalogue, needs.knob_keys, Location(device, mount), root=root)
+    arrays = stack.arrays if stack else ()
+    location = Location(device, mount, tuple(more_disks), top, arrays, is_layout=bool(needs.disks))
+    offers = discovery.offers(site.host, site.catalogue, needs.knob_keys, location, root=root)
     database, server_offers = inspect_server(site, needs, probed.directory.path, path_refused)
     load_host = inspect_load_host(site, needs, database) if site.load_host else None
     missing = frozenset(name for name in needs.programs if not hosts_facts.has_program(site.host, name))
@@ -111,7 +126,10 @@ def inspect(site: Site, needs: Needs) -> Facts:
         free_bytes=probed.directory.free_bytes,
         filesystem=probed.directory.filesystem,
         mount=mount,
-        path_device=path_device,
+        path_device=None if of_path is None else device if device in of_path.disks else of_path.disks[0],
+        more_disks=tuple(more_disks),
+        top=top,
+        arrays=arrays,
         device=device,
         device_refused=device_refused,
         io_uring_refused=probed.io_uring or "",
@@ -120,6 +138,7 @@ def inspect(site: Site, needs: Needs) -> Facts:
         offers=offers | server_offers,
         database=database,
         missing_programs=missing,
+        missing_modules=frozenset(name for name in needs.modules if not hosts_facts.has_module(site.host, name)),
         load_host=load_host,
         swap_bytes=hosts_facts.swap_bytes(site.host),
         block_devices={name: block_device(site.host, site.engine, name) for name in needs.named_devices},
@@ -146,4 +165,4 @@ def checked(site: Site, parsed: Parsed) -> tuple[Plan, Facts]:
             for name, error in refusals(site, plan, all_settings(plan)).items()
         ]:
             raise PlanError(parsed.name, refused)
-    return plan, facts
+        return watching(site, parsed, plan), facts

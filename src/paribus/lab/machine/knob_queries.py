@@ -2,19 +2,21 @@
 
 import os
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from paribus.databases import Instance, offer
 from paribus.databases.server import removed_variables
 from paribus.engine.find import binary
 from paribus.errors import HostError, UsageError
-from paribus.hosts.facts import whole_disk
 from paribus.hosts.local import LocalHost
-from paribus.hosts.mounts import mount_of
-from paribus.knobs.catalog import load
+from paribus.hosts.storage.mounts import mount_of
+from paribus.hosts.storage.stack import stack_of
+from paribus.knobs.catalog import is_above_disks
 from paribus.knobs.discovery import kernels_of
 from paribus.knobs.discovery import offer as offer_of_machine
 from paribus.knobs.recipe import DANGERS
+from paribus.lab.machine.own_knobs import catalogue_here
 from paribus.lab.machine.server_inspection import temporary_server
 from paribus.model import FAMILIES, Knob, Location, Value
 from paribus.registry import nearest
@@ -60,17 +62,17 @@ def look_up(name: str, kind: str, path: str) -> Knob:
 
 def catalogue() -> tuple[Knob, ...]:
     """Every knob of the catalogue, in its order."""
-    return tuple(load())
+    return tuple(catalogue_here())
 
 
 def find(name: str, kind: str, path: str) -> Knob:
     """The definition of a knob, from the catalogue or from a private server below `path`. Raises as `look_up`."""
-    return look_up(name, kind, path) if is_variable(name) else load().get(name)
+    return look_up(name, kind, path) if is_variable(name) else catalogue_here().get(name)
 
 
 @dataclass(frozen=True, slots=True)
 class KnobReading:
-    """The value of a knob on this machine, its disk and the values that the machine offers."""
+    """The value of a knob on this machine, its disks and the values that the machine offers."""
 
     knob: str
     device: str | None
@@ -80,13 +82,26 @@ class KnobReading:
 
 def read_here(name: str, device: str | None) -> KnobReading:
     """Read a knob on this machine, of a `device` or of the disk below the current folder. Raises HostError."""
-    host = LocalHost()
-    knob = load().get(name)
-    device_number = os.stat(".").st_dev  # noqa: PTH116  the number is wanted, not the file
-    disk = None
-    if any("{device}" in address for address in knob.addresses):
-        disk = whole_disk(host, device or f"{os.major(device_number)}:{os.minor(device_number)}")
-    offered = offer_of_machine(host, load(), name, Location(disk, mount_of(host, ".").point), root=True)
+    knobs = catalogue_here()
+    knob = knobs.get(name)
+    location = location_of([knob], device)
+    offered = offer_of_machine(LocalHost(), knobs, name, location, root=True)
     if offered.current is None:
         raise HostError(offered.refused, offered.todo)
-    return KnobReading(knob.name, disk, offered.current, tuple(offered.allowed))
+    disks = ", ".join(disk for disk in (location.device, *location.more_disks) if disk)
+    return KnobReading(knob.name, disks or None, offered.current, tuple(offered.allowed))
+
+
+def location_of(knobs: Sequence[Knob], device: str | None, *, needs_disk: bool = False) -> Location:
+    """What these knobs address on this machine: of disks, a `device` or what the file system of this folder lies on.
+
+    `needs_disk`: something else needs a disk too. Raises HostError where one is needed and there is none.
+    """
+    host, number = LocalHost(), os.stat(".").st_dev  # noqa: PTH116  the number is wanted, not the file
+    if not needs_disk and not any(
+        is_above_disks(knob) or "{device}" in address for knob in knobs for address in knob.addresses
+    ):
+        return Location(mount=mount_of(host, ".").point)
+    stack = stack_of(host, device or f"{os.major(number)}:{os.minor(number)}")
+    disk, *more_disks = stack.disks
+    return Location(disk, mount_of(host, ".").point, tuple(more_disks), stack.top, stack.arrays)

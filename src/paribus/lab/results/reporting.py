@@ -7,18 +7,24 @@ from pathlib import Path
 from sqlalchemy.engine import Engine as Store
 
 from paribus import workloads as _workloads  # noqa: F401  registers every kind, of which a plan asks
+from paribus.analysis.diagnostics.event_phases import arm_phases, compared_trials
+from paribus.analysis.diagnostics.health import timelines
 from paribus.analysis.diagnostics.preconditioning import preconditioned, preconditioning
+from paribus.analysis.diagnostics.recovery import recoveries
+from paribus.analysis.diagnostics.tpcc import tpcc_figures
 from paribus.analysis.paired.judge import Judgement
 from paribus.errors import StoreError, UsageError
 from paribus.experiment.evidence import ExperimentEvidence, analyse
 from paribus.experiment.evidence import evidence as read_evidence
 from paribus.experiment.time_series import Series, response_series
 from paribus.files import write_whole
-from paribus.findings import Preconditioned
+from paribus.findings import ArmPhases, HealthTimeline, Preconditioned
 from paribus.i18n import gettext
 from paribus.knobs import recipe
+from paribus.knobs.kinds import knob_kinds
 from paribus.lab.results import imported_reporting, series_worker
-from paribus.model import Claim, Experiment, ExperimentState, Plan, TrialState
+from paribus.model import LAYOUT, Claim, Experiment, ExperimentState, Knob, Plan, TrialState, Value
+from paribus.plan import layouts
 from paribus.plan.schedule.budget import cost_s
 from paribus.plan.schedule.comparisons import candidates
 from paribus.report.experiment_view import Recipe, ReportView, view
@@ -27,11 +33,12 @@ from paribus.report.render.document import ReportDocument, document
 from paribus.store import read
 
 _MOST_BREACHES = 20
+_TAG, _POINT = "data", "/mnt/data"  # of a layout that is advised: in its names, and where it is mounted
 
 
 def _recipes(plan: Plan) -> dict[str, Recipe]:
-    """Commands that set, check and persist each level of a knob, by `factor=level`."""
-    knobs = {knob.name: knob for knob in plan.knobs}
+    """Commands that set, check and persist each level of a knob, by `factor=level`; events have none."""
+    knobs = {knob.name: knob for knob in plan.knobs if knob_kinds.get(knob.kind).holder != "trial"}
     recipes = {}
     for comparison in candidates(plan):
         for arm in comparison.arms:
@@ -39,12 +46,21 @@ def _recipes(plan: Plan) -> dict[str, Recipe]:
                 (knobs[key], arm.settings[key]) for key in comparison.tested if key in knobs and key in arm.settings
             ]
             if settings:
+                lines = [_lines(plan, *setting) for setting in settings]
                 recipes[f"{comparison.factor}={arm.label}"] = Recipe(
-                    set=" && ".join(recipe.set_command(*setting) for setting in settings),
+                    set=" && ".join(set_line for set_line, _ in lines),
                     check=" && ".join(recipe.check_command(knob) for knob, _ in settings),
-                    last="\n".join(recipe.persist_command(*setting) for setting in settings),
+                    last="\n".join(lasting for _, lasting in lines),
                 )
     return recipes
+
+
+def _lines(plan: Plan, knob: Knob, value: Value) -> tuple[str, str]:
+    """The commands that make a setting, and those that make it last; a layout's depend on the disks of the plan."""
+    if knob.name != LAYOUT or not (commands := layouts.commands_of(plan, str(value), _TAG, _POINT)):
+        return recipe.set_command(knob, value), recipe.persist_command(knob, value)
+    lasting = layouts.lasting_lines(plan, str(value), _TAG, _POINT)
+    return " && \\\n".join([f"mkdir -p {_POINT}", *commands]), "\n".join(lasting)
 
 
 def read_and_judge(
@@ -70,6 +86,23 @@ def _preconditioned(store: Store, experiment: Experiment, evidence: ExperimentEv
     orders = [trial.order for trial in preconditioning(evidence.trials, evidence.summaries)]
     response_series = read.series(store, experiment.id, "throughput_per_s", orders) if orders else {}
     return preconditioned(evidence.trials, evidence.summaries, response_series, evidence.plan.workloads)
+
+
+def _health(store: Store, experiment: Experiment, evidence: ExperimentEvidence) -> tuple[HealthTimeline, ...]:
+    if not evidence.plan.health:
+        return ()
+    conditions = read.conditions(store, experiment.id)
+    return timelines(evidence.plan.health, evidence.trials, evidence.summaries, conditions)
+
+
+def _event_phases(store: Store, experiment: Experiment, evidence: ExperimentEvidence) -> tuple[ArmPhases, ...]:
+    """Phases of trials with events; none of a plan without events."""
+    if not evidence.plan.events:
+        return ()
+    orders = [trial.order for trial in compared_trials(evidence.trials)]
+    courses = read.series(store, experiment.id, "throughput_per_s", orders) if orders else {}
+    plan = evidence.plan
+    return arm_phases(evidence.trials, evidence.summaries, courses, plan.events, plan.protocol.confidence)
 
 
 def _notes(experiment: Experiment, judgement: Judgement) -> tuple[str, ...]:
@@ -119,8 +152,14 @@ def _report_input(
             *judgement.contrasts,
             *judgement.scalings,
             *judgement.bounds,
+            *judgement.selections,
+            *judgement.layouts,
             judgement.constancy,
             *_preconditioned(store, experiment, evidence),
+            *_event_phases(store, experiment, evidence),
+            *_health(store, experiment, evidence),
+            *recoveries(evidence.trials, evidence.summaries, evidence.plan.protocol.confidence),
+            *tpcc_figures(evidence.trials, evidence.summaries, evidence.plan.protocol.confidence),
             *(imported_reporting.findings(store, experiment, claims) if imported else ()),
         ),
         planned_s=None if imported else _planned_s(evidence),

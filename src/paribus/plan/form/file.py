@@ -13,8 +13,11 @@ from pydantic import (
     model_validator,
 )
 
+from paribus.knobs.catalog.health_rows import HealthRows
+from paribus.knobs.catalog.own_rows import OwnRows
 from paribus.model import RESPONSES
 from paribus.plan.database import DatabaseTable
+from paribus.plan.form.events import EventTable
 from paribus.plan.form.table import Duration, Level, PathText, StrictTable
 from paribus.registry import workload_kinds
 from paribus.units import parse_share, parse_size
@@ -43,7 +46,28 @@ Size = Annotated[
     WithJsonSchema({"type": ["string", "integer"], "examples": ["10GiB"]}),
 ]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f]+$")]
-ResponseName = Literal["throughput_per_s", "bytes_per_s", "queries_per_s", "response_p95_s", "response_p99_s"]
+ResponseName = Literal[
+    "throughput_per_s",
+    "bytes_per_s",
+    "queries_per_s",
+    "throughput_p05_per_s",
+    "new_orders_per_s",
+    "degraded_per_s",
+    "rebuilding_per_s",
+    "degraded_share",
+    "slow_per_s",
+    "slow_share",
+    "beside_job_share",
+    "job_s",
+    "rebuild_s",
+    "recovery_s",
+    "outage_s",
+    "longest_stall_s",
+    "seconds_below_half",
+    "fairness",
+    "response_p95_s",
+    "response_p99_s",
+]
 MOST_OUTSTANDING = 64  # of an open loop that sets no limit; 1,000/s of 64 ms each
 Responses = Annotated[
     list[str],
@@ -80,6 +104,9 @@ class TargetTable(StrictTable):
         description="block devices whose content a load may overwrite, each by its serial, its wwn, its name under "
         "/dev/disk/by-id, or a loop device's backing file",
     )
+    devices: list[PathText] = Field(
+        [], max_length=64, description="the disks that the setting layout is made of; each in may_destroy too"
+    )
     allow_live: bool = Field(False, description="variables of a running server that others use may be changed")
 
 
@@ -88,6 +115,16 @@ class LoadTable(StrictTable):
 
     host: HostAddress = Field(description="how it is reached: local, or ssh://[user@]host[:port]")
     become: bool = Field(False, description="over ssh: make the load there as root, by sudo without a question")
+
+
+class SandboxTable(StrictTable):
+    """The virtual machine that `paribus sandbox run` makes for the plan."""
+
+    disks: list[str] = Field([], description="as after --disk of paribus sandbox up")
+    cores: int = Field(2, ge=1, le=64, description="processors")
+    nodes: int = Field(1, ge=1, le=8, description="NUMA nodes")
+    memory: str = Field("1GiB", description="memory")
+    packages: list[str] = Field([], description="more programs that are installed there")
 
 
 class CombinationTable(StrictTable):
@@ -197,6 +234,17 @@ class ProtocolTable(StrictTable):
         description="change settings that take effect at once while the load continues, without a new load for each "
         "trial",
     )
+    segment: Duration | None = Field(
+        None,
+        description="toggle settings that take effect at once and leave nothing behind under one load (baseline, "
+        "other, other, baseline), and measure each for so long; default: 6s where throughput is judged and trial, "
+        "settle, rounds and wash_out are left out",
+    )
+    wash_out: bool | None = Field(
+        None,
+        description="let a trial that follows another setting run one trial longer before it is measured, so that "
+        "nothing of that setting is left, such as dirty pages; default: where settings may leave something behind",
+    )
     method: Literal["adaptive", "fixed", "open-ended"] = Field(
         "adaptive",
         description="adaptive: look after each round and stop what is decided; fixed: one look at the end; "
@@ -211,6 +259,9 @@ class ProtocolTable(StrictTable):
         le=64,
         description="trials of each application of a setting, such as a mount; default: 1, and where applying takes "
         "long as many as are worth it",
+    )
+    recovery: bool = Field(
+        False, description="kill the private server at the end of each trial, and measure how it starts again"
     )
     design: Literal["auto", "one-at-a-time", "screen"] = Field(
         "auto",
@@ -235,7 +286,10 @@ class PlanTable(StrictTable):
     question: str = Field("", description="what is to be found out, in words")
     target: TargetTable = TargetTable()
     load: LoadTable | None = None
+    sandbox: SandboxTable | None = None
     database: DatabaseTable | None = None
+    knob: OwnRows = Field({}, description="knobs of your own: programs that print and set a value")
+    health: HealthRows = Field({}, description="states of the machine that decide whether trials count")
     hold: dict[str, Level] = Field({}, description="settings held in every trial")
     factors: dict[str, Annotated[list[Level], Field(min_length=2, max_length=32)]] = Field(
         {}, description="knobs or workload parameters, each with its levels; the first is the baseline"
@@ -244,6 +298,9 @@ class PlanTable(StrictTable):
         {}, description="the workloads a factor is tried under; default: all it applies to"
     )
     combination: list[CombinationTable] = Field([])
+    event: list[EventTable] = Field(
+        [], max_length=16, description="what happens in every trial, such as a disk that fails"
+    )
     workload: list[Any] = Field(min_length=1)  # plan_form() replaces it with the registered kinds
     protocol: ProtocolTable = ProtocolTable()
     limits: LimitsTable = LimitsTable()

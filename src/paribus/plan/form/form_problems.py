@@ -9,7 +9,7 @@ from paribus.plan.form.file import plan_form
 from paribus.plan.form.key_paths import KeyPath, problem
 from paribus.registry import nearest, workload_kinds
 
-_ARRAYS_OF_TABLES: tuple[KeyPath, ...] = (("workload",), ("combination",))
+_ARRAYS_OF_TABLES: tuple[KeyPath, ...] = (("workload",), ("combination",), ("event",))
 _MISSING = {
     "name": 'write for example name = "ssd-scheduler"',
     "workload": 'add a [[workload]] with kind = "fileio"',
@@ -38,7 +38,7 @@ def form_problem(detail: ErrorDetails, document: dict[str, Any], lines: dict[Key
     key_path = tuple(detail["loc"])
     context = detail.get("ctx", {})
     kind = detail["type"]
-    message, hint = detail["msg"].replace("Input should be", "should be"), ""
+    message, hint = detail["msg"].replace("Input should be", "should be").replace("valid tuple", "list"), ""
     if kind == "extra_forbidden":
         candidates = _keys_at(key_path[:-1], document)
         message, hint = "unknown key", nearest(str(key_path[-1]), candidates) or f"known: {', '.join(candidates)}"
@@ -72,22 +72,18 @@ def form_problem(detail: ErrorDetails, document: dict[str, Any], lines: dict[Key
 
 def _keys_at(key_path: KeyPath, document: dict[str, Any]) -> list[str]:
     """Returns the keys that a table of the plan may have."""
-    fields = plan_form().model_fields
-    if not key_path:
-        return list(fields)
-    if key_path[0] == "workload":
+    definition = plan_form().model_json_schema()
+    definitions = definition["$defs"]
+    if key_path[:1] == ("workload",):
         table = document["workload"][key_path[1]]
         kind = table.get("kind") if table.get("kind") in workload_kinds else next(iter(workload_kinds))
-        definitions = plan_form().model_json_schema()["$defs"]
         definition = definitions[f"{str(kind).title()}Workload"]
-        for part in key_path[2:]:
-            definition = definition["properties"][part] if isinstance(part, str) else definition["items"]
-            definition = next(
-                (option for option in definition.get("anyOf", ()) if option.get("type") != "null"), definition
-            )
-            definition = definitions[definition["$ref"].rpartition("/")[2]] if "$ref" in definition else definition
-        return list(definition["properties"])
-    annotation = fields[str(key_path[0])].annotation
-    if key_path[0] == "combination":
-        return ["name", "settings"]
-    return list(getattr(annotation, "model_fields", {}))
+        key_path = key_path[2:]
+    for part in key_path:
+        of_table = definition.get("properties", {}).get(part) or definition.get("additionalProperties")
+        definition = (of_table if isinstance(part, str) else definition.get("items")) or {}
+        definition = next(
+            (option for option in definition.get("anyOf", ()) if option.get("type") != "null"), definition
+        )
+        definition = definitions[definition["$ref"].rpartition("/")[2]] if "$ref" in definition else definition
+    return list(definition.get("properties", ()))

@@ -157,6 +157,10 @@ def _merge(target: dict[str, Any], other: dict[str, Any]) -> None:
             target[key] = value
 
 
+_Location = tuple[int | str, ...]
+_UNUSABLE = "unusable"  # the type of a mistake that is not of the user
+
+
 def _validate(document: dict[str, Any], lines: dict[KeyPath, int]) -> tuple[PlanTable, list[Problem]]:
     """Returns the valid part of a document, and all problems.
 
@@ -165,20 +169,35 @@ def _validate(document: dict[str, Any], lines: dict[KeyPath, int]) -> tuple[Plan
     form = plan_form()
     remaining = copy.deepcopy(document)
     problems: dict[str, Problem] = {}
+    stood_in: set[_Location] = set()
     for _ in range(100):
         try:
             return form.model_validate(remaining), list(problems.values())
         except ValidationError as error:
             # Last elements first, so that the indexes of earlier elements stay valid.
             details = [located(detail) for detail in error.errors()]
-            for detail in sorted(details, key=lambda d: [str(part) for part in d["loc"]], reverse=True):
+            tables = {table["loc"]: table for detail in details if (table := _table_of(detail, stood_in)) is not detail}
+            mistakes = [*(detail for detail in details if detail["loc"] not in stood_in), *tables.values()]
+            for detail in sorted(mistakes, key=lambda d: [str(part) for part in d["loc"]], reverse=True):
+                if detail["type"] == _UNUSABLE:
+                    _cut(remaining, detail)
+                    continue
                 if len(problems) < _MOST_PROBLEMS:
                     described = form_problem(detail, document, lines)
                 else:
                     described = Problem("the file", f"has more problems than these {_MOST_PROBLEMS}")
                 problems.setdefault(str(described), described)
-                _cut(remaining, detail)
+                if _cut(remaining, detail):
+                    stood_in.add(detail["loc"])
     raise AssertionError("a plan that is cut down stays wrong")
+
+
+def _table_of(detail: ErrorDetails, stood_in: set[_Location]) -> ErrorDetails:
+    """Returns the mistake; of a value that stood in for one, the table that it is in."""
+    location = detail["loc"]
+    while location and location in stood_in:
+        location = location[:-1]
+    return detail if location == detail["loc"] else {**detail, "loc": location, "type": _UNUSABLE}
 
 
 _STATEMENTS = [{"sql": "SELECT 1"}]
@@ -195,12 +214,14 @@ _NEEDED = {
     "home": "/unnamed",
     "run": ["unnamed"],
     "throughput": "(?P<value>.)",
+    "at": "1s",
+    "do": "trim",
 }
 _STAND_IN = {**_NEEDED, "settings": {"": 0}}
 
 
-def _cut(remaining: dict[str, Any], detail: ErrorDetails) -> None:
-    """Removes the wrong part from the document, or inserts a valid value for a missing one."""
+def _cut(remaining: dict[str, Any], detail: ErrorDetails) -> bool:
+    """Removes the wrong part from the document, or inserts a value for a missing one, and returns whether it did so."""
     *path, last = detail["loc"] or ("",)
     if "arguments" in path:  # replaced, not removed: their number must stay the statement's number of parameters
         path, last = path[: path.index("arguments") + 1], detail["loc"][path.index("arguments") + 1]
@@ -209,14 +230,15 @@ def _cut(remaining: dict[str, Any], detail: ErrorDetails) -> None:
         try:
             container = container[part]
         except (KeyError, IndexError, TypeError):
-            return  # no key of the document, or removed already
+            return False  # no key of the document, or removed already
     if isinstance(container, dict):
-        needed = last in _NEEDED and detail["type"] != "extra_forbidden"
+        needed = last in _NEEDED and detail["type"] != "extra_forbidden" and container.get(last) != _NEEDED[last]
         if detail["type"] == "missing" or (needed and last in container):
             container[str(last)] = copy.deepcopy(_STAND_IN.get(str(last), "unnamed"))
-        elif last in container:
+            return True
+        if last in container:
             del container[str(last)]
-        else:
+        elif detail["type"] != _UNUSABLE:
             container.clear()
     elif isinstance(container, list) and isinstance(last, int) and last < len(container):
         if path[-1] == "arguments":
@@ -224,4 +246,5 @@ def _cut(remaining: dict[str, Any], detail: ErrorDetails) -> None:
         else:
             del container[last]
         if not container:
-            _cut(remaining, {**detail, "loc": tuple(path)})
+            return _cut(remaining, {**detail, "loc": tuple(path)})
+    return False

@@ -8,19 +8,31 @@ from paribus.units import parse_duration
 
 
 def _exact_value(value: Any) -> Any:
-    """Returns a plain TOML value unchanged; `true` stays a truth value and is no number. Raises ValueError."""
-    if not isinstance(value, bool | int | float | str):
-        raise ValueError("a level is a number, text, true or false")
+    """Returns a TOML value unchanged; `true` stays a truth value and is no number. Raises ValueError."""
+    if not isinstance(value, bool | int | float | str | dict):
+        raise ValueError("a level is a number, text, true or false, and of layout a table")
     return value
 
 
 Level = Annotated[
-    Any, BeforeValidator(_exact_value), WithJsonSchema({"type": ["string", "number", "integer", "boolean"]})
+    Any, BeforeValidator(_exact_value), WithJsonSchema({"type": ["string", "number", "integer", "boolean", "object"]})
 ]
 Duration = Annotated[
     float,
     BeforeValidator(parse_duration),
     WithJsonSchema({"type": ["string", "number"], "examples": ["60s", "4h"]}),
+]
+
+
+def _moment(written: object) -> float:
+    """Reads a duration, also none. Raises ValueError."""
+    return 0.0 if str(written) in ("0", "0.0", "0s") else parse_duration(written)
+
+
+Moment = Annotated[
+    float,
+    BeforeValidator(_moment),
+    WithJsonSchema({"type": ["string", "number"], "examples": ["0s", "60s"]}),
 ]
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=4000, pattern=r"^[^\x00-\x1f\x7f]+$")]
 

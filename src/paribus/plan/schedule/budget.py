@@ -11,13 +11,15 @@ from paribus.model import Plan, Purpose, Trial, TrialState, Workload
 from paribus.plan.schedule import settling
 from paribus.plan.schedule.comparisons import (
     Comparison,
-    all_comparisons,
+    adjusts_for_carry_over,
     candidates_at,
     comparisons,
     is_in_flight,
     measured,
     noise_comparisons,
+    washes_out,
 )
+from paribus.plan.schedule.screened_alone import all_comparisons, confirming, each_alone
 from paribus.stats.foldover import least_pairs, rows_for
 from paribus.stats.planner import MOST_PAIRS, pairs_for, pairs_planned, pairs_that_show_stalls
 from paribus.units import show_duration
@@ -27,11 +29,11 @@ _LEAST_PAIRS = 16
 OVERHEAD_S = 0.15  # start of the engine, write and read-back of settings; measured on a small virtual machine
 _COLD_START_S = 4.0  # stop and cold start of a private server, an estimate
 TOGGLE_OVERHEAD_S = 0.05  # write and read-back of settings under load, and storing the trial
-_MOST_NOISE_ROUNDS = 3
 _NOISE_SHARE = 0.2  # of the budget, for noise rounds and settle runs
 _SETTLE_SHARE = 0.1  # of the budget, for settle runs; part of the share above
 _SCREEN_SHARE = 0.5  # of the remaining budget, for a screen; the rest is for its confirmation
 _MOST_OPEN_ROUNDS = 200
+_WASHED_SHARE = 0.5  # of the pairs: orders are random, so that every other pair begins with the arm that ran last
 
 Noise = Mapping[str, float]
 
@@ -47,10 +49,15 @@ class Extent:
 def block_s(comparison: Comparison, plan: Plan) -> float:
     """Returns the seconds that one block of a comparison takes."""
     protocol, arms = plan.protocol, len(comparison.arms)
+    if comparison.toggled:
+        protocol, trials = protocol.in_segments(), comparison.trials_per_block
+        discarded = protocol.takeoff_s + (trials - 1) * protocol.toggle_s
+        return discarded + trials * (protocol.trial_s + TOGGLE_OVERHEAD_S) + OVERHEAD_S
+    wash_s = _WASHED_SHARE * protocol.trial_s if washes_out(comparison, plan) else 0.0
     if is_in_flight(comparison, plan):
         discarded = protocol.takeoff_s + (arms - 1) * protocol.toggle_s
-        return discarded + arms * (protocol.trial_s + TOGGLE_OVERHEAD_S) + OVERHEAD_S
-    return arms * (comparison.apply_s + comparison.sub_trials * _alone_s(plan, comparison.workload))
+        return wash_s + discarded + arms * (protocol.trial_s + TOGGLE_OVERHEAD_S) + OVERHEAD_S
+    return wash_s + arms * (comparison.apply_s + comparison.sub_trials * _alone_s(plan, comparison.workload))
 
 
 def round_s(plan: Plan) -> float:
@@ -74,22 +81,21 @@ def settle_runs_s(plan: Plan) -> float:
     return plan.protocol.settle_runs * (plan.protocol.settle_run_s + OVERHEAD_S)
 
 
-def with_settle_runs(plan: Plan, noise: Noise) -> Plan:
+def with_settle_runs(plan: Plan) -> Plan:
     """Returns the plan with settle runs, if it leaves the settle time open and the budget has room for them.
 
-    Settle runs get at most a tenth of the budget. A noise round, where the noise is unknown, and the fewest rounds
-    that can be judged must still fit.
+    Settle runs get at most a tenth of the budget. A noise round, where the length of trials is open, and the fewest
+    rounds that can be judged must still fit.
     """
     budget_s = plan.protocol.budget_s
-    room_s = _NOISE_SHARE * budget_s - (noise_round_s(plan) if _needs_noise_trials(plan, noise) else 0.0)
+    room_s = _NOISE_SHARE * budget_s - (noise_round_s(plan) if _needs_noise_trials(plan) else 0.0)
     extended = settling.with_runs(plan, min(room_s, _SETTLE_SHARE * budget_s), OVERHEAD_S)
     return extended if duration_s(extended, Extent(0, least_rounds(extended))) <= budget_s else plan
 
 
-def _needs_noise_trials(plan: Plan, noise: Noise) -> bool:
-    """Returns whether a workload's noise is unknown, or the length of trials in which a setting can act."""
-    is_length_open = plan.protocol.learns_trial_length and any(map(has_least, plan.requirements))
-    return is_length_open or any(comparison.workload.name not in noise for comparison in comparisons(plan))
+def _needs_noise_trials(plan: Plan) -> bool:
+    """Returns whether equal arms must show first how long trials are in which a setting can act."""
+    return plan.protocol.learns_trial_length and any(map(has_least, plan.requirements))
 
 
 def _round_s(chosen: Sequence[Comparison], plan: Plan) -> float:
@@ -106,8 +112,9 @@ def _alone_s(plan: Plan, workload: Workload) -> float:
 def extent(plan: Plan, noise: Noise) -> Extent:
     """Returns the rounds to carry out: as the plan says, else as many as the question needs and the budget holds.
 
-    `noise` is the standard deviation of a pair's log-ratio, by workload. If a workload has none, up to a fifth of the
-    budget goes to noise rounds first. Raises PlanError if the budget does not hold the fewest rounds to judge.
+    `noise` is the standard deviation of a pair's log-ratio, by workload. A workload that has none gets as many rounds
+    as may be worthwhile. If the length of trials is open, a noise round shows it, within a fifth of the budget.
+    Raises PlanError if the budget does not hold the fewest rounds to judge.
     """
     protocol = plan.protocol
     one_round_s = round_s(plan)
@@ -115,10 +122,9 @@ def extent(plan: Plan, noise: Noise) -> Extent:
         requested = Extent(0, protocol.rounds)
         _refuse_beyond_budget(plan, requested)
         return requested
-    noise_s = noise_round_s(plan) if _needs_noise_trials(plan, noise) else 0.0
+    noise_s = noise_round_s(plan) if _needs_noise_trials(plan) else 0.0
     settling_s = settle_runs_s(plan)
-    affordable = int((_NOISE_SHARE * protocol.budget_s - settling_s) // noise_s) if noise_s else 0
-    noise_rounds = min(_MOST_NOISE_ROUNDS, affordable)
+    noise_rounds = 1 if 0 < noise_s <= _NOISE_SHARE * protocol.budget_s - settling_s else 0
     remaining_s = protocol.budget_s - settling_s - noise_rounds * noise_s
     screen_share = _SCREEN_SHARE if any(comparison.screened for comparison in comparisons(plan)) else 1.0
     fewest = least_rounds(plan)
@@ -149,8 +155,21 @@ def _rounds_needed(plan: Plan, noise: Noise, chosen: Sequence[Comparison]) -> in
     for comparison in chosen:
         sd = noise.get(comparison.workload.name)
         margin = plan.protocol.margins[comparison.workload.response]
-        rounds.append(_rounds_of(comparison, MOST_PAIRS if sd is None else pairs_planned(margin, sd)))
+        rounds.append(_worthwhile_rounds(comparison, plan, MOST_PAIRS if sd is None else pairs_planned(margin, sd)))
     return max(rounds)
+
+
+def rounds_for_noise(comparison: Comparison, plan: Plan, pair_sd: float) -> int:
+    """Returns the most rounds of a comparison worth planning for this standard deviation of a pair."""
+    margin = plan.protocol.margins[comparison.workload.response]
+    return max(LEAST_ROUNDS, _worthwhile_rounds(comparison, plan, pairs_planned(margin, pair_sd)))
+
+
+def _worthwhile_rounds(comparison: Comparison, plan: Plan, pairs: int) -> int:
+    """Returns the rounds that show what `pairs` pairs show if no carry-over is estimated."""
+    if adjusts_for_carry_over(comparison, plan):
+        pairs = math.ceil(pairs * (1 + 1 / len(comparison.arms)))  # the covariate adds that to the variance: simulated
+    return _rounds_of(comparison, pairs)
 
 
 def _rounds_of(comparison: Comparison, pairs: int) -> int:
@@ -171,15 +190,33 @@ def confirmed_within(
     `survivors` are factors and workloads, the clearest first. As many as can be judged are confirmed, in as many rounds
     as are worth it. Lost trials that were rerun are not charged, so that an interrupted experiment plans the same.
     """
-    charged = [trial for trial in earlier if trial.state not in (TrialState.SPARED, TrialState.SUPERSEDED)]
-    remaining_s = plan.protocol.budget_s - cost_s(plan, charged)
+    remaining_s = _remaining_s(plan, earlier)
     for count in range(len(survivors), 0, -1):
-        confirmations = candidates_at(plan, survivors[:count])
+        confirmations = confirming(plan, survivors[:count])
         affordable = int(remaining_s // _round_s(confirmations, plan))
         rounds = min(plan.protocol.rounds or _rounds_needed(plan, noise, confirmations), affordable)
         if rounds >= LEAST_ROUNDS:
             return survivors[:count], rounds
     return (), 0
+
+
+def alone_within(
+    plan: Plan, keys: Sequence[tuple[str, str]], earlier: Sequence[Trial]
+) -> tuple[Sequence[tuple[str, str]], int]:
+    """Returns the leading factors and workloads that the budget can try alone, and the rounds of the fewest pairs."""
+    remaining_s = _remaining_s(plan, earlier)
+    for count in range(len(keys), 0, -1):
+        compared = each_alone(plan, keys[:count])
+        rounds = max((_rounds_of(comparison, _LEAST_PAIRS) for comparison in compared), default=0)
+        if rounds and rounds * _round_s(compared, plan) <= remaining_s:
+            return keys[:count], rounds
+    return (), 0
+
+
+def _remaining_s(plan: Plan, earlier: Sequence[Trial]) -> float:
+    """Returns the seconds of the budget that no trial uses."""
+    charged = [trial for trial in earlier if trial.state not in (TrialState.SPARED, TrialState.SUPERSEDED)]
+    return plan.protocol.budget_s - cost_s(plan, charged)
 
 
 def confirming_s(plan: Plan) -> float:
@@ -212,8 +249,7 @@ def cost_s(plan: Plan, trials: Sequence[Trial]) -> float:
 def _cost_s(plan: Plan, trials: Sequence[Trial]) -> float:
     """Returns the planned seconds of trials of the same length."""
     trial_cost_s = {
-        comparison.key: block_s(comparison, plan) / len(comparison.arms) / comparison.sub_trials
-        for comparison in all_comparisons(plan)
+        comparison.key: block_s(comparison, plan) / comparison.trials_per_block for comparison in all_comparisons(plan)
     }
     settle_s = sum(trial.purpose is Purpose.CALIBRATE for trial in trials) * (plan.protocol.settle_run_s + OVERHEAD_S)
     others = [trial for trial in trials if trial.purpose not in (Purpose.CALIBRATE, Purpose.PRECONDITION)]
@@ -229,7 +265,8 @@ def time_for(plan: Plan, noise: Noise, workload: str) -> float | None:
     under_workload = [comparison for comparison in comparisons(plan) if comparison.workload.name == workload]
     margin = plan.protocol.margins[under_workload[0].workload.response]
     pairs = max(pairs_for(margin, sd), pairs_that_show_stalls(margin))
-    return max(LEAST_ROUNDS, *(_rounds_of(comparison, pairs) for comparison in under_workload)) * round_s(plan)
+    rounds = [_worthwhile_rounds(comparison, plan, pairs) for comparison in under_workload]
+    return max(LEAST_ROUNDS, *rounds) * round_s(plan)
 
 
 def _refuse_beyond_budget(plan: Plan, planned: Extent) -> None:

@@ -6,12 +6,12 @@ drawn anew for each block.
 
 import dataclasses
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from paribus.model import Factor, Plan, Purpose, Settings, Workload
+from paribus.model import LAYOUT, RATES, Factor, Plan, Purpose, Settings, Workload
 from paribus.plan.schedule.rounds import SPLIT_BLOCKS_PER_ROUND, blocks_per_look, pairs_per_round
 from paribus.registry import data_of, workload_kinds
 from paribus.stats.foldover import least_pairs, rows_for
@@ -19,6 +19,8 @@ from paribus.stats.planner import sub_trials
 
 NOISE_FLOOR, PLACEBO, SCREEN = "noise floor", "placebo", "screen"
 _ARMS_PER_PLACEBO = 4
+TRIALS_TOGGLED = 2
+"""Trials of each arm in a block whose settings are toggled: baseline, other, other, baseline."""
 _LEAST_SCREENED = {"auto": 4, "screen": 2}  # fewest factors of a screen, by `design`
 _BETWEEN_SD, _WITHIN_SD = (
     0.01,
@@ -42,7 +44,8 @@ class Comparison:
     """The arms of one factor, or of the combinations, under one workload; the first arm is the baseline.
 
     `tested` are the keys of the settings that vary, `screened` the factors of a screen. Each application of an arm
-    takes `apply_s` seconds and holds for `sub_trials` trials.
+    takes `apply_s` seconds and holds for `sub_trials` trials. Settings that are `toggled` are applied several times in
+    a block, under one load, with a short trial each.
     """
 
     factor: str
@@ -53,6 +56,7 @@ class Comparison:
     sub_trials: int = 1
     apply_s: float = 0.0
     purpose: Purpose = Purpose.COMPARE
+    toggled: bool = False
 
     @property
     def key(self) -> tuple[str, str]:
@@ -70,6 +74,11 @@ class Comparison:
         if self.screened:
             return rows_for(len(self.screened))
         return self.blocks_per_round if self.sub_trials > 1 else blocks_per_look(len(self.workload.levels))
+
+    @property
+    def trials_per_block(self) -> int:
+        """Trials of a block; of toggled settings each arm has two, in mirrored order."""
+        return len(self.arms) * (TRIALS_TOGGLED if self.toggled else self.sub_trials)
 
     @property
     def settings(self) -> tuple[Settings, ...]:
@@ -90,8 +99,9 @@ def comparisons(plan: Plan) -> list[Comparison]:
     for workload in plan.workloads:
         if factors := screens[workload.name]:
             keys = tuple(factor.key for factor in factors)
-            apply_s = _apply_s(keys, plan)
-            chosen.append(Comparison(SCREEN, workload, arms, keys, factors, apply_s=apply_s, purpose=Purpose.SCREEN))
+            apply_s = application_s(keys, plan)
+            together = Comparison(SCREEN, workload, arms, keys, factors, apply_s=apply_s, purpose=Purpose.SCREEN)
+            chosen.append(dataclasses.replace(together, toggled=is_toggled(together, plan)))
     return chosen
 
 
@@ -102,7 +112,8 @@ def _placebos(single: Sequence[Comparison], plan: Plan) -> list[Comparison]:
         under_workload = [comparison for comparison in single if comparison.workload == workload]
         for number in range(sum(len(comparison.arms) - 1 for comparison in under_workload) // _ARMS_PER_PLACEBO):
             comparison = _equal_arms(f"{PLACEBO} {number + 1}", workload, under_workload, plan)
-            placebos.append(dataclasses.replace(comparison, purpose=Purpose.PLACEBO))
+            toggled = all(other.toggled for other in under_workload)
+            placebos.append(dataclasses.replace(comparison, purpose=Purpose.PLACEBO, toggled=toggled))
     return placebos
 
 
@@ -110,7 +121,7 @@ def _equal_arms(name: str, workload: Workload, compared: Sequence[Comparison], p
     """Returns the baseline against itself; it sets what `compared` sets, except what is costly to apply."""
     tested = tuple(sorted({key for comparison in compared if comparison.sub_trials == 1 for key in comparison.tested}))
     arms = (PlannedArm("baseline", plan.baseline), PlannedArm("baseline again", plan.baseline))
-    return Comparison(name, workload, arms, tested, apply_s=_apply_s(tested, plan))
+    return Comparison(name, workload, arms, tested, apply_s=application_s(tested, plan))
 
 
 def screened(plan: Plan, workload: Workload) -> tuple[Factor, ...]:
@@ -153,18 +164,6 @@ def candidates_at(plan: Plan, keys: Collection[tuple[str, str]]) -> list[Compari
     return [comparison for comparison in candidates(plan) if comparison.key in keys]
 
 
-def all_comparisons(plan: Plan) -> list[Comparison]:
-    """Returns everything that may have trials: first comparisons, confirmations and noise comparisons."""
-    return [*candidates(plan), *comparisons(plan), *noise_comparisons(plan)]
-
-
-def all_settings(plan: Plan) -> Iterator[tuple[Workload, Settings]]:
-    """Yields each workload with each of the settings that may have trials."""
-    yield from ((workload, plan.baseline) for workload in measured(plan))
-    for comparison in all_comparisons(plan):
-        yield from ((comparison.workload, settings) for settings in comparison.settings)
-
-
 def candidates(plan: Plan) -> list[Comparison]:
     """Returns each factor of a plan, and its combinations, as a comparison of its own under each workload."""
     chosen = []
@@ -191,18 +190,22 @@ def _comparison(
     factor: str, workload: Workload, arms: tuple[PlannedArm, ...], tested: tuple[str, ...], plan: Plan
 ) -> Comparison:
     """Returns a comparison with as many trials per application as pay off, at most two passes over the load levels."""
-    protocol, apply_s = plan.protocol, _apply_s(tested, plan)
+    protocol, apply_s = plan.protocol, application_s(tested, plan)
     comparison = Comparison(factor, workload, arms, tested, apply_s=apply_s)
     if is_in_flight(comparison, plan):
-        return comparison
+        return dataclasses.replace(comparison, toggled=is_toggled(comparison, plan))
     usual_settle_s = min(protocol.trial_s / 2, 30.0)  # not the calibrated time, which would change the schedule later
     worthwhile = sub_trials(apply_s, protocol.trial_s, usual_settle_s, _BETWEEN_SD, _WITHIN_SD) if apply_s else 1
     limit = 2 * len(workload.levels)
     return dataclasses.replace(comparison, sub_trials=min(protocol.sub_trials or worthwhile, limit))
 
 
-def _apply_s(tested: Iterable[str], plan: Plan) -> float:
-    """Returns the seconds that an application of these settings takes: measured here before, else the usual value."""
+def application_s(tested: Iterable[str], plan: Plan) -> float:
+    """Returns the seconds that an application of these settings takes: measured here before, else the usual value.
+
+    Events damage the layout, so that every application builds it; a program beside the load does not.
+    """
+    tested = {*tested, LAYOUT} if any(event.action != "run" for event in plan.events) else tested
     usual = {knob.name: _USUAL_APPLY_S.get(knob.takes_effect, 0.0) for knob in plan.knobs}
     return sum(plan.protocol.apply_s.get(key, usual.get(key, 0.0)) for key in tested)
 
@@ -216,6 +219,32 @@ def is_in_flight(comparison: Comparison, plan: Plan) -> bool:
         return False
     live = {knob.name for knob in plan.knobs if knob.takes_effect == "live"}
     return plan.protocol.in_flight and comparison.workload.cache == "warm" and live.issuperset(comparison.tested)
+
+
+def is_toggled(comparison: Comparison, plan: Plan) -> bool:
+    """Returns whether settings change back and forth under one load: they act at once and leave nothing behind.
+
+    Percentiles need many operations or seconds, so that they have long trials unless the plan says otherwise.
+    """
+    protocol = plan.protocol
+    lasting = {comparison.factor, *comparison.tested}.intersection(protocol.washed_out)
+    if protocol.segment_s is None or lasting or not is_in_flight(comparison, plan):
+        return False
+    return protocol.segment_chosen or set(comparison.workload.responses) <= set(RATES)
+
+
+def washes_out(comparison: Comparison, plan: Plan) -> bool:
+    """Returns whether a trial of a comparison first runs one trial longer where its own arm did not run before it."""
+    return len(comparison.arms) == 2 and _may_carry_over(comparison, plan)
+
+
+def adjusts_for_carry_over(comparison: Comparison, plan: Plan) -> bool:
+    """Returns whether the judging adjusts for carry-over: almost every trial of more than two arms would run longer."""
+    return len(comparison.arms) > 2 and _may_carry_over(comparison, plan)
+
+
+def _may_carry_over(comparison: Comparison, plan: Plan) -> bool:
+    return comparison.sub_trials == 1 and comparison.factor in plan.protocol.washed_out
 
 
 def noise_comparisons(plan: Plan) -> list[Comparison]:

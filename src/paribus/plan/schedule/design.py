@@ -3,7 +3,8 @@
 A comparison is a factor (or the combinations) under one workload. Its arms, baseline first, are tried back to back in
 a block. A round is the least even number of passes over the load levels that makes eight blocks. A workload that is
 only measured has one block of one trial per round and load level. In a screen a block is a setting of many factors and
-its mirror image. If applying is costly, each arm of a block has several trials (split-plot).
+its mirror image. If applying is costly, each arm of a block has several trials (split-plot). If settings are toggled,
+each has two, the second ones in mirrored order.
 The same plan and seed give the same schedule on any machine.
 """
 
@@ -17,8 +18,9 @@ from collections.abc import Collection, Iterator, Sequence
 from paribus.model import Plan, Purpose, Settings, Trial, Workload
 from paribus.plan import precondition
 from paribus.plan.schedule import settling
-from paribus.plan.schedule.comparisons import Comparison, candidates_at, comparisons, measured, noise_comparisons
+from paribus.plan.schedule.comparisons import Comparison, comparisons, measured, noise_comparisons
 from paribus.plan.schedule.rounds import SPLIT_BLOCKS_PER_ROUND, passes_per_round
+from paribus.plan.schedule.screened_alone import confirming, each_alone
 from paribus.stats.foldover import replicate
 from paribus.units import LoadLevel
 
@@ -117,16 +119,31 @@ def confirmation(
 ) -> tuple[Trial, ...]:
     """Returns the trials that confirm the result of a screen, numbered after those of `earlier`.
 
-    Each survivor (factor and workload) has one comparison, in another random order than before.
+    The run order of the survivors (factor and workload) is another one than before.
     """
-    chosen = [dataclasses.replace(comparison, purpose=Purpose.CONFIRM) for comparison in candidates_at(plan, survivors)]
-    compared_blocks = [_compared(comparison, plan, rounds) for comparison in chosen]
-    ordered = _in_rounds(compared_blocks, rounds, random.Random(f"{plan.protocol.seed}/rounds/confirm"))
+    return _after_screen(confirming(plan, survivors), plan, rounds, earlier)
+
+
+def trials_alone(
+    plan: Plan, keys: Collection[tuple[str, str]], rounds: int, earlier: Sequence[Trial]
+) -> tuple[Trial, ...]:
+    """Returns the trials that try factors alone under workloads (`keys`), numbered after those of `earlier`."""
+    return _after_screen(each_alone(plan, keys), plan, rounds, earlier)
+
+
+def _after_screen(
+    compared: Sequence[Comparison], plan: Plan, rounds: int, earlier: Sequence[Trial]
+) -> tuple[Trial, ...]:
+    """Returns the trials of comparisons of one purpose that follow a screen."""
+    compared_blocks = [_compared(comparison, plan, rounds) for comparison in compared]
+    rng = random.Random(f"{plan.protocol.seed}/rounds/{compared[0].purpose}")
+    ordered = _in_rounds(compared_blocks, rounds, rng)
     last_round = max(trial.round for trial in earlier)
     renumbered = [[dataclasses.replace(trial, round=last_round + trial.round) for trial in block] for block in ordered]
     return tuple(_numbered(renumbered, earlier[0].experiment, earlier))
 
 
+_OF_SCHEDULE = ("order", "round", "block", "position", "factor", "arm", "purpose", "settings", "workload", "load")
 _Block = list[Trial]  # the experiment, order and block numbers are not set yet
 
 
@@ -159,6 +176,8 @@ def _compared(comparison: Comparison, plan: Plan, rounds: int) -> list[_Block]:
     levels, arms, size = comparison.workload.levels, len(comparison.arms), comparison.sub_trials
     single_blocks = ((number, (load,), order) for number, load, order in blocks(levels, arms, rounds, rng))
     drawn = plots(levels, arms, rounds, size, rng) if size > 1 else single_blocks
+    if comparison.toggled:
+        drawn = ((number, loads, order + order[::-1]) for number, loads, order in drawn)
     return [
         [
             Trial(
@@ -225,6 +244,6 @@ def _measured(workloads: Sequence[Workload], plan: Plan, rounds: int) -> list[_B
 
 
 def schedule_hash(trials: Sequence[Trial]) -> str:
-    """Returns a digest of the schedule that does not depend on the experiment's id."""
-    rows = [dataclasses.asdict(trial) | {"experiment": ""} for trial in trials]
-    return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()
+    """Returns a digest of the order of trials, whatever the experiment's id, and whatever became of them."""
+    rows = [[getattr(trial, name) for name in _OF_SCHEDULE] for trial in trials if trial.attempt == 1]
+    return hashlib.sha256(json.dumps(rows, sort_keys=True, default=str).encode()).hexdigest()

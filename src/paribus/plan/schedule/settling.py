@@ -47,8 +47,15 @@ def with_settle(plan: Plan, settle_s: float, toggle_s: float) -> Plan:
 
 
 def trials(plan: Plan, most: int | None) -> Iterator[Trial]:
-    """Yields the settle runs, the most important first, without numbers; tools do not report how a load settles."""
-    compared = [comparison for comparison in candidates(plan) if not workload_kinds.get(comparison.workload.kind).tool]
+    """Yields the settle runs, the most important first, without numbers.
+
+    Tools do not report how a load settles, and what is toggled needs no time to.
+    """
+    compared = [
+        comparison
+        for comparison in candidates(plan)
+        if not comparison.toggled and not workload_kinds.get(comparison.workload.kind).tool
+    ]
     workloads = {comparison.workload.name: comparison.workload for comparison in compared}.values()
     baselines = [(workload, "", "", plan.baseline) for workload in workloads]
     arms = [

@@ -196,7 +196,7 @@ def _parts(blocks: Sequence[Block]) -> list[str]:
 def _rows(table: WordTable) -> list[str]:
     if not table.rows:
         return []
-    rows = [[plain(cell) for cell in row] for row in table.rows]
+    rows = [[plain(str(cell)) for cell in row] for row in table.rows]
     return as_table([plain(name) for name in table.head], table.figures, rows)
 
 

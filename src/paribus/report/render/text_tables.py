@@ -4,7 +4,6 @@ In: parts of a view. Out: rich tables and texts. Names are not trusted: they are
 markup or as control sequences.
 """
 
-import itertools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -62,7 +61,7 @@ def new_table(title: str = "") -> "Table":
 
 
 def verdict_table(view: ReportView, width: int) -> Iterator["RenderableType"]:
-    """All verdicts within so many columns: under each factor and workload a line per change.
+    """All verdicts within so many columns: under each factor, workload and response a line per change.
 
     The name of a factor is a line of its own, so that no column tears it.
     """
@@ -71,10 +70,17 @@ def verdict_table(view: ReportView, width: int) -> Iterator["RenderableType"]:
     rows = [(answer, _verdict_cells(answer, judged.get(id(answer)))) for answer in view.answers]
     widths = _verdict_widths([head, *(cells for _, cells in rows)], width)
     yield _verdict_rows(widths, head, [])
-    several = len({answer.workload for answer in view.answers}) > 1
-    for (factor, workload), group in itertools.groupby(rows, key=lambda row: (row[0].factor, row[0].workload)):
+    workloads, responses = ({answer.workload for answer in view.answers}, {answer.response for answer in view.answers})
+    groups: dict[tuple[str, str, str], list[tuple[Answer, tuple[str, ...]]]] = {}
+    for answer, cells in rows:
+        groups.setdefault((answer.factor, answer.workload, answer.response), []).append((answer, cells))
+    for (factor, workload, response), group in groups.items():
         heading = plain(factor, "bold")
-        yield heading.append_text(plain(gettext(" under {workload}", workload=workload), "dim")) if several else heading
+        if len(responses) > 1 and response:
+            heading.append_text(plain(f" {response}", "dim"))
+        if len(workloads) > 1:
+            heading.append_text(plain(gettext(" under {workload}", workload=workload), "dim"))
+        yield heading
         yield _verdict_rows(widths, (), [(cells, STYLES.get(answer.decided, "")) for answer, cells in group])
 
 
@@ -164,7 +170,8 @@ def _short(title: str) -> str:
 def word_table(words: WordTable, width: int) -> "Table":
     """A table within so many columns: where it is too wide, text is wrapped first, and no number is torn apart."""
     table = new_table()
-    columns = list(zip(words.head, *words.rows, strict=True))
+    rows = [tuple(map(str, row)) for row in words.rows]
+    columns = list(zip(words.head, *rows, strict=True))
     whole = [max(map(len, cells)) for cells in columns]
     narrowest = [max((len(word) for cell in cells for word in cell.split()), default=1) for cells in columns]
     wrapped = [
@@ -174,7 +181,7 @@ def word_table(words: WordTable, width: int) -> "Table":
     for cells, widest, word, figures in zip(columns, whole, narrowest, words.figures, strict=True):
         column_width = (max(word, min(widest, _FIGURE)) if tight else widest) if figures else None
         table.add_column(plain(cells[0]), justify="right" if figures else "left", overflow="fold", width=column_width)
-    for row in words.rows:
+    for row in rows:
         table.add_row(*map(plain, row))
     return table
 

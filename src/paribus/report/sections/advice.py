@@ -1,12 +1,15 @@
 """From verdicts to what to do: set, keep, choose or wait, one advice per factor.
 
-In: the rows of the verdict table, the answers that are missing, recipes by `factor=arm`. Called by the view.
+In: the rows of the verdict table, the answers that are missing, recipes by `factor=arm`, and which levels are best.
+Called by the view.
 Nothing is recommended that a workload of the same experiment speaks against.
 """
 
 from collections.abc import Mapping, Sequence
 
+from paribus.findings import SelectedLevel, Selection
 from paribus.i18n import N_, gettext
+from paribus.model import Verdict
 from paribus.report.sections.verdicts import NONE, NOT_POSSIBLE
 from paribus.report.view.view_models import Advice, Answer, Judged, Recipe
 
@@ -22,8 +25,17 @@ def _gain(rows: Sequence[Judged]) -> float:
     return min(min(abs(r.low), abs(r.high)) for r in rows if r.answer.verdict == "better")
 
 
-def _set(factor: str, arms: Mapping[str, list[Judged]], recipes: Mapping[str, Recipe]) -> Advice:
-    by_gain = sorted(arms, key=lambda name: -_gain(arms[name]))
+def _set(
+    factor: str, arms: Mapping[str, list[Judged]], recipes: Mapping[str, Recipe], selections: Sequence[Selection]
+) -> Advice:
+    levels = {level.arm: level for selection in selections for level in selection.levels}
+    behind = {
+        level.arm
+        for selection in selections
+        for level in selection.levels
+        if level.verdict is Verdict.WORSE and level.behind in arms
+    }
+    by_gain = sorted(arms, key=lambda name: (name in behind, _loss(levels.get(name)), -_gain(arms[name])))
     suspect = [
         name for name in by_gain if any(r.answer.verdict == "better" and not r.answer.decided for r in arms[name])
     ]
@@ -37,8 +49,16 @@ def _set(factor: str, arms: Mapping[str, list[Judged]], recipes: Mapping[str, Re
     text = gettext(pattern, arm=arm, baseline=rows[0].answer.baseline, workloads=_under(rows, "better"))
     if undecided := _under(rows, "undecided"):
         text += gettext("; undecided under {workloads}", workloads=undecided)
-    if alternatives:
-        text += gettext("; also better, but not compared with {arm}: {others}", arm=arm, others=", ".join(alternatives))
+    as_good = [name for name in alternatives if name in levels and levels[name].verdict is Verdict.EQUIVALENT]
+    if as_good and arm not in behind:
+        text += gettext("; {others}, as good: equivalent to the best", others=gettext(" and ").join(as_good))
+    if others := [name for name in alternatives if name in behind]:
+        text += gettext("; better too, but behind the best: {others}", others=", ".join(others))
+    if others := [name for name in alternatives if name not in behind and name not in as_good]:
+        undecided_text = N_("; also better, and undecided against {arm}: {others}")
+        uncompared_text = N_("; also better, but not compared with {arm}: {others}")
+        pattern = undecided_text if levels else uncompared_text
+        text += gettext(pattern, arm=arm, others=", ".join(others))
     if suspect:
         pattern = N_("; {others} seems better too, but the verdict is suspect")
         text += gettext(pattern, others=", ".join(suspect))
@@ -51,7 +71,17 @@ def _mixed(arm: str, rows: Sequence[Judged]) -> str:
     return f"{arm} " + gettext(", ").join(verdicts)
 
 
-def _factor(factor: str, rows: Sequence[Judged], missing: Sequence[Answer], recipes: Mapping[str, Recipe]) -> Advice:
+def _loss(level: SelectedLevel | None) -> float:
+    return level.loss.value if level is not None and level.loss is not None else 0.0
+
+
+def _factor(
+    factor: str,
+    rows: Sequence[Judged],
+    missing: Sequence[Answer],
+    recipes: Mapping[str, Recipe],
+    selections: Sequence[Selection],
+) -> Advice:
     arms: dict[str, list[Judged]] = {}
     for row in rows:
         arms.setdefault(row.answer.arm, []).append(row)
@@ -63,7 +93,7 @@ def _factor(factor: str, rows: Sequence[Judged], missing: Sequence[Answer], reci
         if "better" in arm_verdicts and not arm_verdicts & against
     }
     if clear:
-        return _set(factor, clear, recipes)
+        return _set(factor, clear, recipes, selections)
     mixed = [arm for arm, arm_verdicts in verdicts.items() if arm_verdicts & {"better", "depends on load"}]
     if mixed:
         text = gettext("; ").join(_mixed(arm, arms[arm]) for arm in mixed)
@@ -87,11 +117,19 @@ def _factor(factor: str, rows: Sequence[Judged], missing: Sequence[Answer], reci
         gettext("{arm} is {verdicts}", arm=arm, verdicts=text) for arm, text in verdict_texts.items()
     )
     text = gettext("keep {baseline}: {found}", baseline=baseline, found=summary)
+    if averaged := list(dict.fromkeys(row.answer.arm for row in rows if row.is_average)):
+        pattern = N_("; {arms} was tried with other settings changed too, not alone: design = {design} does that")
+        text += gettext(pattern, arms=gettext(", ").join(averaged), design='"one-at-a-time"')
     recipe = recipes.get(f"{factor}={baseline}")
     return Advice(factor=factor, kind="keep", text=text, recipe=recipe, arm=baseline)
 
 
-def advice(rows: Sequence[Judged], missing: Sequence[Answer], recipes: Mapping[str, Recipe]) -> tuple[Advice, ...]:
+def advice(
+    rows: Sequence[Judged],
+    missing: Sequence[Answer],
+    recipes: Mapping[str, Recipe],
+    selections: Sequence[Selection] = (),
+) -> tuple[Advice, ...]:
     """What to do about every factor, in the order in which the rows and then the missing name them."""
     factors = dict.fromkeys([*(row.answer.factor for row in rows), *(answer.factor for answer in missing)])
     return tuple(
@@ -100,6 +138,7 @@ def advice(rows: Sequence[Judged], missing: Sequence[Answer], recipes: Mapping[s
             [row for row in rows if row.answer.factor == factor],
             [answer for answer in missing if answer.factor == factor],
             recipes,
+            [selection for selection in selections if selection.factor == factor],
         )
         for factor in factors
     )

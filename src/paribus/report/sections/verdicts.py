@@ -29,11 +29,10 @@ OPEN = (WORDS[Verdict.UNDECIDED], NONE)
 _TAGS = {
     Tag.MATERIAL: N_("by more than the margin"),
     Tag.NEGLIGIBLE: N_("detectable but negligible"),
+    Tag.AVERAGE: N_("on average"),
     Tag.STALLS: N_("with stalls"),
     Tag.SUSPECT: N_("suspect"),
 }
-
-_ALONE = (Purpose.COMPARE, Purpose.CONFIRM)
 
 Anchors = Mapping[tuple[str, str], str]
 
@@ -133,6 +132,7 @@ def _judged(effect: Effect, effects: Sequence[Effect], anchors: Anchors) -> Judg
         margin_low=numbers.percent_of(-effect.margin),
         margin_high=numbers.percent_of(effect.margin),
         verdict=verdict_text(effect),
+        is_average=Tag.AVERAGE in effect.tags,
         pairs=effect.pairs,
         confidence=f"{confidence * 100:.3g} %",
         reasons=effect.reasons,
@@ -195,7 +195,7 @@ def why_unusable(trials: Iterable[Trial]) -> str:
 
 def comparing(trials: Sequence[Trial], effects: Sequence[Effect]) -> list[Trial]:
     """The trials that answer a question of the plan: of factors tried alone, and of a screen that shows nothing yet."""
-    alone = [trial for trial in trials if trial.purpose in _ALONE]
+    alone = [trial for trial in trials if trial.purpose in (Purpose.COMPARE, Purpose.CONFIRM)]
     compared_alone = {(trial.factor, trial.workload) for trial in alone}
     judged_workloads = {effect.workload for effect in effects if (effect.factor, effect.workload) not in compared_alone}
     return alone + [t for t in trials if t.purpose is Purpose.SCREEN and t.workload not in judged_workloads]

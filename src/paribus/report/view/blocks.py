@@ -46,6 +46,17 @@ class ItemList:
     title: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class LayerStack:
+    """A table cell of layers, the lowest first; pages draw them as stacked boxes."""
+
+    layers: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """In one line."""
+        return " → ".join(self.layers)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordTable:
     """A table of words: `figures` says of each column whether it holds numbers, `note` how to read it."""
@@ -54,7 +65,7 @@ class WordTable:
     note: str
     head: tuple[str, ...]
     figures: tuple[bool, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[str | LayerStack, ...], ...]
     trials: tuple[int, ...] = ()
 
 

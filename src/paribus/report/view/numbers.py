@@ -5,10 +5,11 @@ Called by the view; nothing here knows records.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from paribus.findings import Estimate
 from paribus.i18n import N_, N_plural, gettext, ngettext
 
 MINUS = "\N{MINUS SIGN}"
@@ -48,6 +49,7 @@ METRICS = {
     for metric in (
         DisplayedMetric("offered_per_s", N_("offered"), MetricKind.RATE),
         DisplayedMetric("throughput_per_s", N_("throughput"), MetricKind.RATE),
+        DisplayedMetric("throughput_p05_per_s", N_("p5 throughput"), MetricKind.RATE),
         DisplayedMetric("bytes_per_s", N_("bandwidth"), MetricKind.BYTES),
         DisplayedMetric("queries_per_s", N_("queries"), MetricKind.RATE),
         DisplayedMetric("response_mean_s", N_("mean response time"), MetricKind.TIME),
@@ -178,6 +180,13 @@ def few(trials: Sequence[int]) -> str:
     if len(parts) <= 6:
         return ", ".join(parts)
     return f"{', '.join(parts[:5])} … ({count(len(set(trials)), 'trial')})"
+
+
+def estimate(value: Estimate, form: Callable[[float], str]) -> str:
+    """An estimate and its interval, where it has one: `21 s [19 s, 24 s]`."""
+    if value.low is None or value.high is None:
+        return form(value.value)
+    return f"{form(value.value)} [{form(value.low)}, {form(value.high)}]"
 
 
 def count(n: int, noun: str) -> str:

@@ -26,8 +26,10 @@ MARKED = (
     N_("noise_floor"),
     N_("compare"),
     N_("screen"),
+    N_("select"),
     N_("placebo"),
     N_("confirm"),
+    N_("alone"),
     N_("measure"),
     N_("precondition"),
     # why trials fail

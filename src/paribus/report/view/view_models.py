@@ -53,7 +53,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A row of the verdict table; the numbers are percentages."""
+    """A row of the verdict table; the numbers are percentages. `is_average`: over all settings of other factors."""
 
     answer: Answer
     effect: str
@@ -65,6 +65,7 @@ class Judged:
     margin_low: float
     margin_high: float
     verdict: str
+    is_average: bool
     pairs: int
     confidence: str
     reasons: tuple[str, ...]

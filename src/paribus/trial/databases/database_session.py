@@ -75,6 +75,14 @@ class DatabaseSession(ABC):
     def verify(self) -> tuple[Change, ...]:
         """The settings of the last `apply` that have changed since."""
 
+    def crash(self, workload: Workload, settings: Settings) -> tuple[Measurement, ...]:  # noqa: ARG002
+        """Kill a private server and start it again; what that cost. Nothing is done to a running server of others."""
+        return ()
+
+    def kill(self, workload: Workload, settings: Settings) -> None:
+        """Kill a private server under its load, and start it again. A running server of others is never killed."""
+        raise NotImplementedError(workload, settings)
+
     @abstractmethod
     def server(self, workload: Workload, settings: Settings) -> DatabaseServer:
         """Where a load of these settings connects to."""

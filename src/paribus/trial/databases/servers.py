@@ -13,9 +13,9 @@ from paribus.databases.server import row_counts
 from paribus.engine.protocol import Counting, DatabaseServer
 from paribus.errors import DatabaseError, EngineError, ParibusError, QueryRefused, ServerWouldNotStart
 from paribus.hosts.transport import Host
-from paribus.model import Change, ChangeState, Database, NotTaken, Settings, Trial, Workload
+from paribus.model import Change, ChangeState, Database, Measurement, NotTaken, Settings, Trial, Workload
 from paribus.registry import database_settings
-from paribus.trial import readiness
+from paribus.trial.databases import readiness, recovery
 from paribus.trial.databases.database_session import (
     DatabaseSession,
     Named,
@@ -23,6 +23,7 @@ from paribus.trial.databases.database_session import (
     server_text,
     tested_variables,
 )
+from paribus.trial.databases.server_log import FREE_SPACE, with_server_log
 from paribus.trial.databases.workload_data import Progress, WorkloadData
 
 _PROCESS = "process.server."
@@ -58,13 +59,18 @@ class PrivateServers(DatabaseSession):
         on_server_processes: Callable[[list[int]], None],
         on_counting: Callable[[Counting | None], None],
         stopped: Callable[[], bool],
+        above: Sequence[str] = (),
     ) -> None:
-        """Nothing is made yet. `on_server_processes` receives our processes, `on_counting` whose counters to read."""
+        """Nothing is made yet. `on_server_processes` receives our processes, `on_counting` whose counters to read.
+
+        `above` are folders of ours over `folder`, which a server's user must pass.
+        """
         super().__init__(database.family)
         self._host = host
         self._engine = engine
         self._database = database
         self._folder = folder
+        self._above = above
         self._on_server_processes = on_server_processes
         self._on_counting = on_counting
         self._stopped = stopped
@@ -100,7 +106,8 @@ class PrivateServers(DatabaseSession):
                 continue
             self._stop()
             instance = self._instance(f"{self._folder}/server-{number}")
-            instance.let_pass(self._folder)
+            for passed in (*self._above, self._folder):
+                instance.let_pass(passed)
             server = self._servers[built_in] = _Server(instance, {}, databases)
             instance.remove()  # the rest of a killed run of this experiment
             try:
@@ -116,7 +123,7 @@ class PrivateServers(DatabaseSession):
                 try:
                     data.make(workload, settings, self._address(instance, workload, settings), progress)
                 except EngineError as error:
-                    raise _with_server_log(error, instance) from error
+                    raise with_server_log(error, instance.last_words) from error
                 with instance.inside(name) as ask:
                     instance.state.finish(ask)
                     server.rows_made[name] = row_counts.count(instance.state, ask)
@@ -242,7 +249,7 @@ class PrivateServers(DatabaseSession):
                 instance.set_live(name, requested)
             except QueryRefused as error:
                 if error.kind == "full":  # the error is no fault of the value
-                    raise EngineError("disk-full", error.message, "free space where the server has its data") from error
+                    raise EngineError("disk-full", error.message, FREE_SPACE) from error
                 refused = str(error)
         observed = instance.read(name)
         if name == instance.state.cache_size and not variable.is_same(before, observed):
@@ -254,6 +261,23 @@ class PrivateServers(DatabaseSession):
         """Read every setting of the last `apply` again; those that moved since."""
         return self._in_force.moved(lambda name: self._running.instance.read(name) if self._running else "")
 
+    def crash(self, workload: Workload, settings: Settings) -> tuple[Measurement, ...]:
+        """Kill the server and start it again with the same settings; what that cost. Raises DatabaseError."""
+        server = self._servers[self._built_in(workload, settings)]
+        start = functools.partial(self._start_again, server, workload, settings)
+        return recovery.crash(server.instance, database_of(workload, settings), start)
+
+    def kill(self, workload: Workload, settings: Settings) -> None:
+        """Kill the server under its load, and start it again with the same settings. Raises DatabaseError."""
+        server = self._servers[self._built_in(workload, settings)]
+        self._on_counting(None)
+        server.instance.kill()
+        self._start_again(server, workload, settings)
+
+    def _start_again(self, server: _Server, workload: Workload, settings: Settings) -> None:
+        requested = {name: server_text(value) for name, value in database_settings(workload, settings).items()}
+        self._start(server, requested, (), lambda: None, cold=False)
+
     # --- addresses, status, the end ---
 
     def server(self, workload: Workload, settings: Settings) -> DatabaseServer:
@@ -263,7 +287,7 @@ class PrivateServers(DatabaseSession):
     def explained(self, error: ParibusError) -> ParibusError:
         """A load's error, with the reason why the server ended."""
         if isinstance(error, EngineError) and self._running is not None:
-            return _with_server_log(error, self._running.instance)
+            return with_server_log(error, self._running.instance.last_words)
         return error
 
     def close(self) -> None:
@@ -302,14 +326,6 @@ class PrivateServers(DatabaseSession):
         address = instance.address().model_copy(update={"database": database_of(workload, settings)})
         assert isinstance(address, DatabaseServer)
         return address
-
-
-def _with_server_log(error: EngineError, instance: Instance) -> EngineError:
-    """The load's error, with the last lines of the log of a server that ended."""
-    log = instance.last_words() if error.failure in ("connection-lost", "load-error") else ""
-    if not log:
-        return error
-    return EngineError(error.failure, f"{error.message}; it ended: {log}", "remove the cause that it names")
 
 
 def _refused(workload: Workload, name: str, requested: str, reason: str) -> Change:

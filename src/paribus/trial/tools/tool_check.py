@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from paribus.errors import HostError, Unreachable
 from paribus.model import Plan, Settings, Workload
 from paribus.registry import parameters_of
-from paribus.trial.confinement import Confinement
 from paribus.trial.devices import Devices, PinnedDevices
 from paribus.trial.target_session import Site, data_folder
+from paribus.trial.tools.confinement import Confinement
 from paribus.workloads.tools import request_of, tool_of
 
 _SOME_TIME_S = 1.0

@@ -11,10 +11,10 @@ from paribus.engine.protocol import Ended
 from paribus.errors import EngineError, Interrupted
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.model import Measurement, Settings, Workload
-from paribus.parsers.report import NotUnderstood
+from paribus.parsers.report import NotUnderstood, ToolReport
 from paribus.registry import parameters_of
 from paribus.trial import machine
-from paribus.trial.monitor import LoadMonitor
+from paribus.trial.load.monitor import LoadMonitor
 from paribus.trial.tools.tool_session import ToolProcess, Tools
 from paribus.trial.validity import LoadWork, load_errors
 from paribus.workloads.tools import RunRequest, ToolExecution, ToolKind, measurements
@@ -39,8 +39,13 @@ class ToolLoad:
         monitor: LoadMonitor,
         stopped: Callable[[], bool],
         check_process: Callable[[int], tuple[StoredMessage, ...]],
+        on_glance: Callable[[float], None],
     ) -> None:
-        """`check_process` reads back the conditions of a process; it returns reasons not to use the trial."""
+        """`check_process` reads back the conditions of a process; it returns reasons not to use the trial.
+
+        `on_glance` hears, many times a second, for how many seconds the load has run.
+        """
+        self._on_glance = on_glance
         self._tools = tools
         self._kind = kind
         self._workload = workload
@@ -51,6 +56,7 @@ class ToolLoad:
         self._stopped = stopped
         self._check_process = check_process
         self._process: ToolProcess | None = None
+        self._started = 0.0
         self.measurements: tuple[Measurement, ...] = ()
 
     def stop(self) -> None:
@@ -62,6 +68,7 @@ class ToolLoad:
         """The trial's events. Raises EngineError, HostError and Interrupted."""
         parameters = parameters_of(self._workload, self._settings)
         *settling, last = self._kind.runs(parameters, self._order)
+        self._started = time.monotonic()
         for run in settling:
             process = self._start(run)
             self._until(process, time.monotonic() + run.settle_s + _LATE_S)
@@ -93,6 +100,7 @@ class ToolLoad:
         while ended is None and (left_s := deadline - time.monotonic()) > 0:
             if self._stopped():
                 raise Interrupted("stopped under load")
+            self._on_glance(time.monotonic() - self._started)
             ended = process.ended(min(left_s, _GLANCE_S))
         if ended is not None:
             process.refuse_failure(ended)
@@ -110,7 +118,7 @@ class ToolLoad:
         except NotUnderstood as error:
             raise EngineError("no-data", f"the output of {name} {error}") from error
         if not report.operations_per_s:
-            raise EngineError("no-data", f"{name} completed no operation", "lengthen protocol.trial")
+            raise _without_operations(name, report)
         tool_measurements = measurements(report, run.measure_s)
         metrics = {measurement.metric for measurement in tool_measurements}
         if missing := [response for response in self._workload.responses if response not in metrics]:
@@ -120,3 +128,11 @@ class ToolLoad:
         observations = self._monitor.conclude(work)
         self.measurements = tool_measurements + observations.measurements
         return [*([load_errors(report.errors)] if report.errors else []), *observations.reasons]
+
+
+def _without_operations(name: str, report: ToolReport) -> EngineError:
+    """The error of a tool that completed nothing: its operations failed, or the trial was too short for one."""
+    if not report.ignored_per_s:
+        return EngineError("no-data", f"{name} completed no operation", "lengthen protocol.trial")
+    failed = f"{name} completed no operation, and {report.ignored_per_s:.3g} failed each second"
+    return EngineError("no-data", failed, "the log of the server may say why; mend that, and run again")

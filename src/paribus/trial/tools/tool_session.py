@@ -16,7 +16,7 @@ from paribus.hosts.transport import Host
 from paribus.model import Settings, Workload
 from paribus.parsers.redact import redact
 from paribus.registry import data_of, parameters_of
-from paribus.trial.confinement import Confinement
+from paribus.trial.tools.confinement import Confinement
 from paribus.units import LoadLevel
 from paribus.workloads import server_login
 from paribus.workloads.tools import Argv, RunRequest, ToolKind, request_of, tool_of

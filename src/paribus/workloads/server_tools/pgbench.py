@@ -7,10 +7,10 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from paribus.i18n import stored_message
+from paribus.model import SERVER_PLACEHOLDERS
 from paribus.parsers import pattern, tool_reports
 from paribus.parsers.report import ToolReport, within
 from paribus.registry import DataSet, Tool, workload_kinds
-from paribus.workloads.server_login import PLACEHOLDERS
 from paribus.workloads.tools import (
     Argv,
     OptionValue,
@@ -195,7 +195,7 @@ class PgbenchKind(ToolKindBase):
 
 
 def _connection(request: RunRequest) -> Argv:
-    values = request.address or {name: f"{{{name}}}" for name in PLACEHOLDERS}
+    values = request.address or {name: f"{{{name}}}" for name in SERVER_PLACEHOLDERS}
     return [f"--host={values['host']}", f"--port={values['port']}", f"--username={values['user']}", values["database"]]
 
 

@@ -6,6 +6,7 @@
 mod foreign;
 mod mix;
 mod oltp;
+mod tpcc;
 
 use super::database_file;
 use super::schema::{MARKER, create_marker};
@@ -43,6 +44,7 @@ fn table_set(sql: &Sql) -> &dyn TableSet {
     match sql {
         Sql::Oltp(oltp) => oltp,
         Sql::SqlMix(mix) => mix,
+        Sql::Tpcc(tpcc) => tpcc,
     }
 }
 
@@ -83,7 +85,7 @@ pub fn prepare(sql: &Sql, seed: u64, stop: &OnRequest, report: impl Fn(PrepareSt
     if let Database::Sqlite(file) = database {
         database_file::make(file)?;
     }
-    let mut session = Session::open(database, true).map_err(with_address)?;
+    let mut session = Session::open(&database.patient(), true).map_err(with_address)?;
     let made_of = format!("{}, seed {seed}", table_set.made_of());
     match table_state(&mut session, table_set).map_err(with_address)? {
         TableState::Ours {
@@ -186,7 +188,7 @@ pub fn warm(sql: &Sql) -> Result<()> {
     let table_set = table_set(sql);
     let address = sql.database().address();
     let with_address = |error: DbError| error.at(&address);
-    let mut session = Session::open(sql.database(), false).map_err(with_address)?;
+    let mut session = Session::open(&sql.database().patient(), false).map_err(with_address)?;
     for statement in table_set
         .tables()
         .iter()

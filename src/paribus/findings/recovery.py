@@ -1,0 +1,22 @@
+"""Records of crashes of servers, and of what they cost."""
+
+from dataclasses import dataclass
+
+from paribus.findings.estimate import Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmRecovery:
+    """Crashes of a private server with the settings of an arm.
+
+    `restart_s` is from the kill until the server answers with its data recovered. Of `acknowledged` commits in the last
+    second before all crashes it has lost `lost`.
+    """
+
+    factor: str
+    arm: str
+    workload: str
+    restart_s: Estimate
+    acknowledged: int
+    lost: int
+    trials: tuple[int, ...]

@@ -1,0 +1,39 @@
+"""Rows on the health of a machine: a value that a program prints, and when trials count. They set nothing."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from paribus.knobs.catalog.printed import PrintedRow, checked_name
+from paribus.model import CommandLines, HealthCheck
+
+
+class HealthRow(PrintedRow):
+    """A state of the machine that is watched while trials run, as written in a plan or in a file of knobs."""
+
+    sound: tuple[str | int, ...] = Field((), description="the values at which a trial counts; default: all")
+    minimum: float | None = Field(None, description="the lowest number at which a trial counts")
+    maximum: float | None = Field(None, description="the highest number at which a trial counts")
+    constant: bool = Field(False, description="a trial during which it changes does not count")
+
+    def check(self, name: str) -> HealthCheck:
+        """The row as the model has it."""
+        return HealthCheck(
+            name=name,
+            command=CommandLines(get=self.get, set=(), json=self.json_pointer, pattern=self.pattern),
+            summary=self.summary,
+            unit=self.unit,
+            sound=self.sound,
+            minimum=self.minimum,
+            maximum=self.maximum,
+            constant=self.constant,
+        )
+
+
+HealthRows = dict[Annotated[str, BeforeValidator(checked_name)], HealthRow]
+
+
+def checks_of(table: Mapping[str, HealthRow]) -> list[HealthCheck]:
+    """The rows of a plan's `[health]`."""
+    return [row.check(name) for name, row in table.items()]

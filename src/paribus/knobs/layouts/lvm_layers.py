@@ -1,0 +1,125 @@
+"""Logical volumes, and caches of faster disks before them.
+
+Sources of the options: the manual pages of lvcreate, lvmcache, lvmraid and lvmthin.
+"""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from paribus.knobs.layouts.layer import Layer, Size, Words
+from paribus.knobs.layouts.volume import SETTLE, BuildStep, LayoutError, MadeLayer, Names, Volume, only, whole_stripes
+
+_DATA, _FAST = "data", "fast"
+_NO_BACKUPS = ("--config", "backup{backup=0 archive=0}")  # of a group that lasts an experiment
+_INACTIVE = ("--activate", "n", "--zero", "n", "--wipesignatures", "n")  # a writecache takes no other volume
+_EXTENT_BYTES = 4 << 20
+_DEFAULT_STRIPE = 64 * 1024
+_ALL = "100%FREE"
+_THIN_SHARE = 0.95  # of the group; the rest is for metadata
+_LEAST_VOLUMES = {"striped": 2, "raid0": 2, "raid1": 2, "raid5": 3, "raid10": 4}
+_STRIPING = ("striped", "raid0", "raid5", "raid10")
+
+
+def data_volume(names: Names) -> str:
+    """The node of the logical volume that the next layer lies on."""
+    return f"/dev/{names.group}/{_DATA}"
+
+
+class Lvm(Layer):
+    """One logical volume on all volumes below."""
+
+    kind: ClassVar[str] = "lvm"
+    programs: ClassVar[dict[str, str]] = {"lvcreate": "lvm2", "dmsetup": "dmsetup"}
+
+    type: Literal["linear", "striped", "raid0", "raid1", "raid5", "raid10", "thin"] = "linear"
+    stripe_size: Size = Field(_DEFAULT_STRIPE, ge=4096)
+    resync: Literal["wait", "during"] = "wait"
+
+    def make(self, volumes: tuple[Volume, ...], cache_disks: tuple[Volume, ...], names: Names) -> MadeLayer:  # noqa: ARG002
+        """A group of the volumes, and one logical volume in it."""
+        count = len(volumes)
+        if count < _LEAST_VOLUMES.get(self.type, 1):
+            raise LayoutError(f"a volume of type {self.type} needs {_LEAST_VOLUMES[self.type]} volumes, not {count}")
+        alignment = whole_stripes(volumes[0])
+        aligned = ("--dataalignment", f"{alignment // 1024}k") if alignment else ()
+        group = ("vgcreate", "--yes", "--quiet", *_NO_BACKUPS, *aligned, names.group)
+        steps = [BuildStep(argv=(*group, *(volume.path for volume in volumes)))]
+        create = ("lvcreate", "--yes", "--quiet", *_NO_BACKUPS, "--name", _DATA)
+        usable = sum(max(0, volume.size_bytes - 2 * _EXTENT_BYTES - alignment) for volume in volumes)
+        if self.type == "thin":
+            pool = ("lvcreate", "--yes", "--quiet", *_NO_BACKUPS, "--type", "thin-pool", "--name", "pool")
+            steps.append(BuildStep(argv=(*pool, "--extents", f"{_THIN_SHARE:.0%}FREE", names.group)))
+            usable = int(usable * (_THIN_SHARE - 0.03))
+            size = f"{usable // 512 * 512}b"
+            steps.append(BuildStep(argv=(*create, "--virtualsize", size, "--thinpool", "pool", names.group)))
+        else:
+            steps.append(BuildStep(argv=(*create, *self._options(count), "--extents", _ALL, names.group)))
+        waits = self.type == "raid5" and self.resync == "wait"
+        volume = self._volume(volumes, usable, data_volume(names))
+        return MadeLayer((*steps, SETTLE, *([BuildStep(argv=(), waits_for=volume.path)] if waits else [])), (volume,))
+
+    def _options(self, count: int) -> list[str]:
+        stripes = {"striped": count, "raid0": count, "raid5": count - 1, "raid10": count // 2}.get(self.type, 0)
+        striping = ["--stripes", str(stripes), "--stripesize", f"{self.stripe_size // 1024}k"] if stripes else []
+        mirrors = {"raid1": ["--mirrors", str(count - 1)], "raid10": ["--mirrors", "1"]}.get(self.type, [])
+        no_sync = ["--nosync"] if self.type in ("raid1", "raid10") else []  # nothing is there that could differ
+        return ["--type", self.type, *striping, *mirrors, *no_sync]
+
+    def _volume(self, volumes: tuple[Volume, ...], usable: int, path: str) -> Volume:
+        count, below = len(volumes), volumes[0]
+        shares = {"raid1": 1 / count, "raid10": 0.5, "raid5": (count - 1) / count}
+        size = int(usable * shares.get(self.type, 1.0))
+        writes = below.writes_per_write / shares.get(self.type, 1.0)
+        if self.type in _STRIPING:
+            disks = {"raid5": count - 1, "raid10": count // 2}.get(self.type, count)
+            return Volume(
+                path=path,
+                size_bytes=size,
+                stripe_unit_bytes=self.stripe_size,
+                data_disks=disks,
+                writes_per_write=writes,
+            )
+        return Volume(
+            path=path,
+            size_bytes=size,
+            stripe_unit_bytes=below.stripe_unit_bytes,
+            data_disks=below.data_disks,
+            writes_per_write=writes,
+        )
+
+
+class CacheLayer(Layer):
+    """A cache on faster disks before the logical volume below: dm-cache, or dm-writecache for writes only."""
+
+    kind: ClassVar[str] = "cache"
+    programs: ClassVar[dict[str, str]] = {"lvconvert": "lvm2"}
+
+    on: Words = Field(min_length=1)
+    type: Literal["cache", "writecache"] = "cache"
+    mode: Literal["writeback", "writethrough", "passthrough"] = "writethrough"
+    policy: Literal["smq", "mq", "cleaner"] | None = None
+
+    def disks(self) -> tuple[str, ...]:
+        """The faster disks."""
+        return self.on
+
+    def make(self, volumes: tuple[Volume, ...], cache_disks: tuple[Volume, ...], names: Names) -> MadeLayer:
+        """Add the faster disks to the group, and put a cache on them before its volume."""
+        volume = only(volumes, "cache")
+        if volume.path != data_volume(names):
+            raise LayoutError("a cache lies on lvm: write lvm = {} below it")
+        paths = tuple(disk.path for disk in cache_disks)
+        fast = ("lvcreate", "--yes", "--quiet", *_NO_BACKUPS, *_INACTIVE, "--name", _FAST, "--extents", "100%PVS")
+        kind = ("--type", self.type, "--cachevol", _FAST)
+        if self.type == "cache":
+            kind = (*kind, "--cachemode", self.mode, *(("--cachepolicy", self.policy) if self.policy else ()))
+        elif self.policy or self.mode != "writethrough":
+            raise LayoutError("a writecache has neither mode nor policy: remove them")
+        steps = (
+            BuildStep(argv=("vgextend", "--yes", "--quiet", *_NO_BACKUPS, names.group, *paths)),
+            BuildStep(argv=(*fast, names.group, *paths)),
+            BuildStep(argv=("lvconvert", "--yes", "--quiet", *_NO_BACKUPS, *kind, f"{names.group}/{_DATA}")),
+            SETTLE,
+        )
+        return MadeLayer(steps, (volume,))

@@ -1,0 +1,108 @@
+"""What the layers of a layout hand to each other: volumes with their geometry, and the steps that make them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+SHORT_S, LONG_S = 120, 3600
+
+
+class LayoutError(ValueError):
+    """A layout that these disks cannot have, with the reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Volume:
+    """A block device of a layout, made or to be made.
+
+    `size_bytes` is an estimate, slightly low, for a volume that is not yet made. Data goes to its `data_disks` disks
+    in turn, `stripe_unit_bytes` to each; 0 where no layer stripes. `writes_per_write` is how many bytes reach disks
+    for each byte that is written in whole stripes.
+    """
+
+    path: str
+    size_bytes: int
+    stripe_unit_bytes: int = 0
+    data_disks: int = 1
+    writes_per_write: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildStep:
+    """A command of a build, and how long it may take.
+
+    `waits_for` is a volume that must be in sync before the next step, if there is one. A step without a command may
+    write `attributes` instead: of a device, files below its folder under /sys, with their texts.
+    """
+
+    argv: tuple[str, ...] = ()
+    patience_s: int = SHORT_S
+    waits_for: str = ""
+    attributes: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names of the devices of one experiment, so that two experiments on one machine do not meet."""
+
+    tag: str
+
+    @property
+    def group(self) -> str:
+        """The LVM volume group."""
+        return f"paribus_{self.tag}"
+
+    def array(self, number: int) -> str:
+        """The node of an md array."""
+        return f"/dev/md/paribus-{self.tag}-{number}"
+
+    @property
+    def pool(self) -> str:
+        """The ZFS pool."""
+        return f"paribus-{self.tag}"
+
+    @property
+    def cached(self) -> str:
+        """The label of the bcache device."""
+        return f"paribus-{self.tag}"
+
+    @property
+    def cached_path(self) -> str:
+        """The node of the bcache device."""
+        return f"/dev/bcache/by-label/{self.cached}"
+
+    def encrypted(self, number: int) -> str:
+        """The name of an encrypted device in device-mapper."""
+        return f"paribus-{self.tag}-crypt{number}"
+
+
+@dataclass(frozen=True, slots=True)
+class MadeLayer:
+    """What a layer makes: its steps, and the volumes that the next layer lies on."""
+
+    steps: tuple[BuildStep, ...]
+    volumes: tuple[Volume, ...]
+
+
+def disk_named(name: str, disks: Iterable[str]) -> str:
+    """The disk of a plan with this name, or the only one whose name ends so. Raises LayoutError."""
+    matching = [disk for disk in disks if disk == name] or [disk for disk in disks if disk.endswith(name)]
+    if len(matching) != 1:
+        which = "is not among target.devices: add it there" if not matching else f"is one of {', '.join(matching)}"
+        raise LayoutError(f"{name} {which}")
+    return matching[0]
+
+
+SETTLE = BuildStep(argv=("udevadm", "settle", "--timeout=60"))
+"""Nodes and links of new devices come with the rules of udev."""
+
+
+def only(volumes: tuple[Volume, ...], layer: str) -> Volume:
+    """The one volume below a layer that needs exactly one. Raises LayoutError."""
+    if len(volumes) != 1:
+        raise LayoutError(f"{layer} needs one volume, and {len(volumes)} lie below it: join them with md or lvm")
+    return volumes[0]
+
+
+def whole_stripes(volume: Volume) -> int:
+    """Bytes of a full stripe over all data disks; 0 where no layer stripes."""
+    return volume.stripe_unit_bytes * volume.data_disks

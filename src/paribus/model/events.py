@@ -1,0 +1,76 @@
+"""What a plan lets happen during each trial, such as the failure of a disk."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from paribus.model.words import Settings
+
+EVENT = "event"
+"""What keys of settings begin with that say whether an event happens."""
+
+ON = "ON"
+
+EventAction = Literal[
+    "fail-member", "offline", "add", "replace", "check", "resync", "trim", "delay", "error", "run", "kill-server"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedEvent:
+    """An event of every trial, `at_s` after its measured time began.
+
+    `disk` is the one that fails or is slow, or that takes the place of the failed one; empty for events of the whole
+    layout. A disk is slow by `delay_s`, fails or is offline, and the program `argv` runs, until `until_s`; None: to the
+    end of the trial. Where it has a `name`, a setting says whether it happens.
+    """
+
+    at_s: float
+    action: EventAction
+    disk: str = ""
+    until_s: float | None = None
+    delay_s: float = 0.0
+    argv: tuple[str, ...] = ()
+    name: str = ""
+
+    def happens(self, settings: Settings) -> bool:
+        """Whether it happens in a trial with these settings."""
+        return settings.get(f"{EVENT}.{self.name}", ON) == ON
+
+
+BEFORE = "before"
+PHASES = {
+    "fail-member": ("degraded", ""),
+    "offline": ("degraded", ""),
+    "add": ("rebuilding", "rebuilt"),
+    "replace": ("rebuilding", "rebuilt"),
+    "check": ("checking", "checked"),
+    "resync": ("resyncing", "resynced"),
+    "trim": ("trimming", "trimmed"),
+    "delay": ("slow", "recovered"),
+    "error": ("degraded", ""),
+    "run": ("beside_job", "after_job"),
+    "kill-server": ("down", "restarted"),
+}
+"""By action of an event: the phase that it begins, and the phase after its end; empty where it has no end."""
+
+LASTED = {
+    "add": "rebuild_s",
+    "replace": "rebuild_s",
+    "check": "check_s",
+    "resync": "resync_s",
+    "trim": "trim_s",
+    "run": "job_s",
+    "kill-server": "outage_s",
+}
+"""By action of an event that ends by itself: the metric of how long it took."""
+
+OF_DISK = ("delay", "error")
+"""Actions that device-mapper does to a disk below a layout."""
+
+RETURNS = ("add", "replace")
+"""Actions that give an array a disk in place of the one that failed."""
+
+OFFLINE = "offline"
+KILL_SERVER = "kill-server"
+WITHOUT_LAYOUT = ("run", KILL_SERVER)
+"""Actions that need no layout."""

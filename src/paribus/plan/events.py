@@ -1,0 +1,213 @@
+"""Events of a plan: what forbids them, and how they change its protocol.
+
+The check of a plan calls this.
+"""
+
+import dataclasses
+from collections.abc import Iterator
+
+from paribus.knobs.layouts.block_layers import Md
+from paribus.knobs.layouts.layout import Layout, parse_layout
+from paribus.knobs.layouts.volume import LayoutError, disk_named
+from paribus.model import (
+    EVENT,
+    KILL_SERVER,
+    LAYOUT,
+    OF_DISK,
+    OFFLINE,
+    RETURNS,
+    SERVER_PLACEHOLDERS,
+    WITHOUT_LAYOUT,
+    Facts,
+    PlannedEvent,
+    Protocol,
+)
+from paribus.plan.form.events import EventTable
+from paribus.plan.form.file import PlanTable
+from paribus.plan.form.key_paths import KeyPath
+from paribus.plan.form.parse import Parsed
+from paribus.plan.workloads import name_of, program_of, works_on_database
+
+_FAILURES = ("fail-member", "error", OFFLINE)
+_NEEDS_ARRAY = (*_FAILURES, *RETURNS, "check", "resync")
+_OF_ONE_DISK = (*_FAILURES, "delay")
+_RUN = "run"
+
+Complaint = tuple[KeyPath, str, str]
+
+
+def events_of(table: PlanTable) -> tuple[PlannedEvent, ...]:
+    """Returns the events of a plan in the order of time; a replacement without a disk is the one that failed."""
+    events: list[PlannedEvent] = []
+    failed = ""
+    for each in sorted(table.event, key=lambda event: event.at):
+        disk = each.disk or (failed if each.do in RETURNS else "")
+        failed = disk if each.do in _FAILURES else failed
+        events.append(
+            PlannedEvent(
+                at_s=each.at,
+                action=each.do,
+                disk=disk,
+                until_s=each.until,
+                delay_s=each.delay or 0.0,
+                argv=tuple(each.run or ()),
+                name=each.name or "",
+            )
+        )
+    return tuple(events)
+
+
+def with_events(protocol: Protocol, table: PlanTable) -> Protocol:
+    """Returns the protocol of a plan; with events every trial has a load of its own, and a layout that they damage."""
+    if not table.event:
+        return protocol
+    sub_trials = 1 if any(event.do not in WITHOUT_LAYOUT for event in table.event) else protocol.sub_trials
+    return dataclasses.replace(protocol, in_flight=False, sub_trials=sub_trials)
+
+
+def programs(table: PlanTable) -> list[str]:
+    """Returns the programs that run beside the load."""
+    return [event.run[0] for event in table.event if event.run]
+
+
+def complaints(parsed: Parsed, facts: Facts) -> Iterator[Complaint]:
+    """Yields every reason against the events of a plan."""
+    table = parsed.table
+    yield from _of_names(table)
+    for number, event in enumerate(table.event):
+        if event.run and event.run[0] in facts.missing_programs:
+            place: KeyPath = ("event", number, "run")
+            yield place, f"{facts.hostname} has no program {event.run[0]!r}", "install it there, or give its full path"
+    if not table.event:
+        return
+    layouts = list(_layouts(table))
+    if not layouts and (of_layouts := [event.do for event in table.event if event.do not in WITHOUT_LAYOUT]):
+        message = f"{of_layouts[0]} happens to a layout, and this plan has none"
+        yield ("event",), message, "add layout to [hold] or [factors]"
+    for number, workload in enumerate(table.workload):
+        if program_of(workload):
+            message = f"events need the load engine, and {name_of(workload)} is a program"
+            yield ("workload", number), message, "use a workload of the engine, or remove [[event]]"
+    for number, event in enumerate(table.event):
+        place = ("event", number)
+        if event.at >= table.protocol.trial:
+            todo = "let it happen earlier, or lengthen protocol.trial"
+            yield (*place, "at"), f"it would happen after the {table.protocol.trial:g} s of a trial", todo
+        yield from _against(event, place, table, layouts)
+
+
+def _against(event: EventTable, place: KeyPath, table: PlanTable, layouts: list[Layout]) -> Iterator[Complaint]:
+    if event.disk is not None and event.do not in (*_OF_ONE_DISK, *RETURNS):
+        yield (*place, "disk"), f"{event.do} is not of a disk", "remove it"
+        return
+    if event.do in _OF_ONE_DISK and event.disk is None:
+        yield place, f"it does not say to which disk {event.do} happens", 'add it, such as disk = "ssd-2"'
+        return
+    earlier = [other for other in table.event if other.do in _FAILURES and other.at <= event.at]
+    if event.do in RETURNS and not earlier:
+        yield place, "no disk has failed before", 'add an [[event]] with do = "fail-member" and an earlier time'
+        return
+    for other in earlier if event.do in RETURNS else ():
+        if other.do in ("error", OFFLINE) and (other.until is None or other.until > event.at):
+            yield place, f"{other.disk} still fails then", f"end that before: until = {event.at:g} under its {other.do}"
+    if event.name and (event.do in RETURNS or (event.do in _FAILURES and _is_replaced(event, table))):
+        todo = "remove the name: a failure that is replaced happens in every trial"
+        yield (*place, "name"), f"{event.name} may be off, and failure and replacement belong together", todo
+    yield from _of_times(event, place)
+    yield from _of_server(event, place, table)
+    yield from _of_kills(event, (*place, "do"), table)
+    if event.disk is not None:
+        try:
+            disk_named(event.disk, table.target.devices)
+        except LayoutError as error:
+            yield (*place, "disk"), str(error), ""
+            return
+    for layout in layouts if event.do == "trim" else ():
+        if layout.file_system is None:
+            yield (*place, "do"), f"{layout.text} has no file system to trim", "add one, or remove trim"
+    for layout in layouts if event.do in _NEEDS_ARRAY else ():
+        arrays = [layer for layer in layout.layers if isinstance(layer, Md)]
+        if not any(array.level for array in arrays):
+            todo = f"give every layout an array (md) of level 1, 4, 5, 6 or 10, or remove {event.do}"
+            yield (*place, "do"), f"{layout.text} has no array with redundancy", todo
+
+
+def _is_replaced(event: EventTable, table: PlanTable) -> bool:
+    return any(other.do in RETURNS and other.at >= event.at for other in table.event)
+
+
+def _of_names(table: PlanTable) -> Iterator[Complaint]:
+    """Yields names of events that are used twice, and settings that no event has."""
+    names = [event.name for event in table.event if event.name]
+    for number, event in enumerate(table.event):
+        if event.name and names.count(event.name) > 1:
+            yield ("event", number, "name"), f"{event.name} is the name of several events", "give each its own"
+    places: list[tuple[KeyPath, str]] = [(("factors", key), key) for key in table.factors]
+    places += [(("hold", key), key) for key in table.hold]
+    places += [
+        (("combination", number, "settings", key), key)
+        for number, each in enumerate(table.combination)
+        for key in each.settings
+    ]
+    for place, key in places:
+        subsystem, _, name = key.partition(".")
+        if subsystem == EVENT and name not in names:
+            yield place, f"no event of this plan is called {name}", f'add name = "{name}" to an [[event]]'
+
+
+def _of_server(event: EventTable, place: KeyPath, table: PlanTable) -> Iterator[Complaint]:
+    """Yields placeholders of a server that the plan does not have."""
+    used = [name for name in SERVER_PLACEHOLDERS if any(f"{{{name}}}" in word for word in event.run or ())]
+    database = table.database
+    if not used:
+        return
+    if database is None or database.kind == "sqlite":
+        yield (*place, "run"), f"{{{used[0]}}} is of a server, and this plan has none", "add [database]"
+    elif database.dsn is not None:
+        todo = "write the address itself; no password"
+        yield (*place, "run"), f"{{{used[0]}}} is filled in of private servers only", todo
+    elif others := [name_of(each) for each in table.workload if not works_on_database(each)]:
+        yield (*place, "run"), f"{{{used[0]}}} is of a server, and {others[0]} is not on it", "remove that workload"
+
+
+def _of_kills(event: EventTable, place: KeyPath, table: PlanTable) -> Iterator[Complaint]:
+    """Yields why the server of a plan cannot be killed under its loads."""
+    database = table.database
+    if event.do != KILL_SERVER:
+        return
+    if database is None or database.kind == "sqlite":
+        yield place, "this plan has no server that could be killed", "add [database]"
+    elif database.dsn is not None:
+        yield place, "a server that others use is not killed", "let Paribus start a private server: remove dsn"
+    elif others := [name_of(each) for each in table.workload if not works_on_database(each)]:
+        yield place, f"{others[0]} is not on the server", "remove that workload"
+
+
+def _of_times(event: EventTable, place: KeyPath) -> Iterator[Complaint]:
+    """Yields what is wrong with the end of an event, with its delay, and with its program."""
+    for key, needing in (("until", (*OF_DISK, OFFLINE, _RUN)), ("delay", ("delay",)), ("run", (_RUN,))):
+        if getattr(event, key) is not None and event.do not in needing:
+            yield (*place, key), f"{event.do} has none", "remove it"
+    if event.do == "delay" and event.delay is None:
+        yield place, "it does not say by how much the disk is slow", 'add it, such as delay = "20ms"'
+    if event.do == _RUN and event.run is None:
+        yield place, "it does not say which program runs", 'add it, such as run = ["fstrim", "/data"]'
+    if event.until is not None and event.until <= event.at:
+        yield (*place, "until"), f"it is not after {event.at:g} s, when the event begins", "give a later time"
+
+
+def faulty_disks(table: PlanTable) -> set[str]:
+    """Returns the disks of target.devices that events make slow, or make fail."""
+    named = {event.disk for event in table.event if event.do in OF_DISK and event.disk}
+    return {disk for disk in table.target.devices if any(disk == name or disk.endswith(name) for name in named)}
+
+
+def _layouts(table: PlanTable) -> Iterator[Layout]:
+    """Every layout of a plan that is one."""
+    written = [*table.factors.get(LAYOUT, []), *([table.hold[LAYOUT]] if LAYOUT in table.hold else [])]
+    written += [each.settings[LAYOUT] for each in table.combination if LAYOUT in each.settings]
+    for level in written:
+        try:
+            yield parse_layout(level)
+        except LayoutError:
+            continue

@@ -1,0 +1,238 @@
+"""The events of one trial: begun when their time has come, watched until they are over.
+
+In: the events of the plan and the layout that they happen to. Out: when they happened, and what the load did then.
+"""
+
+import contextlib
+import functools
+import time
+from collections.abc import Callable, Sequence
+
+from paribus.engine.protocol import Interval
+from paribus.errors import HostError, Unreachable
+from paribus.hosts.transport import Host
+from paribus.i18n import N_, StoredMessage, stored_message
+from paribus.knobs.layouts import faults
+from paribus.model import KILL_SERVER, LASTED, OF_DISK, OFFLINE, RETURNS, Measurement, PlannedEvent
+from paribus.trial.events import arrays, phases
+from paribus.trial.events.background import BackgroundJob
+from paribus.trial.events.phases import OccurredEvent
+from paribus.trial.layouts.session import LayoutSession
+from paribus.trial.telemetry import measured_once
+
+_MISSED = N_("{event} did not happen, since the trial ended before its time")
+_WIPE, _MDADM = "wipefs", "mdadm"
+
+
+class TrialEvents:
+    """The events of one trial, in the order of time."""
+
+    def __init__(
+        self,
+        host: Host,
+        layouts: LayoutSession | None,
+        events: Sequence[PlannedEvent],
+        start_job: Callable[[int, Sequence[str]], BackgroundJob],
+        own_processes: Callable[[Sequence[int]], None],
+        kill_server: Callable[[], None],
+    ) -> None:
+        """Nothing happens before `pass_time`. `layouts` may be None where no event is of a layout.
+
+        `start_job` takes a number and an argument list; `own_processes` hears the processes of all jobs. `kill_server`
+        returns when the server answers again.
+        """
+        self._own_processes = own_processes
+        self._host = host
+        self._of_layout = layouts
+        self._start_job = start_job
+        self._kill_server = kill_server
+        self._jobs: list[tuple[PlannedEvent, OccurredEvent, BackgroundJob]] = []
+        self._waiting = list(events)
+        self._history: list[OccurredEvent] = []
+        self._disturbing: list[tuple[PlannedEvent, OccurredEvent]] = []
+        self._members: dict[str, tuple[str, str]] = {}  # by disk: its array, and what of it was the member
+        self._broken: set[str] = set()  # disks that an event made fail
+        self._opened_s = 0.0
+
+    def pass_time(self, elapsed_s: float) -> None:
+        """Begin the events that are due `elapsed_s` after the measured time began, and see which are over.
+
+        Raises HostError where one cannot be made, and DatabaseError where a killed server does not start again.
+        """
+        self._opened_s = time.monotonic() - elapsed_s
+        for occurred in self._history:
+            if occurred.end_s is None and self._is_over(occurred):
+                occurred.end_s = self._now_s()
+        for event, occurred, job in self._jobs:
+            if occurred.end_s is None and event.until_s is not None and event.until_s <= elapsed_s:
+                job.stop()
+                occurred.end_s, occurred.is_cut = self._now_s(), True
+        for event, occurred in list(self._disturbing):
+            if event.until_s is not None and event.until_s <= elapsed_s:
+                self._let_work(event)
+                self._disturbing.remove((event, occurred))
+                occurred.end_s = self._now_s()
+        while self._waiting and self._waiting[0].at_s <= elapsed_s:
+            event = self._waiting.pop(0)
+            occurred = OccurredEvent(event.action, self._now_s())
+            self._history.append(occurred)
+            if event.action == "run":
+                self._jobs.append((event, occurred, self._start_job(len(self._jobs) + 1, event.argv)))
+                self._own_processes([job.pid for _, _, job in self._jobs])
+                continue
+            if event.action == KILL_SERVER:
+                self._kill_server()
+                occurred.end_s = self._now_s()
+                self._own_processes([job.pid for _, _, job in self._jobs])
+                continue
+            self._layouts.damage()
+            self._actions[event.action](event)
+            if event.action == "trim":
+                occurred.end_s = self._now_s()
+            if event.action in (*OF_DISK, OFFLINE):
+                self._disturbing.append((event, occurred))
+
+    @property
+    def lasting(self) -> bool:
+        """Whether an event that was begun, and ends by itself, is not over."""
+        return any(each.end_s is None and each.action in LASTED for each in self._history)
+
+    def reasons(self) -> list[StoredMessage]:
+        """Why the trial must not be used: an event whose time did not come, or a program that failed."""
+        missed = [stored_message(_MISSED, event=event.name or event.action) for event in self._waiting]
+        return [*missed, *(failure for _, _, job in self._jobs if (failure := job.failure()))]
+
+    def close(self) -> None:
+        """End the programs that still run, and let disks be as before. Raises EngineError and HostError."""
+        with contextlib.ExitStack() as ending:  # each, also where another cannot be ended
+            for _, occurred, job in self._jobs:
+                ending.callback(self._end, occurred, job)
+            for event, _ in self._disturbing:
+                ending.callback(self._let_work, event)
+        self._disturbing.clear()
+
+    def _end(self, occurred: OccurredEvent, job: BackgroundJob) -> None:
+        if job.is_over():
+            occurred.end_s = occurred.end_s or self._now_s()
+        job.stop()
+
+    def measurements(self, intervals: Sequence[Interval], duration_s: float) -> tuple[Measurement, ...]:
+        """What the load did in each phase of the trial."""
+        checked = [each for each in self._history if each.action == "check" and each.end_s is not None]
+        measured = phases.measurements(self._history, intervals, duration_s)
+        if not checked:
+            return measured
+        sectors = float(arrays.mismatches(self._host, self._arrays))
+        return (*measured, measured_once("mismatched_sectors", "", sectors, "measure", "sysfs"))
+
+    @property
+    def _actions(self) -> dict[str, Callable[[PlannedEvent], None]]:
+        return {
+            "fail-member": self._fail,
+            "offline": self._take_offline,
+            "add": self._add,
+            "replace": self._replace,
+            "check": self._check,
+            "resync": self._resync,
+            "trim": self._trim,
+            "delay": self._delay,
+            "error": self._break,
+        }
+
+    @property
+    def _layouts(self) -> LayoutSession:
+        """The layouts that events of layouts need."""
+        assert self._of_layout is not None
+        return self._of_layout
+
+    @property
+    def _arrays(self) -> Sequence[str]:
+        return self._layouts.stack.arrays if self._layouts.stack is not None else ()
+
+    def _now_s(self) -> float:
+        return time.monotonic() - self._opened_s
+
+    def _fail(self, event: PlannedEvent) -> None:
+        """A disk that fails is out of its array, as if it had been pulled."""
+        disk = self._layouts.disk(event.disk)
+        self._members[disk] = array, member = arrays.member_of(self._host, self._arrays, disk)
+        self._layouts.run(_MDADM, array, "--fail", member)
+        self._layouts.run(_MDADM, array, "--remove", member)
+
+    def _replace(self, event: PlannedEvent) -> None:
+        """A blank disk takes the place of the one that failed last."""
+        self._join_blank(*self._place_of_failed(event))
+
+    def _add(self, event: PlannedEvent) -> None:
+        """The disk that failed comes back with its old content; without a bitmap that is worth nothing."""
+        array, member = self._place_of_failed(event)
+        try:
+            self._layouts.run(_MDADM, array, "--re-add", member)
+        except Unreachable:
+            raise
+        except HostError:
+            self._join_blank(array, member)
+
+    def _place_of_failed(self, event: PlannedEvent) -> tuple[str, str]:
+        """The array that lacks a disk, and what takes the place; a failure that the kernel missed is told to it."""
+        if not self._members:
+            raise HostError("no disk has failed in this trial", "let the failure happen in every trial")
+        array, failed = list(self._members.values())[-1]
+        disk = self._layouts.disk(event.disk)
+        if disk in self._broken:
+            self._layouts.run(_MDADM, array, "--fail", failed)
+            self._layouts.run(_MDADM, array, "--remove", failed)
+        return array, self._members[disk][1] if disk in self._members else disk
+
+    def _join_blank(self, array: str, disk: str) -> None:
+        self._layouts.run(_WIPE, "--all", "--quiet", disk)
+        self._layouts.run(_MDADM, array, "--add", disk)
+
+    def _take_offline(self, event: PlannedEvent) -> None:
+        """The kernel refuses every operation on the disk, as after its cable was pulled."""
+        disk = self._layouts.disk(event.disk)
+        self._members[disk] = arrays.member_of(self._host, self._arrays, disk)
+        self._broken.add(disk)
+        self._layouts.take_offline(disk)
+
+    def _let_work(self, event: PlannedEvent) -> None:
+        """End what an event does to a disk."""
+        disk = self._layouts.disk(event.disk)
+        if event.action == OFFLINE:
+            self._layouts.take_online(disk)
+        else:
+            self._layouts.disturb(disk, faults.passing_on)
+
+    def _delay(self, event: PlannedEvent) -> None:
+        """Every operation on the disk completes later."""
+        table = functools.partial(faults.delaying, delay_s=event.delay_s)
+        self._layouts.disturb(self._layouts.disk(event.disk), table)
+
+    def _break(self, event: PlannedEvent) -> None:
+        """Every operation on the disk fails; the kernel throws it out of its array when it notices."""
+        disk = self._layouts.disk(event.disk)
+        self._members[disk] = arrays.member_of(self._host, self._arrays, disk)
+        self._broken.add(disk)
+        self._layouts.disturb(disk, faults.failing)
+
+    def _check(self, event: PlannedEvent) -> None:  # noqa: ARG002
+        for array in self._arrays:
+            self._layouts.write(arrays.sync_action_of(array), "check")
+
+    def _resync(self, event: PlannedEvent) -> None:  # noqa: ARG002
+        for array in self._arrays:
+            self._layouts.write(arrays.sync_action_of(array), "repair")
+
+    def _trim(self, event: PlannedEvent) -> None:  # noqa: ARG002
+        self._layouts.run("fstrim", self._layouts.point)
+
+    def _is_over(self, occurred: OccurredEvent) -> bool:
+        """Whether an event has ended by itself; a failed disk stays so until another event replaces it."""
+        if occurred.action not in LASTED:
+            return False
+        if occurred.action == "run":
+            return any(job.is_over() for _, begun, job in self._jobs if begun is occurred)
+        return arrays.is_whole(self._host, self._arrays) if occurred.action in RETURNS else self._are_idle()
+
+    def _are_idle(self) -> bool:
+        return all(arrays.is_idle(self._host, array) for array in self._arrays)

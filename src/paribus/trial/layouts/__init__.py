@@ -1,0 +1,1 @@
+"""Storage layouts during an experiment: built, counted, taken apart."""

@@ -1,0 +1,50 @@
+"""`paribus sandbox` with a real virtual machine: made, reached over SSH, its power cut, disks lost, removed."""
+
+import pytest
+from command import run_paribus
+from lab_sandbox import LabSandbox
+
+DISKS = {"ssd-1", "ssd-2", "ssd-3", "ssd-4", "sas-1", "sas-2", "sas-3", "fast-1"}
+
+
+@pytest.mark.gate
+def test_it_is_a_target_with_the_disks_that_were_ordered(sandbox: LabSandbox) -> None:
+    listed = run_paribus("sandbox", "status", "--json").json["sandboxes"]
+    [status] = [each for each in listed if each["name"] == sandbox.name]
+    assert status["address"] == sandbox.address
+    assert status["state"] == "on"
+    assert {disk["serial"] for disk in status["disks"]} == DISKS == sandbox.serials()
+    fit = run_paribus("doctor", sandbox.address, "--json")
+    assert fit.code in (0, 1), fit.err
+    assert fit.json["host"] == "sandbox"
+
+
+def test_a_failed_disk_is_gone_until_the_next_start_and_synced_data_outlives_a_power_cut(sandbox: LabSandbox) -> None:
+    mount = "mount /dev/disk/by-id/virtio-ssd-1 /mnt"
+    sandbox.run(f"mkfs.ext4 -q /dev/disk/by-id/virtio-ssd-1 && {mount} && echo kept >/mnt/a && sync")
+    for serial in ("ssd-4", "sas-1", "fast-1"):
+        done = run_paribus("sandbox", "fail-disk", serial, sandbox.name)
+        assert done.code == 0, done.err
+    assert sandbox.serials() == DISKS - {"ssd-4", "sas-1", "fast-1"}
+    assert sandbox.command("power-cut").code == 0
+    assert "is off" in sandbox.command("power-cut").err
+    sandbox.up()
+    assert sandbox.serials() == DISKS
+    assert sandbox.run(f"{mount} && cat /mnt/a && umount /mnt") == "kept\n"
+
+
+def test_what_cannot_be_is_refused_in_a_sentence(sandbox: LabSandbox) -> None:
+    for arguments, code, said in (
+        (("up", sandbox.name, "--disk", "ssd:64MiB"), 3, "is another machine"),
+        (("up", "Big", "--disk", "ssd:64MiB"), 2, "is no name of a sandbox"),
+        (("up", "other", "--disk", "ssd"), 2, "write for example ssd:2GiB"),
+        (("fail-disk", "ssd-9", sandbox.name), 2, "has no disk ssd-9"),
+        (("fail-disk", "ssd-1", "nobody"), 3, "there is no sandbox nobody"),
+        (("power-cut", "nobody"), 3, "is off"),
+        (("down", "nobody"), 3, "there is no sandbox nobody"),
+        (("down", "../etc"), 2, "is no name of a sandbox"),
+    ):
+        done = run_paribus("sandbox", *arguments)
+        assert done.code == code, arguments
+        assert said in done.err, arguments
+        assert "Traceback" not in done.err

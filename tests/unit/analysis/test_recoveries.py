@@ -1,0 +1,33 @@
+"""Crashes of servers by arm, and what a report says of them."""
+
+from trial_samples import measured, trial
+
+from paribus.analysis.diagnostics.recovery import recoveries
+from paribus.findings import ArmRecovery
+from paribus.model import Measurement
+from paribus.report.sections.recovery import recovery
+
+
+def _crash(seconds: float, acknowledged: float, lost: float) -> dict[str, Measurement]:
+    values = {"recovery_s": seconds, "acknowledged_commits": acknowledged, "lost_commits": lost}
+    return {metric: measured(value, metric) for metric, value in values.items()}
+
+
+def test_crashes_are_counted_and_told_by_arm() -> None:
+    trials = [trial(1, "1"), trial(2, "0"), trial(3, "0"), trial(4, "0")]
+    summaries = {1: _crash(2.0, 500.0, 0.0), 2: _crash(1.0, 4000.0, 1500.0), 3: _crash(4.0, 6000.0, 2000.0), 4: {}}
+    arms = recoveries(trials, summaries, 0.95)
+    safe, fast = arms
+    assert (safe.acknowledged, safe.lost, safe.trials) == (500, 0, (1,))
+    assert (fast.acknowledged, fast.lost, fast.trials) == (10_000, 3500, (2, 3))
+    assert fast.restart_s.value == 2.0
+    assert safe.restart_s.low is None
+
+    class Inputs:
+        def of(self, kind: type) -> tuple[ArmRecovery, ...]:
+            return arms if kind is ArmRecovery else ()
+
+    [table] = recovery(Inputs())  # type: ignore[arg-type]
+    assert table.rows[0][2:] == ("2 s", "0 of 500", "1")
+    assert table.rows[1][3:] == ("3,500 of 10,000", "2")
+    assert recoveries([trial(1)], {1: {}}, 0.95) == ()

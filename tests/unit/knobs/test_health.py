@@ -1,0 +1,95 @@
+"""States of health: rows, what programs print, and when trials count."""
+
+from pathlib import Path
+
+import pytest
+
+from paribus.errors import Missing, UsageError
+from paribus.hosts.transport import Completed
+from paribus.knobs import health
+from paribus.knobs.catalog.health_rows import HealthRow
+from paribus.knobs.catalog.own_rows import rows_in_file
+from paribus.model import CommandLines, HealthCheck
+
+ROW = '["raid.battery"]\nget = ["raid", "show"]\npattern = "State (.+)"\nsound = ["Optimal"]\nsummary = "the battery"\n'
+
+
+def check(name: str = "x.y", **fields: object) -> HealthCheck:
+    command = CommandLines(get=("x", "{device}"), set=(), pattern="=(.*)")
+    return HealthCheck(name=name, command=command, summary="", **fields)  # type: ignore[arg-type]
+
+
+def test_a_row_that_sets_nothing_is_on_health(tmp_path: Path) -> None:
+    file = tmp_path / "rows.toml"
+    file.write_text(ROW, encoding="utf-8")
+    rows = rows_in_file(file)
+    assert not rows.knobs
+    assert [(row.name, row.sound) for row in rows.health] == [("raid.battery", ("Optimal",))]
+    file.write_text(ROW.replace("sound", "levels"), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"set.*required"):  # a knob that lacks its program
+        rows_in_file(file)
+
+
+def test_a_row_needs_a_place_of_its_value() -> None:
+    with pytest.raises(ValueError, match="write either json"):
+        HealthRow.model_validate({"get": ["a"], "summary": "x"})
+
+
+def test_a_row_on_disks_is_read_of_each() -> None:
+    placed = list(health.placed([check()], ["/dev/sda", "/dev/nvme0n1"]))
+    assert [each.name for each in placed] == ["x.y sda", "x.y nvme0n1"]
+    assert [each.command.get for each in placed] == [("x", "/dev/sda"), ("x", "/dev/nvme0n1")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "state", "reason"),
+    [
+        ({"sound": ("Optimal", 0)}, "Optimal", None),
+        ({"sound": ("Optimal", 0)}, "0", None),
+        ({"sound": ("Optimal",)}, "Learning", "x.y is Learning, and not Optimal"),
+        ({"minimum": 10, "maximum": 70}, "70", None),
+        ({"minimum": 10, "maximum": 70}, "1,071", "x.y is 1,071, more than 70"),
+        ({"minimum": 10, "maximum": 70}, "9.5", "x.y is 9.5, less than 10"),
+        ({"minimum": 10}, "unknown", "x.y is unknown, which is no number"),
+        ({"maximum": 10}, "nan", "x.y is nan, which is no number"),
+        ({}, "anything", None),
+    ],
+)
+def test_when_a_trial_counts(fields: dict[str, object], state: str, reason: str | None) -> None:
+    assert health.unsound(check(**fields), state) == reason
+
+
+def test_a_change_matters_only_of_what_is_constant() -> None:
+    assert health.moved(check(), "1", "2") is None
+    assert health.moved(check(constant=True), "1", "1") is None
+    assert health.moved(check(constant=True), "1", "2") == "x.y changed from 1 to 2"
+
+
+class Programs:
+    """A host with programs that print these texts, and counts their runs."""
+
+    def __init__(self, **printed: str) -> None:
+        self.printed = printed
+        self.runs: list[str] = []
+
+    def run(self, argv: list[str], **_options: object) -> Completed:
+        self.runs.append(argv[0])
+        if argv[0] not in self.printed:
+            raise Missing(f"cannot start {argv[0]}: not found")
+        if self.printed[argv[0]] == "127":  # over SSH a shell says it
+            return Completed(127, "", "not found")
+        return Completed(4, self.printed[argv[0]], "")
+
+
+def test_a_program_runs_once_for_all_its_states() -> None:
+    rows = [
+        HealthCheck(name=f"{program}.{key}", command=CommandLines(get=(program,), set=(), json=f"/{key}"), summary="")
+        for program, key in (("a", "x"), ("a", "y"), ("a", "z"), ("b", "x"), ("c", "x"))
+    ]
+    host = Programs(a='{"x": 1, "y": false}', c="127")
+    x, y, z, missing, not_there = health.read_each(host, rows)  # type: ignore[arg-type]
+    assert host.runs == ["a", "b", "c"]
+    assert [each.lacks_program for each in (x, z, missing, not_there)] == [False, False, True, True]
+    assert (x.state, y.state, z.state, missing.state) == ("1", "false", None, None)
+    assert "`a` (exit code 4) does not print it: /z leads nowhere" in z.refused
+    assert missing.refused == "cannot start b: not found"

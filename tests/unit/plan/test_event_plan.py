@@ -1,0 +1,120 @@
+"""Plans with events: what they need, and what they change in the protocol."""
+
+import pytest
+from plan_samples import checked, offer
+from test_layout_plan import FILEIO, OFFERS, PRESENT, TARGET
+
+from paribus.errors import PlanError
+from paribus.model import Plan, PlannedEvent
+
+LAYOUTS = "[factors]\nlayout = [{ md = { level = 5 }, ext4 = {} }, { md = { level = 1 }, ext4 = {} }]\n"
+RAW = "[factors]\nlayout = [{ md = { level = 5 } }, { md = { level = 1 } }]\n"
+FAIL = '[[event]]\nat = "20s"\ndo = "fail-member"\ndisk = "ssd-2"\n'
+BREAK = FAIL.replace("fail-member", "error")
+OFFLINE = FAIL.replace("fail-member", "offline")
+SLOW = FAIL.replace("fail-member", "delay") + "delay = '20ms'\n"
+PARTED = LAYOUTS.replace("{ md = { level = 1 }", "{ partition = {}, md = { level = 1 }")
+PRESENCE = '[factors]\n"event.backup" = ["off", "on"]\n'
+JOB = "[[event]]\nat = 0\ndo = 'run'\nrun = ['ls', '/etc']\nname = 'backup'\n"
+ONLY_TWO = LAYOUTS.replace("{ md = { level = 1 }", '{ disks = ["ssd-1", "ssd-3"], md = { level = 1 }')
+ADD = '[[event]]\nat = "30s"\ndo = "add"\n'
+KILL = "[[event]]\nat = 5\ndo = 'kill-server'\n"
+SERVER = '[database]\nkind = "mariadb"\n'
+OLTP = '[[workload]]\nkind = "oltp_read_write"\nthreads = [2]\n'
+REPLACE = '[[event]]\nat = "30s"\ndo = "replace"\n'
+
+
+def _plan(text: str) -> Plan:
+    offers = {**OFFERS, "event.backup": offer("event.backup", "OFF")}
+    missing = frozenset({"nosuchprogram"})
+    return checked(f'name = "n"\n{text}', offers=offers, block_devices=PRESENT, missing_programs=missing)
+
+
+def _refused(text: str) -> str:
+    with pytest.raises(PlanError) as error:
+        _plan(text)
+    return str(error.value)
+
+
+def test_events_come_in_the_order_of_time_and_give_every_trial_a_layout_of_its_own() -> None:
+    response = 'response = ["degraded_share", "rebuild_s"]\n'
+    plan = _plan(f"{TARGET}{LAYOUTS}{REPLACE}{FAIL}{FILEIO}{response}")
+    assert plan.events == (
+        PlannedEvent(at_s=20.0, action="fail-member", disk="ssd-2"),
+        PlannedEvent(at_s=30.0, action="replace", disk="ssd-2"),
+    )
+    assert (plan.protocol.in_flight, plan.protocol.sub_trials) == (False, 1)
+    assert plan.workloads[0].responses == ("degraded_share", "rebuild_s")
+
+
+def test_a_program_beside_the_load_needs_no_layout_and_may_be_a_factor() -> None:
+    plan = _plan(f"{PRESENCE}{JOB}until = '30s'\n{FILEIO}")
+    assert plan.events == (PlannedEvent(at_s=0.0, action="run", argv=("ls", "/etc"), name="backup", until_s=30.0),)
+    assert plan.factors[0].levels == ("OFF", "ON")
+    assert plan.protocol.sub_trials is None
+
+
+def test_a_disk_may_be_slow_or_fail_for_a_while() -> None:
+    response = 'response = ["slow_per_s", "degraded_per_s"]\n'
+    slow = SLOW.replace("20s", "0s")
+    plan = _plan(f"{TARGET}{LAYOUTS}{slow}until = '25s'\n{BREAK}until = '30s'\n{REPLACE}{FILEIO}{response}")
+    assert plan.events == (
+        PlannedEvent(at_s=0.0, action="delay", disk="ssd-2", until_s=25.0, delay_s=0.02),
+        PlannedEvent(at_s=20.0, action="error", disk="ssd-2", until_s=30.0),
+        PlannedEvent(at_s=30.0, action="replace", disk="ssd-2"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"{TARGET}{LAYOUTS}{FAIL}{FILEIO}[protocol]\ntrial = '20s'\n", "it would happen after the 20 s of a trial"),
+        (f"{TARGET}{LAYOUTS}{FAIL.replace('ssd-2', 'ssd-9')}{FILEIO}", "ssd-9 is not among target.devices"),
+        (f"{TARGET}{LAYOUTS}{FAIL.rpartition('disk')[0]}{FILEIO}", "it does not say to which disk fail-member happens"),
+        (f"{TARGET}{LAYOUTS}{REPLACE}{FILEIO}", "no disk has failed before"),
+        (f"{TARGET}{LAYOUTS}{FAIL.replace('fail-member', 'trim')}{FILEIO}", "trim is not of a disk"),
+        (f"{TARGET}{LAYOUTS.replace('= 5', '= 0')}{FAIL}{FILEIO}", "md level=0 / ext4 has no array with redundancy"),
+        (f'[factors]\n"block.scheduler" = ["none", "mq-deadline"]\n{FAIL}{FILEIO}', "this plan has none"),
+        (f'[factors]\n"event.backup" = ["off", "on"]\n{FILEIO}', "no event of this plan is called backup"),
+        (f"{PRESENCE}[[event]]\nat = 0\ndo = 'run'\nname = 'backup'\n{FILEIO}", "it does not say which program runs"),
+        (f"{TARGET}{LAYOUTS}{FAIL}name = 'pull'\n{REPLACE}{FILEIO}", "pull may be off, and failure and replacement"),
+        (f"{TARGET}{ONLY_TWO}{SLOW}{FILEIO}", "an event is of /dev/disk/by-id/"),
+        (f"{PRESENCE}{JOB}{JOB}{FILEIO}", "backup is the name of several events"),
+        (f"{PRESENCE}{JOB.replace('/etc', '{socket}')}{FILEIO}", "{socket} is of a server, and this plan has none"),
+        (f"{PRESENCE}{JOB.replace('ls', 'nosuchprogram')}{FILEIO}", "has no program 'nosuchprogram'"),
+        (f'{TARGET}{LAYOUTS}{FAIL}{FILEIO}response = "rebuild_s"\n', 'add [[event]] with do = "replace"'),
+        (f"{TARGET}{LAYOUTS}[[event]]\nat = 5\ndo = 'explode'\n{FILEIO}", "event[0].do"),
+        (f"{TARGET}{RAW}[[event]]\nat = 5\ndo = 'trim'\n{FILEIO}", "md level=5 has no file system to trim"),
+        (f"{TARGET}{LAYOUTS}{SLOW.rpartition('delay =')[0]}{FILEIO}", "it does not say by how much the disk is slow"),
+        (f"{TARGET}{LAYOUTS}{SLOW}until = '5s'\n{FILEIO}", "it is not after 20 s, when the event begins"),
+        (f"{TARGET}{LAYOUTS}{FAIL}until = '25s'\n{FILEIO}", "fail-member has none"),
+        (f"{TARGET}{LAYOUTS}{BREAK}delay = '1s'\n{FILEIO}", "error has none"),
+        (f"{TARGET}{LAYOUTS}{BREAK}{REPLACE}{FILEIO}", "ssd-2 still fails then"),
+        (f"{TARGET}{LAYOUTS}{OFFLINE}{ADD}{FILEIO}", "until = 30 under its offline"),
+        (f"{TARGET}{LAYOUTS}{ADD}{FILEIO}", "no disk has failed before"),
+        (f"{TARGET}{LAYOUTS.replace('= 5', '= 0')}{BREAK}{FILEIO}", "md level=0 / ext4 has no array with redundancy"),
+        (f"{TARGET}{PARTED}{SLOW}{FILEIO}", "device-mapper lies between disks and layers there"),
+        (f'{TARGET}{LAYOUTS}{FAIL}{FILEIO}response = "slow_share"\n', 'add [[event]] with do = "delay"'),
+        (
+            f'{TARGET}{LAYOUTS}{SLOW.replace("20s", "0s")}{FILEIO}response = "slow_share"\n',
+            "slow_share is of the throughput before, and an event begins at once",
+        ),
+        (
+            f"{SERVER}{KILL}{OLTP}recovery = true\n".replace("recovery", "[protocol]\nrecovery"),
+            "also killed by an event",
+        ),
+        (f"{KILL}{OLTP}", "this plan has no server that could be killed"),
+        (f"{SERVER}{KILL}{OLTP}{FILEIO}", "is not on the server"),
+        (f'{SERVER}dsn = "mysql://127.0.0.1/"\n{KILL}{OLTP}', "a server that others use is not killed"),
+        (f"{SERVER}{KILL}disk = 'ssd-1'\n{OLTP}", "kill-server is not of a disk"),
+        (f'{SERVER}{OLTP}response = "outage_s"\n', 'add [[event]] with do = "kill-server"'),
+        (f'{PRESENCE}{JOB}{FILEIO}response = "job_s"\n', "job_s does not exist in trials without backup"),
+    ],
+)
+def test_events_that_cannot_happen_are_refused(text: str, said: str) -> None:
+    assert said in _refused(text)
+
+
+def test_a_program_that_makes_the_load_has_no_events() -> None:
+    command = '[[workload]]\nkind = "command"\nrun = ["true"]\nthroughput = "(?P<value>1)"\n'
+    assert "events need the load engine" in _refused(f"{TARGET}{LAYOUTS}{FAIL}{command}")

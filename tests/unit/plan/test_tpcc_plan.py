@@ -1,0 +1,53 @@
+"""TPC-C in plans: what is refused, and what its verification changes."""
+
+import pytest
+from plan_samples import checked, offer
+
+from paribus.errors import PlanError
+from paribus.model import Plan
+
+SQLITE = '[database]\nkind = "sqlite"\n'
+FACTOR = '[factors]\n"sqlite.cache_size" = [-2000, -8000]\n'
+TPCC = '[[workload]]\nkind = "tpcc"\nwarehouses = 2\nthreads = [4]\n'
+
+
+def _plan(text: str) -> Plan:
+    return checked(f'name = "n"\n{text}', offers={"sqlite.cache_size": offer("sqlite.cache_size", "-2000")})
+
+
+def test_verified_tables_need_a_load_of_their_own_in_every_trial() -> None:
+    assert _plan(f"{SQLITE}{FACTOR}{TPCC}").protocol.in_flight
+    plan = _plan(f"{SQLITE}{FACTOR}{TPCC}verify = true\n")
+    assert not plan.protocol.in_flight
+    assert not _plan(f'{SQLITE}[factors]\n"tpcc.verify" = [true, false]\n{TPCC}').protocol.in_flight
+    assert plan.workloads[0].responses == ("throughput_per_s",)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"{SQLITE}{FACTOR}{TPCC}foreign_keys = true\n", "tables of SQLite have no foreign keys here"),
+        (f'{SQLITE}{FACTOR}[hold]\n"tpcc.foreign_keys" = true\n{TPCC}', "tables of SQLite have no foreign keys here"),
+        (f"{SQLITE}{FACTOR}{TPCC}partitions = 4\n", "tables of SQLite have no partitions here"),
+        (
+            f'[database]\nkind = "mariadb"\n[factors]\n"tpcc.partitions" = [0, 4]\n{TPCC}foreign_keys = true\n',
+            "tables with partitions have no foreign keys on MySQL",
+        ),
+        (f"{SQLITE}{FACTOR}{TPCC}mix = [0, 0, 0, 0, 0]\n", "mix has no card"),
+        (f"{SQLITE}{FACTOR}{TPCC}terminals = 3\n", "unknown key"),
+        (
+            f"{SQLITE}{FACTOR}{TPCC}think = true\n".replace("[4]", "[4, 25]"),
+            "25 terminals think, and 2 warehouses have 20 (clause 4.2.2 of TPC-C); use 20 at most, or 3 warehouses",
+        ),
+        (f"{SQLITE}{FACTOR}{TPCC}think = true\nrate = [20]\n", "terminals that think set the rate themselves"),
+        (
+            f'{SQLITE}{FACTOR}[[workload]]\nkind = "oltp_read_write"\nresponse = "new_orders_per_s"\n',
+            "new_orders_per_s is measured under TPC-C, and oltp_read_write is another workload",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(text: str, said: str) -> None:
+    with pytest.raises(PlanError) as error:
+        _plan(text)
+    assert said in str(error.value)
+    assert "no workload uses" not in str(error.value)
