@@ -104,7 +104,7 @@ def trickle(peers: Sequence[socket.socket]) -> None:
 
 
 def received(stream: socket.socket, until: bytes) -> bytes:
-    """What comes of a stream up to these bytes."""
+    """The bytes of a stream up to and with these."""
     text = b""
     while until not in text:
         more = stream.recv(2**20)

@@ -31,7 +31,7 @@ class Serving:
             return text
 
     def shows_its_list(self) -> bool:
-        """Whether the owner is shown the list of experiments."""
+        """True where the owner is shown the list of experiments."""
         try:
             return "<!doctype html>" in self.get("/")
         except (OSError, HTTPError):
