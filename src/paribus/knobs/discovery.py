@@ -128,6 +128,8 @@ def offers(
 
 def _advice(knob: Knob, error: ParibusError) -> str:
     """What to do about a knob that cannot be read."""
+    if isinstance(error, Missing) and knob.command is not None:
+        return "install that program, or the interpreter that its first line names; else take it out of the plan"
     if isinstance(error, Missing):
         kernels = f" (it is in {kernels_of(knob)})" if knob.since or knob.until else ""
         return f"this kernel or device does not have it{kernels}; take it out of the plan"

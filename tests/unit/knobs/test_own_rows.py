@@ -7,9 +7,10 @@ import pytest
 
 from paribus.errors import UsageError
 from paribus.hosts.fake import FakeHost
+from paribus.hosts.local import LocalHost
 from paribus.knobs.catalog import Catalogue, level_of
 from paribus.knobs.catalog.own_rows import OwnRow, rows_in, rows_in_file
-from paribus.knobs.discovery import place
+from paribus.knobs.discovery import offer, place
 from paribus.knobs.kinds import knob_kinds
 from paribus.knobs.kinds.by_command import extract
 from paribus.model import CommandLines, Location, SetByCommand
@@ -107,3 +108,10 @@ def test_a_later_row_of_a_name_takes_the_place_of_an_earlier_one(tmp_path: Path)
     (tmp_path / "2.toml").chmod(0o622)
     with pytest.raises(UsageError, match="can be written by"):
         rows_in_file(tmp_path / "2.toml")
+
+
+def test_a_program_that_is_not_there_is_to_be_installed() -> None:
+    knob = OwnRow.model_validate({**ROW, "get": ["no-such-program"], "set": ["no-such-program", "{value}"]}).knob("x.y")
+    refused = offer(LocalHost(), Catalogue((knob,)), "x.y", Location(), root=True)
+    assert "no-such-program" in refused.refused
+    assert refused.todo.startswith("install that program, or the interpreter that its first line names")
