@@ -3,14 +3,13 @@
 import json
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command import RUN_ENDED, Done, Running, run_paribus
+from command import PYTHON, RUN_ENDED, Done, Running, run_paribus
 
 from paribus.lab.stores import open_experiment
 from paribus.model import ChangeState
@@ -71,7 +70,7 @@ def controller(tmp_path: Path) -> Path:
     """The program of a controller of this test, with its state beside it."""
     program = tmp_path / "controller.py"
     _, _, text = DOUBLE.read_text(encoding="utf-8").partition("\n")
-    program.write_text(f"#!{sys.executable} -IS\n{text}", encoding="utf-8")
+    program.write_text(f"#!{PYTHON} -IS\n{text}", encoding="utf-8")
     program.chmod(0o755)
     return program
 
