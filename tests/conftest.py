@@ -80,7 +80,10 @@ def state_folder() -> Callable[[Path], Path]:
 @pytest.fixture(autouse=True)
 def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state_folder: Callable[[Path], Path]) -> None:
     """A store and journals of the test's own, and words in English."""
-    monkeypatch.setenv("PARIBUS_STATE", str(state_folder(tmp_path)))
+    state = state_folder(tmp_path)
+    monkeypatch.setenv("PARIBUS_STATE", str(state))
+    monkeypatch.setenv("PARIBUS_STATE_COPY", str(state.with_name(f"{tmp_path.name}-copies")))
+    monkeypatch.setenv("PARIBUS_REGISTER", str(state.with_name(f"{tmp_path.name}-register")))
     monkeypatch.setenv("PARIBUS_STORE", str(tmp_path / "paribus.db"))
     monkeypatch.setenv("LANGUAGE", "en")  # whatever the tester's locale is
 

@@ -95,7 +95,7 @@ def _file_system(folder: Path) -> Iterator[Path]:
 
 
 def _paribus(folder: Path, *arguments: str) -> str:
-    environment = os.environ | {"PARIBUS_STATE": str(folder / "state")}
+    environment = os.environ | {"PARIBUS_STATE": str(folder / "state"), "PARIBUS_REGISTER": str(folder / "register")}
     command = [sys.executable, "-m", "paribus", *arguments, "--store", str(folder / "results.db")]
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment).stdout
 

@@ -17,6 +17,10 @@ VARIABLES = {
         "`/run/paribus` for root, else `$XDG_RUNTIME_DIR/paribus`, where that is another file system; else `copies` "
         "below the journals",
     ),
+    "PARIBUS_REGISTER": (
+        "The directory on the target for the register of open journals. A machine has one.",
+        "`/var/lib/paribus-register` for root, else `~/.local/share/paribus/register`",
+    ),
     "PARIBUS_SANDBOX": (
         "The directory of sandboxes and of the systems that they boot.",
         "`/var/lib/paribus/sandbox` for root, else `~/.local/share/paribus/sandbox`",

@@ -229,6 +229,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="paribus-kills-", dir="/var/tmp") as name:
         os.environ["PARIBUS_STORE"] = str(Path(name) / "paribus.db")
         os.environ["PARIBUS_STATE"] = str(Path(name) / "state")
+        os.environ["PARIBUS_REGISTER"] = str(Path(name) / "register")
         sandbox = LabSandbox("kills", SLOW_DISKS if options.events else DISKS, [] if options.events else ["zfs-dkms"])
         try:
             assert_that_remains_are_found(sandbox)

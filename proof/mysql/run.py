@@ -92,7 +92,8 @@ def _report_of(program: Path, folder: Path, levels: list[int], load: str) -> dic
     plan = folder / "plan.toml"
     plan.write_text(PLAN.format(path=folder / "data", program=program, levels=levels, load=load))
     (folder / "data").mkdir()
-    environment = os.environ | {"PARIBUS_STATE": str(folder / "state"), "PARIBUS_STORE": str(folder / "paribus.db")}
+    own = {"PARIBUS_STATE": "state", "PARIBUS_REGISTER": "register", "PARIBUS_STORE": "paribus.db"}
+    environment = os.environ | {name: str(folder / file) for name, file in own.items()}
     command = [sys.executable, "-m", "paribus.cli.main", "run", str(plan), "--json"]
     for _ in range(ATTEMPTS):
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -31,7 +31,7 @@ PasswordAuthentication no
 UsePAM no
 UseDNS no
 StrictModes no
-SetEnv PARIBUS_STATE=/data/state XDG_CACHE_HOME=/data/cache
+SetEnv PARIBUS_STATE=/data/state PARIBUS_REGISTER=/data/register XDG_CACHE_HOME=/data/cache
 MaxStartups 100
 """
 USERS = "root:x:0:0:root:/root:/bin/sh\nsshd:x:100:65534:sshd:/run/sshd:/bin/false\n"

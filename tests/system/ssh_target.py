@@ -24,7 +24,7 @@ StrictModes no
 ListenAddress {address}
 Port {port}
 # With SHLVL bash does not read what the person who tests has in .bashrc, once for each command.
-SetEnv PARIBUS_STATE={folder}/state XDG_CACHE_HOME={folder}/cache SHLVL=1
+SetEnv PARIBUS_STATE={folder}/state PARIBUS_REGISTER={folder}/register XDG_CACHE_HOME={folder}/cache SHLVL=1
 MaxStartups 100
 """
 SCRIPTED = "ForceCommand {folder}/shell\n"

@@ -7,10 +7,11 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::directory::{CLOSED, Directory};
+use super::directory::Directory;
 use super::file::Journal;
 use super::line::Record;
 use super::lock::try_lock;
+use super::register::CLOSED;
 use super::replica::{self, sync_directory, write_error};
 use crate::error::{Class, EngineError, Result};
 
@@ -45,13 +46,15 @@ impl Directory {
         });
         moved.map_err(|error| not_closed(&path, &error))?;
         let _ = fs::remove_file(self.copy_of(&path));
+        self.register.remove(&self.registered(&path));
         Ok(target)
     }
 
-    /// Files the copy in place of a journal that was deleted while its keeper lived.
+    /// Files the copy, where it is left, in place of a journal that was deleted while its keeper
+    /// lived.
     fn file_copy(&self, journal: &Journal, target: &Path) -> io::Result<()> {
         let copy = self.copy_of(journal.path());
-        if !journal.files().any(|file| file == copy) {
+        if !journal.files().any(|file| file == copy) || !copy.exists() {
             return Ok(());
         }
         let text = fs::read_to_string(&copy)?;

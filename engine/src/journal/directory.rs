@@ -10,28 +10,26 @@
 
 use std::collections::BTreeSet;
 use std::env;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::contents::Contents;
 use super::file::Journal;
 use super::line::Record;
-use super::lock::{self, try_lock};
+use super::lock::{self, DirectoryLock};
 use super::open_journal::{self, JournalEntry, OpenJournal, Ownership};
+use super::register::{Announcement, CLOSED, Entry, Register};
 use super::replica;
 use crate::error::{Class, EngineError, Result};
 use crate::machine;
 
-pub(super) const CLOSED: &str = "closed";
-const COPIES: &str = "copies";
+pub(super) const COPIES: &str = "copies";
 const SUFFIX: &str = ".jsonl";
-/// Far more than a check of the journals needs, which takes milliseconds.
-const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_millis(50);
 /// The most readings of a journal until its owner is found.
 const READINGS: usize = 5;
@@ -41,34 +39,41 @@ const READINGS: usize = 5;
 pub struct Directory {
     pub path: PathBuf,
     pub(super) copies: PathBuf,
+    /// The directory under whose name the journals are registered.
+    pub(super) home: PathBuf,
+    pub(super) register: Register,
 }
 
-/// The lock is held as long as this value lives.
-pub struct DirectoryLock(#[allow(dead_code)] File);
-
 impl Directory {
-    /// Places the copies on another file system, where this user has one that others cannot write
-    /// to.
+    /// Places the copies beside those of open journals, or else on another file system, where this
+    /// user has one that others cannot write to.
     pub fn new(path: &Path) -> Directory {
+        let register = Register::of_this_user();
         let named = env::var_os("PARIBUS_STATE_COPY").filter(|value| !value.is_empty());
         let base = named.map(PathBuf::from).or_else(|| other_file_system(path));
         let key = crc32fast::hash(path.as_os_str().as_bytes());
-        Directory {
-            path: path.to_path_buf(),
-            copies: base.map_or_else(
+        let copies = register.copies_of(path).unwrap_or_else(|| {
+            base.map_or_else(
                 || path.join(COPIES),
                 |base| base.join(format!("journal-{key:08x}")),
-            ),
+            )
+        });
+        Directory::at(path, copies, register)
+    }
+
+    pub(super) fn at(path: &Path, copies: PathBuf, register: Register) -> Directory {
+        Directory {
+            path: path.to_path_buf(),
+            copies,
+            home: path.to_path_buf(),
+            register,
         }
     }
 
-    /// Creates both folders, private to this user.
-    pub fn make(&self) -> Result<()> {
+    /// Creates both folders, private to this user; returns the result for that of the copies.
+    pub fn make(&self) -> Result<Result<()>> {
         replica::private_directory(&self.path)?;
-        if let Err(error) = replica::private_directory(&self.copies) {
-            eprintln!("paribus-engine: {error}");
-        }
-        Ok(())
+        Ok(replica::private_directory(&self.copies))
     }
 
     /// Whether the directory exists; returns an error where it belongs to another user.
@@ -80,32 +85,8 @@ impl Directory {
         }
     }
 
-    /// Waits for the lock of the directory; after too long a wait, returns an error that names its
-    /// holder.
     pub fn lock(&self) -> Result<DirectoryLock> {
-        let failed = |cause| EngineError::from_io("lock", &self.path, &cause);
-        let directory = File::open(&self.path).map_err(failed)?;
-        let deadline = Instant::now() + LOCK_PATIENCE;
-        while !try_lock(&directory).map_err(failed)? {
-            if Instant::now() >= deadline {
-                let holder = lock::holder(&directory).map_or_else(
-                    || "a process that is not visible".to_string(),
-                    |holder| holder.to_string(),
-                );
-                return Err(EngineError::new(
-                    Class::AddressBusy,
-                    format!(
-                        "{holder} has locked the journals in {} for more than {} s",
-                        self.path.display(),
-                        LOCK_PATIENCE.as_secs()
-                    ),
-                    "end that process, then try again",
-                )
-                .at(&self.path));
-            }
-            thread::sleep(RETRY);
-        }
-        Ok(DirectoryLock(directory))
+        DirectoryLock::of(&self.path)
     }
 
     /// The paths of all journals not filed as closed, by name; includes journals of which only the
@@ -229,21 +210,30 @@ impl Directory {
     }
 
     /// Creates a journal of an experiment, ordered after the open ones. The caller holds the lock.
+    /// A `volatile` one changes no setting.
     pub fn create(
         &self,
-        experiment: &str,
-        addresses: Vec<String>,
-        global: bool,
+        announced: &Announcement,
+        volatile: bool,
         others: &[OpenJournal],
+        copies: Result<()>,
     ) -> Result<Journal> {
-        let path = self.next_path(experiment);
+        let path = self.next_path(&announced.experiment);
         let latest = others.iter().map(|other| other.contents.sequence()).max();
+        let entry = Entry {
+            announced: announced.clone(),
+            journal: self.registered(&path),
+            copies: self.copies.clone(),
+            volatile,
+        };
         let header = Record::Open {
-            addresses,
-            global,
+            addresses: announced.addresses.clone(),
+            global: announced.global,
             sequence: latest.unwrap_or(0) + 1,
         };
-        Journal::create(&path, &self.copy_of(&path), experiment, header)
+        let copy = copies.map(|()| self.copy_of(&path));
+        let journal = Journal::create(&path, copy, &announced.experiment, header)?;
+        Ok(journal.registered(self.register.add(&entry)?))
     }
 
     /// The path of the next journal of an experiment: a paused experiment that continues has
@@ -299,7 +289,7 @@ fn unusable(path: &Path, kind: &str) -> EngineError {
             "the journal {} is {kind}, not a journal, and it has no copy: what the experiment changed is unknown",
             path.display()
         ),
-        "check the settings that this experiment tested (paribus report lists them), then remove it",
+        "check the settings that this experiment tested (paribus report lists them), then move it to closed/ next to it",
     )
     .at(path)
 }

@@ -10,8 +10,11 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum JournalEvent {
-    /// The keeper owns the journal, which is on the disk.
-    Opened { path: PathBuf },
+    /// The keeper owns the journal, which is on the disk. `without_copy`: the reason why it has none.
+    Opened {
+        path: PathBuf,
+        without_copy: Option<String>,
+    },
     /// The change is on the disk and may be made now.
     Journalled { line: u64 },
     /// The change was made.
@@ -59,10 +62,12 @@ pub enum JournalEvent {
         path: PathBuf,
         trouble: Option<String>,
     },
-    /// The searched directory; `others` is root's directory where this is another user's.
+    /// The searched directory; `others` is root's directory where this is another user's. In
+    /// `elsewhere`, journals of this user are open too.
     Looked {
         directory: PathBuf,
         others: Option<PathBuf>,
+        elsewhere: Vec<PathBuf>,
     },
     OpenJournal {
         experiment: String,

@@ -3,6 +3,7 @@
 //! In: records. Out: lines on the disk and in the copy, or an error and files as before. Called by
 //! `journal::keeper`, `journal::undo` and `journal::restore`.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -31,18 +32,34 @@ pub struct Journal {
     next_line: u64,
     pub changes: Vec<OpenChange>,
     pub damaged: Vec<LineDamage>,
+    /// Its entry in the register, locked.
+    #[allow(dead_code)]
+    registration: Option<File>,
+    /// The reason why it was created without a copy.
+    pub without_copy: Option<String>,
 }
 
 impl Journal {
     /// Creates an owned journal with its header on the disk, and its copy.
-    pub fn create(path: &Path, copy: &Path, experiment: &str, header: Record) -> Result<Journal> {
+    pub fn create(
+        path: &Path,
+        copy: Result<PathBuf>,
+        experiment: &str,
+        header: Record,
+    ) -> Result<Journal> {
         let text = encoded(experiment, 1, header).map_err(|cause| write_error(path, &cause))?;
         let journal = Replica::create(path, 1, &text).map_err(|cause| write_error(path, &cause))?;
         let mut replicas = vec![journal];
-        match Replica::create(copy, 1, &text) {
-            Ok(copy) => replicas.push(copy),
-            Err(cause) => no_copy(copy, &cause),
-        }
+        let copy = copy.and_then(|copy| {
+            Replica::create(&copy, 1, &text).map_err(|cause| write_error(&copy, &cause))
+        });
+        let without_copy = match copy {
+            Ok(copy) => {
+                replicas.push(copy);
+                None
+            }
+            Err(error) => Some(error.message),
+        };
         Ok(Journal {
             replicas,
             path: path.to_path_buf(),
@@ -50,7 +67,17 @@ impl Journal {
             next_line: 2,
             changes: Vec::new(),
             damaged: Vec::new(),
+            registration: None,
+            without_copy,
         })
+    }
+
+    /// The journal with its locked entry in the register.
+    pub fn registered(self, registration: Option<File>) -> Journal {
+        Journal {
+            registration,
+            ..self
+        }
     }
 
     /// Takes over a journal without an owner, given its locked files.
@@ -62,6 +89,8 @@ impl Journal {
             next_line: contents.next_line(),
             changes: open_changes(&contents),
             damaged: contents.damaged,
+            registration: None,
+            without_copy: None,
         }
     }
 

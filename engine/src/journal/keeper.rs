@@ -19,9 +19,10 @@ use super::action::{Action, ReleaseDisk};
 use super::device;
 use super::directory::Directory;
 use super::event::JournalEvent;
+use super::exclusion;
 use super::file::Journal;
 use super::line::{Change, Record};
-use super::open_journal::OpenJournal;
+use super::register::Announcement;
 use super::restore::restore_and_close;
 use crate::device::DeviceIdentity;
 use crate::error::{Class, EngineError, Result};
@@ -32,21 +33,12 @@ use crate::machine;
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Command {
-    Open(Open),
+    Open(Announcement),
     Change(StrictChange),
     Make(Make),
     Alive {},
     Keep {},
     Restore {},
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Open {
-    experiment: String,
-    addresses: Vec<String>,
-    #[serde(default)]
-    global: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -98,6 +90,7 @@ pub fn keep(
     let mut journal = open_journal(&directory, allow_volatile, &open)?;
     events.emit(&JournalEvent::Opened {
         path: journal.path().to_path_buf(),
+        without_copy: journal.without_copy.clone(),
     });
     match obey(&mut journal, &inbox, events) {
         End::Restore => restore_and_close(&directory, &mut journal, events),
@@ -232,68 +225,25 @@ fn refuse_relative(action: &Action, knob: &str) -> Result<()> {
     }
 }
 
-fn open_journal(directory: &Directory, allow_volatile: bool, open: &Open) -> Result<Journal> {
+fn open_journal(
+    directory: &Directory,
+    allow_volatile: bool,
+    open: &Announcement,
+) -> Result<Journal> {
     check_name(&open.experiment)?;
     refuse_volatile(&directory.path, allow_volatile)?;
-    directory.make()?;
+    let _of_all_state_folders = directory.register.lock()?;
+    directory.remove_over()?;
+    let copies = directory.make()?;
+    let claims = open.claims();
+    exclusion::refuse_deleted(directory)?;
+    exclusion::refuse_elsewhere(directory, &claims)?;
     let lock = directory.lock()?;
     directory.remove_unfinished(&lock);
     let all = directory.open_journals(&lock)?;
-    let mut active = all.iter().filter(|journal| !journal.is_at_rest());
-    if let Some(orphan) = active.clone().find(|journal| journal.is_orphan()) {
-        return Err(EngineError::new(
-            Class::OpenJournal,
-            format!(
-                "experiment `{}` has left changed settings on this machine: {} is open and has no owner; run `paribus undo`",
-                orphan.experiment(),
-                orphan.path.display()
-            ),
-            "run `paribus undo` to restore the machine, then try again",
-        )
-        .at(&orphan.path));
-    }
-    if let Some((busy, conflict)) = active.find_map(|other| {
-        Some((
-            other,
-            overlap(other, &open.experiment, &open.addresses, open.global)?,
-        ))
-    }) {
-        return Err(EngineError::new(
-            Class::AddressBusy,
-            format!(
-                "experiment `{}` is running on this machine and {conflict} ({})",
-                busy.experiment(),
-                busy.path.display()
-            ),
-            "wait until it has ended, or choose settings that it does not use",
-        )
-        .at(&busy.path));
-    }
-    directory.create(&open.experiment, open.addresses.clone(), open.global, &all)
-}
-
-/// The reason why two experiments cannot run at the same time; `None` when they can.
-pub(super) fn overlap(
-    other: &OpenJournal,
-    experiment: &str,
-    requested: &[impl AsRef<str>],
-    global: bool,
-) -> Option<String> {
-    let (addresses, everything) = other.claims();
-    if other.experiment() == experiment {
-        return Some("has the same id".into());
-    }
-    if everything {
-        return Some("changes settings of the whole machine".into());
-    }
-    if global {
-        return Some("this one would change settings of the whole machine".into());
-    }
-    let shared = requested
-        .iter()
-        .map(AsRef::as_ref)
-        .find(|address| addresses.contains(address))?;
-    Some(format!("uses {shared} too"))
+    exclusion::refuse_orphans(&all)?;
+    exclusion::refuse_overlap(&all, &open.experiment, &claims)?;
+    directory.create(open, allow_volatile, &all, copies)
 }
 
 /// Checks the experiment's id, which becomes a file name.

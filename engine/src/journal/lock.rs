@@ -1,21 +1,32 @@
 //! Locks: the owner of a journal, and any other holder of its lock.
 //!
 //! In: an open file. Out: its exclusive lock, which the kernel releases when the owner ends;
-//! or the process that holds it. Called by `journal::replica`, `journal::directory` and
-//! `journal::undo`.
+//! or the process that holds it. Called by `journal::replica`, `journal::register`,
+//! `journal::directory` and `journal::undo`.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock, major, minor};
 use rustix::io::Errno;
 
+use crate::error::{Class, EngineError, Result};
 use crate::machine::{self, process::ProcessStat};
 
 /// The subcommands of the engine that own a journal.
 const OWNERS: [&str; 2] = ["journal", "undo"];
 const ENGINE: &str = "paribus-engine";
+
+/// Far more than a check of the journals needs, which takes milliseconds.
+const LOCK_PATIENCE: Duration = Duration::from_secs(5);
+const RETRY: Duration = Duration::from_millis(50);
+
+/// The lock of a directory, held as long as this value lives.
+pub struct DirectoryLock(#[allow(dead_code)] File);
 
 /// A process that holds a lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +35,8 @@ pub struct Holder {
     /// The command line; empty where it cannot be read.
     argv: Vec<String>,
     is_stopped: bool,
+    /// Its parent, where that is stopped: the controller of a keeper on the same machine.
+    stopped_parent: Option<u32>,
 }
 
 /// Takes the exclusive lock of a file or directory; false when another process has it.
@@ -46,6 +59,8 @@ pub fn holder(file: &File) -> Option<Holder> {
     let locks = locks().ok()?;
     let pid = holder_of(&locks, device, metadata.ino(), &owner_of)?;
     let argv = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let stat = ProcessStat::of(pid);
+    let is_stopped = |pid: &u32| ProcessStat::of(*pid).is_some_and(|stat| stat.is_stopped());
     Some(Holder {
         pid,
         argv: argv
@@ -53,7 +68,8 @@ pub fn holder(file: &File) -> Option<Holder> {
             .filter(|word| !word.is_empty())
             .map(|word| String::from_utf8_lossy(word).into_owned())
             .collect(),
-        is_stopped: ProcessStat::of(pid).is_some_and(|stat| stat.is_stopped()),
+        is_stopped: stat.as_ref().is_some_and(ProcessStat::is_stopped),
+        stopped_parent: stat.map(|stat| stat.parent).filter(is_stopped),
     })
 }
 
@@ -108,6 +124,36 @@ fn holder_of(
         .map(|(_, pid)| *pid)
 }
 
+impl DirectoryLock {
+    /// Waits for the lock of the directory; after too long a wait, returns an error that names its
+    /// holder.
+    pub fn of(path: &Path) -> Result<DirectoryLock> {
+        let failed = |cause| EngineError::from_io("lock", path, &cause);
+        let directory = File::open(path).map_err(failed)?;
+        let deadline = Instant::now() + LOCK_PATIENCE;
+        while !try_lock(&directory).map_err(failed)? {
+            if Instant::now() >= deadline {
+                let holder = holder(&directory).map_or_else(
+                    || "a process that is not visible".to_string(),
+                    |holder| holder.to_string(),
+                );
+                return Err(EngineError::new(
+                    Class::AddressBusy,
+                    format!(
+                        "{holder} has locked the journals in {} for more than {} s",
+                        path.display(),
+                        LOCK_PATIENCE.as_secs()
+                    ),
+                    "end that process, then try again",
+                )
+                .at(path));
+            }
+            thread::sleep(RETRY);
+        }
+        Ok(DirectoryLock(directory))
+    }
+}
+
 impl Holder {
     /// The reason why the journal is not restored soon; `None` for a working keeper.
     pub fn trouble(&self) -> Option<String> {
@@ -124,8 +170,11 @@ impl Holder {
         if !(is_engine && is_owner) {
             return Some(format!("{self} holds its lock"));
         }
-        self.is_stopped
-            .then(|| format!("its keeper, process {}, is stopped", self.pid))
+        if self.is_stopped {
+            return Some(format!("its keeper, process {}, is stopped", self.pid));
+        }
+        self.stopped_parent
+            .map(|pid| format!("its controller, process {pid}, is stopped"))
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! A keeper owns the journal of one experiment and outlives its controller. `undo` restores the
 //! journals of keepers that were killed or lost their power; `at_boot` runs it automatically. Both
-//! restore in the same way. Layers: `keeper`, `undo` -> `restore`, `undo_values` -> `directory`,
-//! `closing` -> `open_journal` -> `file` -> `replica`, `contents` -> `lock`, `line`, `device` ->
-//! `action`.
+//! restore in the same way. Layers: `keeper`, `undo` -> `restore`, `undo_values`, `exclusion` ->
+//! `directory`, `places`, `closing` -> `open_journal`, `register` -> `file` -> `replica`, `contents`
+//! -> `lock`, `line`, `device` -> `action`.
 
 pub mod action;
 pub mod at_boot;
@@ -13,11 +13,14 @@ pub mod contents;
 pub mod device;
 pub mod directory;
 pub mod event;
+mod exclusion;
 pub mod file;
 pub mod keeper;
 pub mod line;
 pub mod lock;
 pub mod open_journal;
+mod places;
+pub mod register;
 pub mod replica;
 pub mod restore;
 pub mod undo;

@@ -39,6 +39,29 @@ pub struct OpenJournal {
     pub ownership: Ownership,
 }
 
+/// The settings that an experiment has for itself, announced or changed.
+#[derive(Debug, Default)]
+pub struct Claims<'a> {
+    pub addresses: Vec<&'a str>,
+    /// Whether it claims the whole machine.
+    pub everything: bool,
+}
+
+impl Claims<'_> {
+    /// The reason why the owner of other claims cannot run at the same time; `None` when it can.
+    pub fn conflict(&self, other: &Claims) -> Option<String> {
+        if self.everything {
+            return Some("changes settings of the whole machine".into());
+        }
+        if other.everything {
+            return Some("this one would change settings of the whole machine".into());
+        }
+        let mut shared = other.addresses.iter();
+        let shared = shared.find(|address| self.addresses.contains(address))?;
+        Some(format!("uses {shared} too"))
+    }
+}
+
 /// The owner of a journal.
 pub enum Ownership {
     /// No owner; this value holds the locked files.
@@ -69,24 +92,23 @@ impl OpenJournal {
         }
     }
 
-    /// The claims of the journal's owner: the announced and the changed addresses, and whether it
-    /// claims the whole machine.
-    pub fn claims(&self) -> (Vec<&str>, bool) {
-        let mut all = Vec::new();
-        let mut everything = false;
+    pub fn claims(&self) -> Claims<'_> {
+        let mut claims = Claims::default();
         for line in &self.contents.lines {
             match &line.record {
                 Record::Open {
                     addresses, global, ..
                 } => {
-                    all.extend(addresses.iter().map(String::as_str));
-                    everything |= global;
+                    claims
+                        .addresses
+                        .extend(addresses.iter().map(String::as_str));
+                    claims.everything |= global;
                 }
-                Record::Change(change) => all.push(&change.address),
+                Record::Change(change) => claims.addresses.push(&change.address),
                 Record::Restored { .. } | Record::Kept | Record::Closed => {}
             }
         }
-        (all, everything)
+        claims
     }
 
     /// Takes over an orphan, and repairs each file from the other; `None` for an owned journal.

@@ -62,13 +62,20 @@ fn restore(journal: &mut Journal, events: &Events) -> Leftover {
     let (alive, foreign) = without_foreign(alive, is_reloaded);
     let undone = undo_all(&alive, Action::execute);
     let mut leftover = Leftover::Nothing;
-    let outcomes = foreign.into_iter().chain(alive.into_iter().zip(undone));
+    let outcomes: Judged = alive.into_iter().zip(undone).collect();
+    // A setting comes after those that it moves. Its later undo moves them again, so their changes
+    // stay in the journal.
+    let last_stuck = outcomes.iter().filter(|(_, outcome)| outcome.is_err());
+    let last_stuck = last_stuck.map(|(change, _)| change.line).max().unwrap_or(0);
+    let outcomes = foreign.into_iter().chain(outcomes);
     for (change, outcome) in outcomes.rev() {
         let (knob, address) = (change.change.knob, change.change.address);
         let experiment = experiment.clone();
         let event = match outcome {
             Ok(value) => {
-                journal.mark_restored(change.line);
+                if change.line > last_stuck {
+                    journal.mark_restored(change.line);
+                }
                 JournalEvent::Restored {
                     experiment,
                     knob,

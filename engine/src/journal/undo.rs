@@ -10,10 +10,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Leftover;
-use super::directory::{Directory, DirectoryLock};
+use super::directory::Directory;
 use super::event::{JournalEvent, ListedChange};
+use super::exclusion::{self, overlap};
 use super::file::{OpenChange, open_changes};
-use super::keeper::overlap;
+use super::lock::DirectoryLock;
 use super::open_journal::OpenJournal;
 use super::restore::{damaged, restore_and_close};
 use crate::error::Result;
@@ -45,16 +46,26 @@ pub fn undo(selection: &Selection, events: &Events) -> Result<Leftover> {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         machine::ignore_signal(signal);
     }
-    let directory = Directory::new(selection.directory);
+    let named = Directory::new(selection.directory);
     let mut leftover = Leftover::Nothing;
-    let exists = directory.exists()?;
+    let left = named.clone().left()?;
     events.emit(&JournalEvent::Looked {
-        directory: directory.path.clone(),
-        others: journals_of_root().filter(|others| *others != directory.path),
+        directory: named.path.clone(),
+        others: journals_of_root().filter(|others| *others != named.path),
+        elsewhere: named.elsewhere()?,
     });
-    if !exists {
-        return Ok(leftover);
+    for entry in named.deleted()? {
+        if selection
+            .experiment
+            .is_none_or(|experiment| experiment == entry.announced.experiment)
+        {
+            leftover = Leftover::Stuck;
+            events.emit(&exclusion::deleted(&named, &entry));
+        }
     }
+    let Some(directory) = left else {
+        return Ok(leftover);
+    };
     let errors = |error| {
         events.emit(&error);
         Leftover::Stuck
@@ -156,14 +167,14 @@ fn user_of(
     directory: &Directory,
     lock: &DirectoryLock,
 ) -> Result<Option<String>> {
-    let (addresses, everything) = journal.claims();
+    let claims = journal.claims();
     for path in directory.journal_paths()? {
         if path == journal.path {
             continue; // its locks are ours already
         }
         if let Some(other) = directory.read(&path, lock)?
             && !other.is_orphan()
-            && overlap(&other, &journal.experiment(), &addresses, everything).is_some()
+            && overlap(&other, &journal.experiment(), &claims).is_some()
         {
             return Ok(Some(other.experiment()));
         }

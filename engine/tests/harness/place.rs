@@ -3,11 +3,13 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 use std::fs;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{Engine, disk_directory, named};
+use super::{Engine, binary, disk_directory, named};
 
 pub struct Place {
     root: tempfile::TempDir,
@@ -26,6 +28,32 @@ impl Place {
         self.root.path().join("journal")
     }
 
+    /// The engine, with a register and copies of journals in this place.
+    pub fn start(&self, arguments: &[&str], journals: &Path) -> Engine {
+        Engine::spawn(self.command(arguments, journals))
+    }
+
+    pub fn command(&self, arguments: &[&str], journals: &Path) -> Command {
+        let mut command = Command::new(binary());
+        command
+            .args(arguments)
+            .arg("--directory")
+            .arg(journals)
+            .env("PARIBUS_REGISTER", self.register())
+            .env("PARIBUS_STATE_COPY", self.root.path().join("copies"));
+        command
+    }
+
+    /// The directory of the journals' copies.
+    pub fn copies(&self) -> PathBuf {
+        let key = crc32fast::hash(self.journals().as_os_str().as_bytes());
+        self.root.path().join(format!("copies/journal-{key:08x}"))
+    }
+
+    pub fn register(&self) -> PathBuf {
+        self.root.path().join("register")
+    }
+
     pub fn setting(&self, name: &str) -> PathBuf {
         self.root.path().join(name)
     }
@@ -39,8 +67,7 @@ impl Place {
 
     pub fn keeper(&self, experiment: &str, names: &[&str], global: bool) -> Engine {
         let addresses: Vec<PathBuf> = names.iter().map(|name| self.setting(name)).collect();
-        let mut engine =
-            Engine::start(&["journal", "--directory", self.journals().to_str().unwrap()]);
+        let mut engine = self.start(&["journal"], &self.journals());
         engine.send(
             &json!({"open": {"experiment": experiment, "addresses": addresses, "global": global}}),
         );
@@ -75,10 +102,8 @@ impl Place {
 
     /// The events of an undo, without the searched directory.
     pub fn undo(&self, more: &[&str]) -> (i32, Vec<Value>) {
-        let journals = self.journals();
-        let mut arguments = vec!["undo", "--directory", journals.to_str().unwrap()];
-        arguments.extend(more);
-        let (code, mut events) = Engine::start(&arguments).finish();
+        let arguments = [&["undo"], more].concat();
+        let (code, mut events) = self.start(&arguments, &self.journals()).finish();
         events.retain(|event| event["event"] != "looked");
         (code, events)
     }

@@ -72,7 +72,7 @@ fn journal(place: &Place) -> PathBuf {
 }
 
 fn copy(place: &Place) -> PathBuf {
-    place.journals().join("copies/e1.jsonl")
+    place.copies().join("e1.jsonl")
 }
 
 fn append(path: &Path, bytes: &[u8]) {
@@ -132,11 +132,26 @@ fn a_deleted_journal_is_restored_from_its_copy_and_a_damaged_copy_is_not_needed(
 }
 
 #[test]
+fn where_the_folder_of_journals_is_gone_the_copies_are_used() {
+    let place = Place::new();
+    place.orphan("e1", &["a"]);
+    fs::remove_dir_all(place.journals()).unwrap();
+    let listed = place.undo(&["--dry-run"]).1;
+    assert_eq!(listed[0]["changes"].as_array().unwrap().len(), 1);
+    assert!(!place.journals().exists(), "a dry run changes nothing");
+    let (code, events) = place.undo(&[]);
+    assert_eq!((code, restored(&events)), (0, vec!["test.a".into()]));
+    assert_eq!(place.value("a"), "old-a");
+    assert_eq!(place.undo(&[]), (0, vec![]));
+    place.opened("e2", &["a"]);
+}
+
+#[test]
 fn damage_without_a_copy_is_reported_and_nothing_new_may_begin() {
     for (name, harm) in HARMS {
         let place = Place::new();
         place.orphan("e1", &["a", "b"]);
-        fs::remove_dir_all(place.journals().join("copies")).unwrap();
+        fs::remove_dir_all(place.copies()).unwrap();
         harm(&journal(&place));
         if name == "no newline at its end" {
             assert_eq!(restored(&place.undo(&[]).1).len(), 2, "nothing is lost");
@@ -188,7 +203,7 @@ fn a_journal_and_a_copy_that_both_lack_the_last_line_are_damaged() {
 fn every_line_that_is_left_is_used() {
     let place = Place::new();
     place.orphan("e1", &["a", "b"]);
-    fs::remove_dir_all(place.journals().join("copies")).unwrap();
+    fs::remove_dir_all(place.copies()).unwrap();
     let text = fs::read_to_string(journal(&place)).unwrap();
     fs::write(journal(&place), text.replacen("test.a", "test.x", 1)).unwrap();
     let (code, events) = place.undo(&[]);
@@ -207,7 +222,7 @@ fn a_line_that_was_never_acknowledged_is_no_damage() {
         &journal(&place),
         br#"{"version":1,"experiment":"e1","record":"cha"#,
     );
-    fs::remove_dir_all(place.journals().join("copies")).unwrap();
+    fs::remove_dir_all(place.copies()).unwrap();
     let (code, events) = place.undo(&[]);
     assert_eq!((code, restored(&events).len()), (0, 2), "{events:#?}");
     let closed = fs::read_to_string(place.journals().join("closed/e1.jsonl")).unwrap();
@@ -236,8 +251,8 @@ fn a_journal_that_is_deleted_under_its_keeper_is_filed_from_the_copy() {
 fn a_file_that_was_cut_off_while_it_was_created_is_removed() {
     let place = Place::new();
     place.orphan("e1", &["a"]);
-    let unfinished = [&place.journals(), &place.journals().join("copies")]
-        .map(|directory| directory.join(".e2.jsonl"));
+    let unfinished =
+        [&place.journals(), &place.copies()].map(|directory| directory.join(".e2.jsonl"));
     for path in &unfinished {
         fs::write(path, "{\"acknowledged\":1").unwrap();
     }

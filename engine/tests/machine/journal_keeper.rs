@@ -162,13 +162,14 @@ fn what_is_on_its_way_when_the_controller_dies_does_not_outlive_it() {
 
 #[test]
 fn memory_is_no_place_for_a_journal() {
+    let place = Place::new();
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
-    let path = directory.path().to_str().unwrap();
+    let path = directory.path();
     let open = json!({"open": {"experiment": "e", "addresses": [], "global": false}});
-    let mut keeper = Engine::start(&["journal", "--directory", path]);
+    let mut keeper = place.start(&["journal"], path);
     keeper.send(&open);
     assert_eq!(only_error(keeper.wait(), 1)["class"], "volatile-directory");
-    let mut keeper = Engine::start(&["journal", "--directory", path, "--allow-volatile"]);
+    let mut keeper = place.start(&["journal", "--allow-volatile"], path);
     keeper.send(&open);
     keeper.wait_for("opened");
     assert_eq!(keeper.finish().0, 0);
@@ -181,7 +182,8 @@ fn a_change_that_cannot_be_written_is_not_journalled() {
     let journals = place.journals();
     command
         .args(["-c", "ulimit -f 1; exec \"$0\" journal --directory \"$1\""])
-        .args([crate::harness::binary(), journals.to_str().unwrap()]);
+        .args([crate::harness::binary(), journals.to_str().unwrap()])
+        .env("PARIBUS_REGISTER", place.register());
     let mut keeper = Engine::spawn(command);
     keeper.send(&json!({"open": {"experiment": "e", "addresses": [], "global": false}}));
     keeper.wait_for("opened");

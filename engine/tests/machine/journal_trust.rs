@@ -8,16 +8,14 @@ use std::os::unix::fs::PermissionsExt;
 use std::thread;
 use std::time::Duration;
 
+use crate::harness::named;
 use crate::harness::place::{Place, restored};
-use crate::harness::{Engine, named};
 use serde_json::json;
 
 #[test]
 fn a_controller_that_says_nothing_is_gone_and_one_that_sends_blank_lines_is_not() {
     let place = Place::new();
-    let journals = place.journals();
-    let directory = journals.to_str().unwrap();
-    let mut keeper = Engine::start(&["--heartbeat", "2", "journal", "--directory", directory]);
+    let mut keeper = place.start(&["--heartbeat", "2", "journal"], &place.journals());
     keeper.send(
         &json!({"open": {"experiment": "e1", "addresses": [place.setting("a")], "global": false}}),
     );

@@ -65,6 +65,24 @@ fn what_cannot_be_put_back_is_stuck_and_stays_open() {
 }
 
 #[test]
+fn what_a_stuck_setting_may_move_is_restored_again_after_it() {
+    let place = Place::new();
+    place.orphan("e1", &["a", "b"]);
+    fs::remove_file(place.setting("b")).unwrap();
+    let (code, _) = place.undo(&[]);
+    assert_eq!((code, place.value("a")), (4, "old-a".into()));
+
+    fs::write(place.setting("b"), "back").unwrap();
+    fs::write(place.setting("a"), "moved").unwrap(); // as a scheduler moves the depth of its queue
+    let (code, events) = place.undo(&[]);
+    assert_eq!(
+        (code, restored(&events)),
+        (0, vec!["test.b".into(), "test.a".into()])
+    );
+    assert_eq!(place.value("a"), "old-a");
+}
+
+#[test]
 fn volatile_changes_of_another_boot_are_not_replayed() {
     let place = Place::new();
     let mut keeper = place.opened("e1", &["a", "b"]);

@@ -13,6 +13,7 @@ mod journal_device;
 mod journal_keeper;
 mod journal_kept;
 mod journal_locks;
+mod journal_register;
 mod journal_trust;
 mod journal_undo;
 mod layers;

@@ -1,6 +1,8 @@
 """The document of `paribus status` as text."""
 
 import time
+from collections.abc import Iterable
+from pathlib import PurePosixPath
 from typing import Literal
 
 from rich.console import Console
@@ -45,14 +47,17 @@ def show(document: StatusDocument, console: Console) -> None:
     elif any(change.applied for change in document.open_changes):
         console.print("take back what was applied with: paribus undo")
     elif not document.open_changes and not document.problems:
-        console.print(nothing_changed(document.journals, document.other_journals), markup=False, soft_wrap=True)
+        text = nothing_changed(document.journals, document.other_journals, document.journals_elsewhere)
+        console.print(text, markup=False, soft_wrap=True)
 
 
-def nothing_changed(folder: str, other_folder: str) -> str:
+def nothing_changed(inspected: str, of_root: str, elsewhere: Iterable[str]) -> str:
     """Message for a machine without open journals, with the folder that was read."""
-    text = f"no setting is changed (journals: {folder})"
-    if other_folder:
-        text += f"; those of root in {other_folder} were not looked at: sudo paribus status"
+    text = f"no setting is changed (journals: {inspected})"
+    if of_root:
+        text += f"; those of root in {of_root} were not looked at: sudo paribus status"
+    for folder in map(PurePosixPath, elsewhere):
+        text += f"; there are open journals in {folder}: PARIBUS_STATE={folder.parent} paribus status"
     return text
 
 

@@ -85,10 +85,12 @@ class Journal:
             "global": any(address.startswith(_GLOBAL) for address in addresses),
         }
         try:
-            self.path = str(self._ask({"open": opening}, "opened")["path"])
+            opened = self._ask({"open": opening}, "opened")
         except BaseException:
             self._keeper.close()
             raise
+        self.path = str(opened["path"])
+        self.without_copy = str(opened["without_copy"] or "")  # the reason
         self._todo = f"restore the machine with: {engine} undo"
 
     def _ask(self, command: dict[str, Any], *answers: str, patience_s: float = _PATIENCE_S) -> dict[str, Any]:

@@ -16,6 +16,7 @@ class _Event(BaseModel):
 class _Opened(_Event):
     event: Literal["opened"]
     path: str
+    without_copy: str | None
 
 
 class _Refused(_Event):
@@ -71,6 +72,7 @@ class _Looked(_Event):
     event: Literal["looked"]
     directory: str
     others: str | None
+    elsewhere: list[str]
 
 
 class _Change(_Event):

@@ -6,7 +6,7 @@ In: the host and its engine. Out: open journals and problems; events of the undo
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from paribus.errors import HostError, JournalError, JournalLost, NotInspected, NotRestored, Unreachable
 from paribus.hosts.transport import Host
@@ -75,17 +75,25 @@ class OpenJournal:
         return not self.owned and not self.is_permanent
 
 
+class Folders(NamedTuple):
+    """Where journals are: the folder that was inspected, and those that were not.
+
+    `of_root` has the journals of root where another user inspects; empty where there are none. `elsewhere`: folders of
+    other state folders where this user has open journals.
+    """
+
+    inspected: str
+    of_root: str
+    elsewhere: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """The journals of one user on a host: the open ones, the problems of any, and the folders.
-
-    `other_folder` has the journals of root where another user inspects; empty where there are none.
-    """
+    """The journals of one user on a host: the open ones, the problems of any, and the folders."""
 
     journals: tuple[OpenJournal, ...]
     problems: tuple[str, ...]
-    folder: str
-    other_folder: str
+    folders: Folders
 
 
 def _run_undo(host: Host, engine: str, *options: str) -> list[dict[str, Any]]:
@@ -137,7 +145,7 @@ def undo_command(target: str) -> str:
 def inspect(host: Host, engine: str) -> Inspection:
     """Inspect every journal that is still open on the host. Changes nothing. Raises NotInspected and Unreachable."""
     events = _run_undo(host, engine, "--dry-run")
-    folders = next(event for event in events if event["event"] == "looked")
+    looked = next(event for event in events if event["event"] == "looked")
     return Inspection(
         journals=tuple(
             OpenJournal(
@@ -147,8 +155,7 @@ def inspect(host: Host, engine: str) -> Inspection:
             if e["event"] == "open-journal"
         ),
         problems=tuple(_problems(events)),
-        folder=folders["directory"],
-        other_folder=folders["others"] or "",
+        folders=Folders(looked["directory"], looked["others"] or "", tuple(looked["elsewhere"])),
     )
 
 

@@ -53,12 +53,14 @@ class StatusDocument(_Document):
     """The answer of `paribus status --json`.
 
     `journals`: the folder that was looked at; `other_journals`: that of root, where another user looked.
+    `journals_elsewhere`: folders of other state folders where this user has open journals.
     `problems`: journals that are damaged, or whose owner may not restore them.
     """
 
     store: str
     journals: str
     other_journals: str
+    journals_elsewhere: list[str]
     experiments: list[ExperimentStatus]
     open_changes: list[OpenChange]
     problems: list[str]
@@ -100,8 +102,9 @@ def document(
     ]
     return StatusDocument(
         store=str(file or url),
-        journals=inspection.folder,
-        other_journals=inspection.other_folder,
+        journals=inspection.folders.inspected,
+        other_journals=inspection.folders.of_root,
+        journals_elsewhere=list(inspection.folders.elsewhere),
         experiments=experiments,
         open_changes=changes,
         problems=list(inspection.problems),

@@ -16,10 +16,10 @@ def undo(
     dry_run: bool = False,
     tell: Callable[[Event], None],
     report: Report = discard,
-) -> tuple[str, str]:
+) -> journals.Folders:
     """Restore settings from the journals of a machine, and `tell` each event; return the folders of its journals.
 
-    The second folder is root's, empty where it was read too. With `dry_run` the events only state what would be
+    With `dry_run` the events only state what would be
     restored. Raises NotInspected, and JournalProblem with exit code 4 where something cannot be restored.
     """
     with inspected_site(target, become=become, report=report) as connected:
@@ -31,7 +31,7 @@ def undo(
             journals.raise_problems(inspection.problems)
         else:
             journals.undo(connected.host, connected.engine, tell)
-    return inspection.folder, inspection.other_folder
+    return inspection.folders
 
 
 def at_boot(target: str, action: str, *, become: bool = False, report: Report = discard) -> list[str]:

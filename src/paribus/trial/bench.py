@@ -33,6 +33,7 @@ from paribus.trial.tools.tool_session import Tools
 from paribus.trial.trial_data import Progress, TrialData
 from paribus.workloads.tools import tool_of
 
+_NO_COPY = N_("the journal has no second copy: {reason}")
 _JOURNAL_DELETED = N_("the journal file was deleted meanwhile; all settings are restored")
 
 
@@ -238,6 +239,8 @@ class Bench:
             volatile=not addresses and not running,
             connects=self._needs_password,
         )
+        if self._journal.without_copy:
+            self.closing_notes.append(stored_message(_NO_COPY, reason=self._journal.without_copy))
         return Applier(site.host, site.catalogue, location, self._journal)
 
     def _device_nodes(self) -> set[str]:

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import random
-import shutil
 import signal
 import subprocess
 import time
@@ -94,14 +93,12 @@ def damage(places: Sequence[Callable[[Laboratory], Path]]) -> Callable[[Laborato
 
 
 def put_right(lab: Laboratory) -> None:
-    """What a person does whose journals are damaged: the settings by hand, the journals away."""
+    """Restore the settings by hand and file the damaged journals as closed, as the message asks a person to do."""
     lab.restore_by_hand()
-    for folder in (lab.journals, lab.copies):
-        for path in [path for path in folder.rglob("*.jsonl") if path.parent.name != "closed"]:
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
-            else:
-                path.unlink()
+    closed = lab.journals / "closed"
+    closed.mkdir(mode=0o700, exist_ok=True)
+    for path in list(lab.journals.glob("*.jsonl")):
+        path.rename(closed / path.name)
 
 
 class Locker:

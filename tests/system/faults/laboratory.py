@@ -84,6 +84,7 @@ class Laboratory:
             "PARIBUS_STORE": str(folder / "store" / "paribus.db"),
             "PARIBUS_STATE": str(folder / "journal"),
             "PARIBUS_STATE_COPY": str(self.copies),
+            "PARIBUS_REGISTER": str(folder / "register"),
             "PATH": f"{self.target.path}:{os.environ['PATH']}",
         }
         self._guest: GuestTarget | None = None

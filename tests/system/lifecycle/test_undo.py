@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command import run_paribus
+from command import Running, run_paribus
 
 from paribus.engine.find import binary
 from paribus.hosts.local import LocalHost
@@ -50,6 +51,11 @@ def _orphan(journal: Journal) -> Path:
     os.kill(_pid(journal), signal.SIGKILL)
     journal._keeper.close()
     return Path(journal.path)
+
+
+def _copy_of(path: Path) -> Path:
+    [copy] = Path(os.environ["PARIBUS_STATE_COPY"]).rglob(path.name)
+    return copy
 
 
 @pytest.mark.parametrize(
@@ -100,9 +106,43 @@ def test_a_stopped_journal_process_is_reported(journal: Journal, setting: Path) 
     assert setting.read_text() == "1"
 
 
+def test_settings_whose_journal_was_deleted_are_named(journal: Journal, setting: Path) -> None:
+    path = _orphan(journal)
+    _copy_of(path).unlink()
+    shutil.rmtree(path.parent)
+    for verb in (("status",), ("undo", "--dry-run"), ("undo",)):
+        done = run_paribus(*verb)
+        assert done.code == 4, done.out
+        assert f"experiment e1 may have left changed: {setting}" in done.err
+        assert "no setting is changed" not in done.out
+    entry = done.err.rpartition("then remove ")[2].splitlines()[0]
+    Path(entry).unlink()
+    assert "no setting is changed" in run_paribus("undo").out
+
+
+def test_without_the_folder_of_journals_the_copy_restores(journal: Journal, setting: Path) -> None:
+    shutil.rmtree(_orphan(journal).parent)
+    assert "test.knob, before 1" in run_paribus("status").out
+    assert run_paribus("undo").code == 0
+    assert setting.read_text() == "1"
+    assert "no setting is changed" in run_paribus("status").out
+
+
+def test_a_stopped_experiment_is_reported(plan) -> None:
+    run = Running("run", plan('"process.nofile" = ["default", 512]'))
+    run.wait_for("trial")
+    run.signal(signal.SIGSTOP)
+    done = run_paribus("undo")
+    assert (done.code, f"its controller, process {run.pid}, is stopped" in done.err) == (4, True), done.err
+    run.signal(signal.SIGCONT)
+    run.signal(signal.SIGTERM)
+    assert run.end().code == 130
+    assert run_paribus("undo").code == 0
+
+
 def test_a_damaged_journal_is_reported_until_somebody_has_looked(journal: Journal, setting: Path) -> None:
     path = _orphan(journal)
-    (path.parent / "copies" / path.name).unlink()
+    _copy_of(path).unlink()
     path.write_text("")
     for verb in ("status", "undo", "undo"):
         done = run_paribus(verb)

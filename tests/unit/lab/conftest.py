@@ -80,7 +80,9 @@ def journals(
 ) -> Iterator[pytest.MonkeyPatch]:
     """Journals for fixtures of a whole session."""
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setenv("PARIBUS_STATE", str(state_folder(tmp_path_factory.mktemp("journals"))))
+        state = state_folder(tmp_path_factory.mktemp("journals"))
+        monkeypatch.setenv("PARIBUS_STATE", str(state))
+        monkeypatch.setenv("PARIBUS_REGISTER", str(state.with_name(f"{state.parent.name}-register")))
         yield monkeypatch
 
 
