@@ -1,12 +1,13 @@
 """Opening of stores: URL, checks, and schema upgrade to this release."""
 
+import contextlib
 import os
 import re
 import shutil
 import sqlite3
+import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -14,9 +15,10 @@ from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from paribus.errors import StoreError, UsageError
-from paribus.files import distrust, distrust_entry
+from paribus.files import distrust, distrust_entry, make_folder
 from paribus.i18n import N_, stored_message
 from paribus.store import schema
+from paribus.store.lock_holders import lock_holders
 from paribus.store.migrations import HEAD
 from paribus.units import show_size
 
@@ -81,7 +83,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
             return
 
 
-@contextmanager
+@contextlib.contextmanager
 def failing_as_store_error(store_name: str) -> Iterator[None]:
     """Convert database errors to StoreErrors that name the store."""
     try:
@@ -94,6 +96,8 @@ def failing_as_store_error(store_name: str) -> Iterator[None]:
         if "full" in cause:
             raise StoreError(f"the store {store_name} cannot grow: {cause}", "free some space, then resume") from error
         if "locked" in cause:
+            if holders := lock_holders(_with_companions(Path(store_name.removeprefix("sqlite:///")))):
+                cause = f"{cause} ({holders})"
             message = stored_message(
                 "the store {store} is locked by another program: {cause}", store=store_name, cause=cause
             )
@@ -106,7 +110,7 @@ def failing_as_store_error(store_name: str) -> Iterator[None]:
         ) from error
 
 
-@contextmanager
+@contextlib.contextmanager
 def connected(store: Engine) -> Iterator[Connection]:
     """Connect for reading. Raises StoreError."""
     with failing_as_store_error(store.url.render_as_string(hide_password=True)), store.connect() as connection:
@@ -117,14 +121,33 @@ def _refuse_unsafe_file(file: Path) -> None:
     """Raise StoreError if another user could replace the store or its companion files, which SQLite opens by name."""
     try:
         reason = distrust(file.parent)
-        files = [file, *(file.with_name(f"{file.name}-{suffix}") for suffix in _COMPANION_SUFFIXES)]
-        reason = reason or next(filter(None, map(distrust_entry, files)), "")
+        reason = reason or next(filter(None, map(distrust_entry, _with_companions(file))), "")
     except OSError as error:
         raise StoreError(f"cannot examine the store {file}: {error.strerror}", "name another with --store") from error
     if reason:
         raise StoreError(
             f"the store {file} is not safe from other users: {reason}", "name one in a folder of your own with --store"
         )
+
+
+def _with_companions(file: Path) -> list[Path]:
+    return [file, *(file.with_name(f"{file.name}-{suffix}") for suffix in _COMPANION_SUFFIXES)]
+
+
+def _make_private(file: Path) -> None:
+    """Create the file, or take it from other users: whoever can read a store of SQLite can also lock it.
+
+    Raises StoreError.
+    """
+    try:
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        raise StoreError(f"cannot make the store {file}: {error.strerror}", "name another with --store") from error
+    for path in _with_companions(file):
+        with contextlib.suppress(OSError):  # it is not there, or belongs to another trusted user
+            if stat.S_IMODE(path.stat().st_mode) & 0o077:
+                path.chmod(0o600)
 
 
 def _refuse_full_disk(file: Path) -> None:
@@ -185,12 +208,13 @@ def open_engine(url: str, *, create: bool) -> Engine:
         if not create:
             raise _missing(store_name)
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(file.parent)
         except OSError as error:
             raise StoreError(f"cannot make {file.parent}: {error.strerror}", "name another with --store") from error
     if file is not None:
         _refuse_unsafe_file(file)
         _refuse_full_disk(file)
+        _make_private(file)
     engine = _make_engine(url)
     with failing_as_store_error(store_name), engine.begin() as connection:
         if _version(connection, store_name) != HEAD:

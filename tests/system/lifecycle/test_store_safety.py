@@ -1,6 +1,9 @@
 """Stores and reports where other users can make files."""
 
+import contextlib
 import os
+import sqlite3
+import stat
 from pathlib import Path
 
 import pytest
@@ -32,6 +35,20 @@ def test_a_store_in_a_folder_that_all_users_can_write_is_not_made(paribus, plan,
     done = paribus("run", plan(), "--store", str(shared / "paribus.db"))
     assert (done.code, f"{shared} can be written by all users" in done.err) == (3, True), done
     assert not list(shared.iterdir())
+
+
+def test_nobody_else_can_lock_a_store_and_who_locks_it_is_named(paribus, plan, tmp_path: Path) -> None:
+    store = tmp_path / "paribus.db"
+    assert paribus("run", plan(), "--store", str(store)).code in (0, 3)
+    store.chmod(0o644)  # as an earlier release made it
+    with contextlib.closing(sqlite3.connect(store, isolation_level=None)) as other:
+        other.execute("SELECT count(*) FROM trial").fetchone()
+        assert paribus("status", "--store", str(store)).code == 0
+        assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.glob("paribus.db*")} == {0o600}
+        other.execute("BEGIN IMMEDIATE")
+        done = paribus("run", plan(), "--store", str(store))
+        assert done.code == 3
+        assert f"process {os.getpid()} (" in done.err
 
 
 def test_a_report_does_not_go_where_the_link_of_another_user_leads(paribus, plan, tmp_path: Path, as_root) -> None:
