@@ -55,13 +55,26 @@ def write_whole(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def make_folder(folder: Path) -> None:
+    """Create a folder and those above it, where they are missing.
+
+    Raises PermissionError where another user could replace one of them.
+    """
+    existing = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if reason := distrust(existing):
+        raise PermissionError(0, reason)
+    folder.mkdir(parents=True, exist_ok=True)
+
+
 def _followed(path: Path) -> Path:
     """The path after following links; a descriptor in /proc without a path is returned as it is.
 
-    Raises PermissionError for a link that another user made.
+    Raises PermissionError for a link that another user made, and a folder that another user could replace.
     """
     for _ in range(_MOST_LINKS):
         if not path.is_symlink():
+            if reason := distrust(path.parent):
+                raise PermissionError(0, reason)
             return path
         owner = path.lstat().st_uid
         if not _is_trusted(owner):

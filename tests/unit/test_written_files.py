@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from paribus.files import distrust, replacing, user_name, write_whole
+from paribus.files import distrust, make_folder, replacing, user_name, write_whole
 
 NOBODY = 65534
 WITHOUT_A_NAME = 4_000_000_000
@@ -46,6 +46,20 @@ def test_ones_own_link_is_followed_and_that_of_another_user_is_not(tmp_path: Pat
         with pytest.raises(PermissionError, match="link that nobody made"):
             write_whole(link, "not mine")
         assert secret.read_text() == "mine"
+
+
+def test_a_folder_that_another_user_made_or_can_replace_is_not_written_to(tmp_path: Path) -> None:
+    (tmp_path / "private").mkdir()
+    planted = tmp_path / "planted"
+    planted.symlink_to("private")
+    write_whole(planted / "report.html", "mine")
+    make_folder(planted / "tables")
+    if os.geteuid() == 0:  # only root can give a link away
+        os.lchown(planted, NOBODY, NOBODY)
+        for write in (write_whole, lambda path, _: make_folder(path)):
+            with pytest.raises(PermissionError, match="planted belongs to nobody"):
+                write(planted / "more", "not mine")
+    assert {path.name for path in (tmp_path / "private").iterdir()} == {"report.html", "tables"}
 
 
 def test_a_device_takes_what_comes() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from paribus.cli.terminal import say_as_is, visible
 from paribus.errors import StoreError
-from paribus.files import write_whole
+from paribus.files import make_folder, write_whole
 from paribus.report.experiment_view import ReportView
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def markdown_text(report: ReportView, output: Path | None) -> str:
         return visible(markdown.render(report))
     folder = output.with_suffix("")
     try:
-        folder.mkdir(exist_ok=True)
+        make_folder(folder)
         names = charts.write_pictures(report, folder)
     except OSError as error:
         raise StoreError(f"cannot write pictures into {folder}: {error.strerror}", "name another file") from error

@@ -7,7 +7,7 @@ from pathlib import Path
 from paribus.errors import StoreError, UsageError
 from paribus.export.forms import writer
 from paribus.export.tables import ExportTable, FileFormat, Row
-from paribus.files import replacing
+from paribus.files import make_folder, replacing
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def write(
     for table in tables:
         path = paths[table.name]
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             with replacing(path) as temporary_path:
                 count = write_table(table, rows(table), temporary_path)
         except OSError as error:

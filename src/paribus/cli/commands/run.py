@@ -100,6 +100,7 @@ def carry_out(
     from paribus.cli.progress import ProgressDisplay
     from paribus.cli.signals import StopRequest
     from paribus.errors import ParibusError
+    from paribus.files import make_folder
     from paribus.lab.results import reporting
     from paribus.lab.results.conditions import is_incomplete, of_judgement
     from paribus.report.render import text
@@ -121,7 +122,7 @@ def carry_out(
     view = reporting.report_view(session.store, ended)
     if report_path is not None:  # first: it is there whoever reads what follows
         with contextlib.suppress(OSError):  # which writing tells of
-            report_path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(report_path.parent)
         report_path = reporting.write_html(view, report_path)
     if as_json:
         say_json(reporting.report_document(session.store, ended).model_dump_json(indent=2))
