@@ -5,11 +5,13 @@ import errno
 import gc
 import io
 import os
+import signal
 import sys
 import traceback
 from typing import Annotated, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from paribus.cli.commands import (
     apply,
@@ -36,9 +38,25 @@ from paribus.lab.startup import withhold_passwords
 
 _MOST_CHARACTERS = 65536  # of an error: some of it is what a target said
 
-_OF_THE_OUTPUT = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF, errno.EFBIG)
+_CLOSED_OUTPUT = 141
+_OF_THE_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF, errno.EFBIG)
+
+
+class _OutputClosed(Exception):  # no error: the reader has had enough
+    """The reader of the output closed it; no OSError, for which Typer would end with code 1."""
+
+
+class _Verbs(TyperGroup):
+    def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
+        """Carry out a verb."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise _OutputClosed from error
+
 
 app = typer.Typer(
+    cls=_Verbs,
     name="paribus",
     help="Change one thing, hold the rest, measure, conclude.\n\n"
     "A plan names settings, their levels and workloads. Paribus applies one setting at a time, measures it under load, "
@@ -87,12 +105,7 @@ def _options(
 
 def main() -> None:
     """Run the command line; print expected errors on stderr and exit with their code."""
-    withhold_passwords()
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # which sends SIGINT where a limit lets it start no threads
-    gc.set_threshold(50_000, 20, 20)  # a report holds much and no cycles: to look for some takes an eighth of its time
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that knows no minus sign shows a question mark
+    _prepare()
     try:
         try:
             app()
@@ -108,25 +121,37 @@ def main() -> None:
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
-    except OSError as error:  # expected ones are ParibusErrors: what is left is where the output goes, or a limit
-        cause = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-        failure = "cannot write the output" if error.errno in _OF_THE_OUTPUT else "the system refused"
-        _end(f"paribus: {failure}: {cause}", 141 if isinstance(error, BrokenPipeError) else ParibusError.exit_code)
-    except MemoryError:
-        _end("paribus: there is no memory left\n  free some, or raise its limit (ulimit -v)", ParibusError.exit_code)
-    except RuntimeError as error:
-        if "start new thread" not in str(error):
-            _end_as_fault()
-        _end("paribus: no thread can be started\n  raise the limit of processes (ulimit -u)", ParibusError.exit_code)
-    except Exception:
-        _end_as_fault()
+    except (_OutputClosed, BrokenPipeError):
+        _end("paribus: cannot write the output: its reader has closed it", _CLOSED_OUTPUT)
+    except Exception as error:
+        _end(_explained(error), ParibusError.exit_code)
 
 
-def _end_as_fault() -> NoReturn:
-    """Print the traceback of an unexpected error and end."""
-    traceback.print_exc()
-    message = "this is a fault of the program itself; see what is changed on this machine with: paribus status"
-    _end(f"paribus: {message}", ParibusError.exit_code)
+def _prepare() -> None:
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup asks
+            signal.signal(number, signal.default_int_handler)  # as Ctrl-C
+    withhold_passwords()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # which sends SIGINT where a limit lets it start no threads
+    gc.set_threshold(50_000, 20, 20)  # a report holds much and no cycles: to look for some takes an eighth of its time
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that knows no minus sign shows a question mark
+
+
+def _explained(error: Exception) -> str:
+    """The message for an error that is no ParibusError; prints the traceback of an unexpected one."""
+    match error:
+        case OSError():  # expected ones are ParibusErrors: what is left is where the output goes, or a limit
+            cause = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+            failure = "cannot write the output" if error.errno in _OF_THE_OUTPUT else "the system refused"
+            return f"paribus: {failure}: {cause}"
+        case MemoryError():
+            return "paribus: there is no memory left\n  free some, or raise its limit (ulimit -v)"
+        case RuntimeError() if "start new thread" in str(error):
+            return "paribus: no thread can be started\n  raise the limit of processes (ulimit -u)"
+    traceback.print_exception(error)
+    return "paribus: this is a fault of the program itself; see what is changed on this machine with: paribus status"
 
 
 def _end(message: str, exit_code: int) -> NoReturn:

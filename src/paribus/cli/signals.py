@@ -4,11 +4,18 @@ import contextlib
 import os
 import signal
 import time
+from collections.abc import Callable
 from types import FrameType
 
 from paribus.errors import Interrupted
 
 _ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _handle(handler: Callable[[int, FrameType | None], None]) -> None:
+    for number in _ASKING:
+        if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 class StopRequest:
@@ -18,9 +25,8 @@ class StopRequest:
         self._asked_at: float | None = None
 
     def listen(self) -> None:
-        """Handle the three signals."""
-        for number in _ASKING:
-            signal.signal(number, self._hear)
+        """Handle the three signals, but not a hangup that nohup has ignored."""
+        _handle(self._hear)
 
     def is_requested(self) -> bool:
         """Whether a signal has requested a stop."""
@@ -32,8 +38,7 @@ class StopRequest:
         def end(_number: int, _frame: FrameType | None) -> None:
             raise Interrupted(message, todo)
 
-        for number in _ASKING:
-            signal.signal(number, end)
+        _handle(end)
 
     def _hear(self, _number: int, _frame: FrameType | None) -> None:
         if self._asked_at is None:

@@ -98,6 +98,8 @@ def _begin() -> None:
     gc.freeze()
     gc.disable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def _take_some(reader: ImportReader, items: Sequence[Item]) -> list[ReadFile]:

@@ -1,5 +1,6 @@
 """The command line without a machine: help, usage errors, exit codes, what is imported."""
 
+import os
 import subprocess
 import sys
 
@@ -67,3 +68,15 @@ def test_knobs_are_listed_and_explained() -> None:
     assert "block.scheduler" in CliRunner().invoke(app, ["knobs", "list"]).output
     shown = CliRunner().invoke(app, ["knobs", "show", "vm.dirty"]).output
     assert "vm.dirty_ratio, vm.dirty_bytes" in shown
+
+
+@pytest.mark.parametrize(
+    "arguments", [["knobs", "list"], ["status"], ["schema", "plan"], ["check", "examples/first.toml"]]
+)
+def test_a_closed_output_has_an_exit_code_of_its_own(arguments: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    argv = [sys.executable, "-m", "paribus.cli.main", *arguments]
+    done = subprocess.run(argv, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (done.returncode, "its reader has closed it" in done.stderr) == (141, True), done.stderr

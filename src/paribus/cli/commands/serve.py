@@ -1,6 +1,5 @@
 """`paribus serve`: web pages of the experiments."""
 
-import signal
 from typing import Annotated
 
 import typer
@@ -45,8 +44,6 @@ def serve(
     if exists:
         open_store(store).dispose()  # one of another release is told, or brought up to this one
     listening, notices = server.listen(bind, port), Notices()
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)  # as Ctrl-C
     if not exists:
         notices.say(f"there is no store at {name_of(url)} yet; the page shows it when a plan is run")
     if listening.is_open:
