@@ -6,13 +6,17 @@ import gzip
 import hashlib
 import io
 import lzma
+import os
 import re
+import stat
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from paribus.errors import UsageError
+from paribus.files import distrust, user_name
 from paribus.parsers.redact import redact
 from paribus.units import show_size
 
@@ -96,14 +100,35 @@ def _files_in(folder: Path) -> Iterator[Path]:
 def open_file(path: str) -> OpenedFile:
     """Read a file, decompressed if it is gzip, bzip2 or xz. Raises Unreadable."""
     try:
-        content = Path(path).read_bytes() if Path(path).stat().st_size <= MOST_BYTES else None
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
+            _refuse_endless(Path(path), os.fstat(file.fileno()))
+            _refuse_of_others(Path(path), os.fstat(file.fileno()))
+            os.set_blocking(file.fileno(), stat.S_ISFIFO(os.fstat(file.fileno()).st_mode))
+            content = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise Unreadable(f"cannot be read: {error.strerror or error}") from error
-    if content is None:
+    if content is None:  # as of /proc/kmsg, which waits for more
+        raise Unreadable("cannot be read: it has no end")
+    if len(content) > MOST_BYTES:
         raise Unreadable(f"is larger than {show_size(MOST_BYTES)}: import a part of it")
     digest = hashlib.sha256(content).hexdigest()
     text = redact(as_text(_unpacked(content)))
     return OpenedFile(digest, len(content), text, text.encode("utf-8", "surrogateescape"))
+
+
+def _refuse_endless(path: Path, status: os.stat_result) -> None:
+    """Raise Unreadable for what is no file, but for the pipe of a shell: `paribus import <(zcat log.gz)`."""
+    is_of_shell = stat.S_ISFIFO(status.st_mode) and path.is_relative_to("/dev")
+    if not stat.S_ISREG(status.st_mode) and not is_of_shell:
+        kind = "a pipe" if stat.S_ISFIFO(status.st_mode) else "a device"
+        raise Unreadable(f"is {kind}, and no file: write its content to a file")
+
+
+def _refuse_of_others(path: Path, status: os.stat_result) -> None:
+    """Raise Unreadable if another user may have led root to a file that this user cannot read."""
+    if os.geteuid() == 0 and distrust(path.parent) and status.st_uid != path.parent.stat().st_uid:
+        owner, other = user_name(status.st_uid), user_name(path.parent.stat().st_uid)
+        raise Unreadable(f"belongs to {owner}, and its folder to {other}: copy it to a folder of your own")
 
 
 def _unpacked(content: bytes) -> bytes:
@@ -119,7 +144,7 @@ def _unpacked(content: bytes) -> bytes:
             size += len(piece)
             if size > MOST_BYTES:
                 raise Unreadable(f"is larger than {show_size(MOST_BYTES)} when unpacked: import a part of it")
-    except (OSError, EOFError, lzma.LZMAError, ValueError) as error:
+    except (OSError, EOFError, lzma.LZMAError, zlib.error, ValueError) as error:
         if not pieces:
             raise Unreadable(f"cannot be unpacked: {error}") from error
     return b"".join(pieces)  # the readable part of a truncated archive

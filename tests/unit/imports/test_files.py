@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import os
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,53 @@ def test_a_truncated_archive_yields_its_readable_part(tmp_path: Path) -> None:
     path.write_bytes(whole[:12])
     with pytest.raises(files.Unreadable, match="cannot be unpacked"):
         files.open_file(str(path))
+
+
+def test_a_broken_block_yields_what_comes_before_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.gz"
+    whole = bytearray(gzip.compress("".join(f"{n} {n * n % 977}\n" for n in range(100_000)).encode()))
+    whole[len(whole) // 2 : len(whole) // 2 + 64] = b"\xff" * 64
+    path.write_bytes(whole)
+    assert files.open_file(str(path)).text.startswith("0 0\n1 1\n")
+    whole[10:40] = b"\xff" * 30
+    path.write_bytes(whole)
+    with pytest.raises(files.Unreadable, match="cannot be unpacked"):
+        files.open_file(str(path))
+
+
+@pytest.mark.parametrize(("kind", "why"), [("pipe", "is a pipe"), ("device", "is a device"), ("log", "cannot be read")])
+def test_what_never_ends_is_not_read(tmp_path: Path, kind: str, why: str) -> None:
+    path = tmp_path / "a"
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero" if kind == "device" else "/proc/kmsg")
+    with pytest.raises(files.Unreadable, match=why):
+        files.open_file(str(path))
+        files.open_file(str(path))  # the kernel had a message to tell
+
+
+def test_the_pipe_of_a_shell_is_read() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"tps: 5\n")
+    os.close(writing)
+    assert files.open_file(f"/dev/fd/{reading}").text == "tps: 5\n"
+    os.close(reading)
+
+
+def test_root_is_not_led_to_the_secrets_of_others(tmp_path: Path) -> None:
+    if os.geteuid() != 0:  # only root can give a folder away
+        return
+    secret, folder = tmp_path / "secret", tmp_path / "logs"
+    secret.write_text("secret\n")
+    folder.mkdir()
+    (folder / "a").symlink_to(secret)
+    (folder / "b").write_text("tps: 5\n")
+    os.chown(folder, 65534, 65534)
+    os.chown(folder / "b", 65534, 65534)
+    with pytest.raises(files.Unreadable, match="belongs to root, and its folder to nobody"):
+        files.open_file(str(folder / "a"))
+    assert files.open_file(str(folder / "b")).text == "tps: 5\n"
 
 
 def test_bytes_that_are_no_text_are_kept_as_they_are(tmp_path: Path) -> None:
