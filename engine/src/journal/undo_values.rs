@@ -5,8 +5,7 @@
 //! A setting can change others. Restoring a scheduler resets the queue depth, and a queue depth may
 //! be refused until the scheduler is restored. So all values are first written in reverse order,
 //! and checked only after all writes. When a write was refused or a value is wrong then, all values
-//! are written once more, since a write that only now succeeds changes others again. A refused write
-//! can leave the right value in another form: `data=ordered` where the default was not shown.
+//! are written once more, since a write that only now succeeds changes others again.
 
 use std::io;
 
@@ -82,15 +81,20 @@ fn write_all(
 /// The value in force, or the failure. A refused write explains a wrong value better than its
 /// readback.
 fn judge(action: &Action, refused: &[(&Action, io::Error)]) -> UndoOutcome {
-    check(action).map_err(
-        |stuck| match refused.iter().find(|(other, _)| *other == action) {
-            None => stuck,
-            Some((_, cause)) => Stuck {
-                reason: format!("cannot restore {}: {cause}", action.subject()),
-                ..stuck
-            },
-        },
-    )
+    let outcome = check(action);
+    let Some((_, cause)) = refused.iter().find(|(other, _)| *other == action) else {
+        return outcome;
+    };
+    let (expected, observed) = match outcome {
+        Ok(value) if !action.must_succeed() => return Ok(value),
+        Ok(value) => (action.expected(), Some(value)),
+        Err(stuck) => (stuck.expected, stuck.observed),
+    };
+    Err(Stuck {
+        expected,
+        observed,
+        reason: format!("cannot restore {}: {cause}", action.subject()),
+    })
 }
 
 fn check(action: &Action) -> UndoOutcome {

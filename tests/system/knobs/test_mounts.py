@@ -154,14 +154,15 @@ def test_a_file_system_that_was_left_unmounted_is_mounted_again(filesystem: File
 
 
 @pytest.mark.gate
+@pytest.mark.parametrize("level", ["journal", "ordered"])
 def test_a_file_system_that_is_mounted_in_another_namespace_is_restored_after_that_has_ended(
-    filesystem: Filesystem,
+    filesystem: Filesystem, level: str
 ) -> None:
-    """The new mount would share the file system and keep its options."""
+    """The new mount would share the file system and keep its options, also where they only repeat the default."""
     point = filesystem("ext4")
     before = _shown(point)
     journal, knob = _intended(point, "mount.data")
-    _make(journal, knob, "journal")
+    _make(journal, knob, level)
     holder = subprocess.Popen(
         ["unshare", "--mount", "--propagation", "private", "sh", "-c", "echo up; exec sleep 600"],
         stdout=subprocess.PIPE,
@@ -170,13 +171,13 @@ def test_a_file_system_that_is_mounted_in_another_namespace_is_restored_after_th
     with holder:
         assert holder.stdout and holder.stdout.readline() == "up\n"
         with pytest.raises(HostError, match=f"still mounted at {point} by process {holder.pid}"):
-            _make(journal, knob, "ordered")
+            _make(journal, knob, "writeback")
         os.kill(journal._keeper.pid, signal.SIGKILL)  # type: ignore[attr-defined]
         journal._keeper.close()
         refused = run_paribus("undo")
         assert refused.code == 4
         assert f"by process {holder.pid}" in refused.err
-        assert "data=journal" in _shown(point)
+        assert f"data={level}" in _shown(point)
         holder.kill()
     assert run_paribus("undo").code == 0
     assert _shown(point) == before

@@ -84,6 +84,12 @@ trait Undo {
     /// The value in force, in the form of `expected`.
     fn read_back(&self) -> io::Result<String>;
 
+    /// Whether the value in force does not prove that the setting is restored, so that a refused write
+    /// is a failure.
+    fn must_succeed(&self) -> bool {
+        false
+    }
+
     /// Whether a restart has removed the changed setting, and the present value is not ours.
     fn has_expired(&self) -> bool {
         false
@@ -124,6 +130,10 @@ impl Action {
 
     pub fn read_back(&self) -> io::Result<String> {
         self.kind().read_back()
+    }
+
+    pub fn must_succeed(&self) -> bool {
+        self.kind().must_succeed()
     }
 
     pub fn has_expired(&self) -> bool {

@@ -79,6 +79,12 @@ impl Undo for MountOption {
         Ok(word.unwrap_or(&self.hidden).to_string())
     }
 
+    /// The mount as a whole must be as before: a refused new mount leaves `data=ordered` where the
+    /// default was not shown.
+    fn must_succeed(&self) -> bool {
+        self.anew && self.mounted.is_some()
+    }
+
     fn execute(&self) -> io::Result<()> {
         match (mounted_at(&self.path)?, &self.mounted) {
             (Some(now), Some(before)) if now == *before => Ok(()),
