@@ -82,6 +82,10 @@ class StoreError(ParibusError):
     """The store is missing, damaged, newer than this program, or cannot be written."""
 
 
+class StoreLocked(StoreError):
+    """Another program has locked the store for longer than a transaction takes."""
+
+
 class HostError(ParibusError):
     """An operation on a file or a program of the target failed."""
 

@@ -99,6 +99,11 @@ class ProgressDisplay:
         self._line.plain = "reaching the target again"
         self._say(f"{message}; reaching it again, for some minutes")
 
+    def on_store_locked(self, message: str) -> None:
+        """Print that another program has locked the store."""
+        self._line.plain = "waiting for the store"
+        self._say(message)
+
     def on_trial_state(self, trial: Trial) -> None:
         """Show the current trial and the remaining time."""
         position = f"{trial.workload} at {trial.load}"

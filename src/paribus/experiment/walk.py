@@ -23,6 +23,7 @@ from paribus.experiment import block_hooks, noise
 from paribus.experiment.evidence import analyse, evidence
 from paribus.experiment.interim_analysis import look
 from paribus.experiment.replanning import with_open_rounds
+from paribus.experiment.saving import save, wait_for_store
 from paribus.i18n import stored_message
 from paribus.model import (
     ArmKey,
@@ -44,7 +45,7 @@ from paribus.plan.schedule.budget import extent
 from paribus.plan.schedule.comparisons import is_in_flight, washes_out
 from paribus.plan.schedule.design import schedule, schedule_hash
 from paribus.plan.schedule.screened_alone import all_comparisons
-from paribus.store import read, write
+from paribus.store import read, spool, write
 from paribus.store.ids import new_id
 from paribus.trial.bench import Bench
 from paribus.trial.blocks import lost_preconditioning, next_block, rerun_of
@@ -71,6 +72,10 @@ class ExperimentListener(PreconditionListener, block_hooks.BlockListener, Protoc
 
     def on_connection_lost(self, message: str) -> None:
         """Receive the loss of the connection to the target, which is being reached again."""
+        ...
+
+    def on_store_locked(self, message: str) -> None:
+        """Receive that another program has locked the store, which is being waited for."""
         ...
 
 
@@ -115,6 +120,8 @@ def carry_out(
     NotRestored, StoreError, EngineError and Unreachable; everything measured is kept.
     """
     lost_connections = 0
+    store = write.waiting(store, wait_for_store(listener.on_store_locked, stopped))
+    spool.deliver(store, experiment.id)
     try:
         while lost_connections < _MOST_LOST_CONNECTIONS:
             try:
@@ -162,7 +169,7 @@ def _run_session(
     pinned = PinnedDevices(
         read.devices(store, experiment.id), functools.partial(write.pin_device, store, experiment.id)
     )
-    recorder = _recorder(store, listener)
+    recorder = _recorder(store, listener, wait_for_store(listener.on_store_locked, stopped))
     with Bench(site, plan, trials, tested, in_flight, washed, toggled, recorder, pinned, stopped) as bench:
         write.set_state(store, experiment.id, ExperimentState.RUNNING)
         listener.on_trials(trials)
@@ -259,7 +266,7 @@ def _rerun_if_begun(
     return new_trials
 
 
-def _recorder(store: Store, listener: ExperimentListener) -> Record:
+def _recorder(store: Store, listener: ExperimentListener, on_locked: write.OnLocked) -> Record:
     """A function that stores a trial, and notes the settings that a trial moved as a side effect."""
 
     def record(
@@ -268,7 +275,7 @@ def _recorder(store: Store, listener: ExperimentListener) -> Record:
         listener.on_trial_state(trial)
         if trial.state is TrialState.MEASURING:
             return  # a short state, in which writing to the disk would disturb the measurement
-        write.save_trial(store, trial, changes, measurements, conditions)
+        save(store, trial, changes, measurements, conditions, on_locked)
         for change in changes:
             if change.state is ChangeState.WRITTEN:
                 at_baseline = stored_message("with the machine as found")

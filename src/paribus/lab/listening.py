@@ -30,6 +30,9 @@ class DiscardingListener:
     def on_connection_lost(self, message: str) -> None:
         """Ignore the loss of the connection."""
 
+    def on_store_locked(self, message: str) -> None:
+        """Ignore the lock of the store."""
+
     def on_fill_progress(self, workload: str, done_bytes: int, total_bytes: int) -> None:
         """Ignore the progress of preconditioning."""
 

@@ -17,24 +17,29 @@ class StoredMessages(TypeDecorator[Sequence[str]]):
 
     def process_bind_param(self, value: Sequence[str] | None, dialect: Dialect) -> object:  # noqa: ARG002
         """Return the JSON value of the column."""
-        return None if value is None else [_to_json(message) for message in value]
+        return None if value is None else [messages_to_json(message) for message in value]
 
     def process_result_value(self, value: Sequence[object] | None, dialect: Dialect) -> Sequence[Any] | None:  # noqa: ARG002
         """Return the messages."""
-        return None if value is None else [_from_json(message) for message in value]
+        return None if value is None else [messages_from_json(message) for message in value]
 
 
-def _to_json(value: object) -> object:
+def messages_to_json(value: object) -> object:
+    """Return the JSON value of messages."""
     if isinstance(value, StoredMessage):
-        return {"message": value.message, "values": {name: _to_json(item) for name, item in value.values.items()}}
-    return [_to_json(item) for item in value] if isinstance(value, list) else value
+        return {
+            "message": value.message,
+            "values": {name: messages_to_json(item) for name, item in value.values.items()},
+        }
+    return [messages_to_json(item) for item in value] if isinstance(value, list) else value
 
 
-def _from_json(value: Any) -> Any:
+def messages_from_json(value: Any) -> Any:
+    """Return the messages of a JSON value."""
     if isinstance(value, dict):
         try:
             message, values = value["message"], value["values"]
-            return stored_message(message, **{name: _from_json(item) for name, item in values.items()})
+            return stored_message(message, **{name: messages_from_json(item) for name, item in values.items()})
         except (
             LookupError,
             ValueError,
@@ -42,4 +47,4 @@ def _from_json(value: Any) -> Any:
             AttributeError,
         ):  # damaged, or written by a release with another pattern
             return str(value.get("message", value))
-    return [_from_json(item) for item in value] if isinstance(value, list) else value
+    return [messages_from_json(item) for item in value] if isinstance(value, list) else value

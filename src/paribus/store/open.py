@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
-from paribus.errors import StoreError, UsageError
+from paribus.errors import StoreError, StoreLocked, UsageError
 from paribus.files import distrust, distrust_entry, make_folder
 from paribus.i18n import N_, stored_message
 from paribus.store import schema
@@ -101,7 +101,7 @@ def failing_as_store_error(store_name: str) -> Iterator[None]:
             message = stored_message(
                 "the store {store} is locked by another program: {cause}", store=store_name, cause=cause
             )
-            raise StoreError(message, stored_message("try again later")) from error
+            raise StoreLocked(message, stored_message("try again later")) from error
         message = stored_message("the store {store} failed: {cause}", store=store_name, cause=cause)
         raise StoreError(message, stored_message("name another with --store")) from error
     except SQLAlchemyError as error:

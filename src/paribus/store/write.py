@@ -1,17 +1,18 @@
 """Writing to the store. Each function is one transaction, durable when it returns; all raise StoreError."""
 
+import itertools
 import zlib
 from array import array
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import sqlalchemy as sa
 from pydantic import TypeAdapter
 from sqlalchemy.engine import Connection, Engine
 
-from paribus.errors import StoreError
+from paribus.errors import StoreError, StoreLocked
 from paribus.i18n import StoredMessage
 from paribus.model import (
     Calibration,
@@ -28,12 +29,35 @@ from paribus.store import schema
 from paribus.store.open import failing_as_store_error
 from paribus.units import LoadLevel
 
+OnLocked = Callable[[StoreLocked, int], bool]
+"""Whether to try again where another program has locked the store, given the number of attempts."""
+
+
+def waiting(store: Engine, on_locked: OnLocked) -> Engine:
+    """Return the store with transactions that wait for a lock as long as `on_locked` says."""
+    return store.execution_options(on_locked=on_locked)
+
 
 @contextmanager
 def transaction(store: Engine) -> Iterator[Connection]:
-    """Run the block as one transaction. Raises StoreError."""
+    """Run the block as one transaction. Raises StoreError, and StoreLocked before the block."""
+    on_locked: OnLocked = store.get_execution_options().get("on_locked", lambda _error, _attempts: False)
     with failing_as_store_error(store.url.render_as_string(hide_password=True)), store.begin() as connection:
+        for attempt in itertools.count(1):
+            try:
+                _lock(connection)
+                break
+            except StoreLocked as error:
+                if not on_locked(error, attempt):
+                    raise
         yield connection
+
+
+def _lock(connection: Connection) -> None:
+    """Lock the store for this transaction, so that none of its statements can find it locked. Raises StoreLocked."""
+    if connection.dialect.name == "sqlite":
+        with failing_as_store_error(connection.engine.url.render_as_string(hide_password=True)):
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def _load(level: LoadLevel) -> dict[str, Any]:
@@ -93,6 +117,37 @@ def add_note(store: Engine, experiment: str, note: StoredMessage) -> None:
             connection.execute(sa.update(table).where(table.c.id == experiment).values(notes=[*notes, note]))
 
 
+@dataclass(frozen=True, slots=True)
+class TrialRows:
+    """The rows of a trial and its results; `conditions` are the facts behind its fingerprint."""
+
+    trial: dict[str, Any]
+    changes: list[dict[str, Any]]
+    measurements: list[dict[str, Any]]
+    conditions: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        """The name of the trial in messages."""
+        return f"trial {self.trial['order']} of {self.trial['experiment']}"
+
+
+def trial_rows(
+    trial: Trial,
+    changes: Sequence[Change] = (),
+    measurements: Sequence[Measurement] = (),
+    conditions: Mapping[str, str] = {},
+) -> TrialRows:
+    """Return the rows of a trial."""
+    key = {"experiment": trial.experiment, "trial": trial.order}
+    return TrialRows(
+        trial_row(trial),
+        [asdict(change) | key for change in changes],
+        [measurement_row(measurement) | key for measurement in measurements],
+        dict(conditions),
+    )
+
+
 def save_trial(
     store: Engine,
     trial: Trial,
@@ -100,30 +155,29 @@ def save_trial(
     measurements: Sequence[Measurement] = (),
     conditions: Mapping[str, str] = {},
 ) -> None:
-    """Update the state of a trial and insert its results; `conditions` are the facts behind its fingerprint."""
-    table = schema.trial
-    row = trial_row(trial)
-    trial_key = {"experiment": trial.experiment, "trial": trial.order}
+    """Update the state of a trial and insert its results."""
+    save_rows(store, trial_rows(trial, changes, measurements, conditions))
+
+
+def save_rows(store: Engine, rows: TrialRows) -> None:
+    """Update the state of a trial and insert its results, given their rows."""
+    table, row = schema.trial, rows.trial
     with transaction(store) as connection:
         updated = connection.execute(
             sa.update(table)
-            .where(table.c.experiment == trial.experiment, table.c.order == trial.order)
+            .where(table.c.experiment == row["experiment"], table.c.order == row["order"])
             .where(table.c.state != TrialState.SUPERSEDED)
             .values({name: row[name] for name in ("state", "started", "applied", "ended", "invalid_because")})
             .values({name: row[name] for name in ("failure", "failure_message", "fingerprint")})
         )
         if updated.rowcount != 1:
-            raise StoreError(
-                f"trial {trial.order} of {trial.experiment} was rerun by another process",
-                "see: paribus status",
-            )
-        if conditions and trial.fingerprint:
-            _insert_conditions(connection, trial.fingerprint, conditions)
-        if changes:
-            connection.execute(sa.insert(schema.change), [asdict(change) | trial_key for change in changes])
-        if measurements:
-            rows = [measurement_row(m) | trial_key for m in measurements]
-            connection.execute(sa.insert(schema.measurement), rows)
+            raise StoreError(f"{rows.name} was rerun by another process", "see: paribus status")
+        if rows.conditions and row["fingerprint"]:
+            _insert_conditions(connection, row["fingerprint"], rows.conditions)
+        if rows.changes:
+            connection.execute(sa.insert(schema.change), rows.changes)
+        if rows.measurements:
+            connection.execute(sa.insert(schema.measurement), rows.measurements)
 
 
 def _insert_conditions(connection: Connection, digest: str, facts: Mapping[str, str]) -> None:

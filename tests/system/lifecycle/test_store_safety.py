@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from command import RUN_ENDED, Running
 
 NOBODY = 65534
 
@@ -60,3 +61,16 @@ def test_a_report_does_not_go_where_the_link_of_another_user_leads(paribus, plan
     done = paribus("report", "last", "-o", str(report))
     assert (done.code, "it is a link that nobody made" in done.err) == (3, True), done
     assert secret.read_text() == "secret"
+
+
+def test_a_store_that_another_program_locks_for_a_while_is_waited_for(paribus, plan, tmp_path: Path) -> None:
+    running = Running("run", plan())
+    running.wait_for("trial ")
+    with contextlib.closing(sqlite3.connect(tmp_path / "paribus.db", isolation_level=None)) as other:
+        other.execute("PRAGMA busy_timeout = 30000")
+        other.execute("BEGIN IMMEDIATE")
+        assert f"process {os.getpid()} (" in running.wait_for("the store")
+        other.execute("COMMIT")
+    done = running.end()
+    assert done.code in RUN_ENDED, done.err
+    assert not (tmp_path / "paribus.db.spool").exists()
