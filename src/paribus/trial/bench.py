@@ -144,6 +144,8 @@ class Bench:
         A target that was lost is reached again first. Raises NotRestored, JournalError and Unreachable.
         """
         with contextlib.ExitStack() as closing:  # the last first, and each also where another fails
+            if self._servers is not None:
+                closing.callback(self._servers.release)
             closing.callback(self._restore, error)
             closing.callback(self._close_servers)
             if self._load_host is not None:

@@ -25,6 +25,9 @@ from paribus.store.open import open_engine, store_url
 AT_A_START = {"mariadb": ("innodb_log_buffer_size", 16777216, 8388608), "postgres": ("shared_buffers", "16MB", "32MB")}
 STATEMENT = {"mariadb": "SET GLOBAL innodb_io_capacity = 200", "postgres": 'ALTER SYSTEM RESET "work_mem"'}
 
+TAKE_LOCK = {"mariadb": "SELECT GET_LOCK('paribus', 0)", "postgres": "SELECT pg_try_advisory_lock(1885434473)"}
+FREE_LOCK = {"mariadb": "SELECT RELEASE_ALL_LOCKS()", "postgres": "SELECT pg_advisory_unlock_all()"}
+
 Paribus = Callable[..., Done]
 
 
@@ -284,6 +287,17 @@ def test_the_example_runs(paribus: Paribus, others: Others, tmp_path: Path) -> N
     done = paribus("run", str(example), *arguments, DB_PASSWORD="")
     assert done.code in RUN_ENDED, done.err
     assert others.is_as_before()
+
+
+def test_two_experiments_do_not_share_a_server(paribus: Paribus, others: Others, plan) -> None:
+    """Not even those of different machines, which see each other's journals as little as this connection's."""
+    others.instance.query(TAKE_LOCK[others.kind])
+    done = paribus("run", plan())
+    assert done.code == 3, done.err
+    assert "another experiment uses the server" in done.err and "wait until that experiment has ended" in done.err
+    assert others.is_as_before()
+    others.instance.query(FREE_LOCK[others.kind])
+    assert paribus("run", plan()).code in RUN_ENDED
 
 
 def test_the_servers_process_is_told_from_others(others: Others) -> None:

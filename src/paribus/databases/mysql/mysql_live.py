@@ -41,6 +41,14 @@ class MySqlLive(LiveServerKind):
         """Its machine, its port there and its data directory."""
         return " ".join(text or "" for text in ask("SELECT @@hostname, @@port, @@datadir").rows[0])
 
+    def claim(self, ask: Ask) -> str:
+        """Take the lock, which is one of the whole server."""
+        is_taken, holder = ask("SELECT GET_LOCK('paribus', 0), IS_USED_LOCK('paribus')").rows[0]
+        if is_taken == "1":
+            return ""
+        sessions = ask(f"SELECT USER, HOST FROM information_schema.PROCESSLIST WHERE ID = {int(holder or 0)}").rows  # noqa: S608
+        return "".join([f"connection {holder}", *(f" of {user} from {host}" for user, host in sessions)])
+
     def may_not_set(self, ask: Ask, name: str) -> str:
         """Why this user may not set a variable; empty where it may."""
         refused = mysql_variables.refusal(ask, name)

@@ -22,6 +22,9 @@ _STANDS = (
     "ORDER BY seqno DESC LIMIT 1)"
 )
 _SHOWN = "SELECT 'set: ' || coalesce({stands}, 'nothing') || '; in force: ' || current_setting({name})"
+_LOCK = 0x70617269  # "pari": any number that nobody else uses
+_LOCK_HOLDER = """SELECT pid, usename, coalesce(host(client_addr), 'a socket') FROM pg_locks
+JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND granted AND classid = 0 AND objid = {lock}"""
 _RIGHTS = """SELECT has_table_privilege('pg_catalog.pg_file_settings', 'SELECT')
 AND has_function_privilege('pg_catalog.pg_show_all_file_settings()', 'EXECUTE')
 AND has_function_privilege('pg_catalog.pg_reload_conf()', 'EXECUTE')"""
@@ -41,6 +44,13 @@ class PostgresLive(LiveServerKind):
     def instance(self, ask: Ask) -> str:
         """When it was started, in microseconds."""
         return ask("SELECT extract(epoch FROM pg_postmaster_start_time())").rows[0][0] or ""
+
+    def claim(self, ask: Ask) -> str:
+        """Take the lock, which is one of the database that is connected to."""
+        if ask(f"SELECT pg_try_advisory_lock({_LOCK})").rows[0][0] == "t":
+            return ""
+        sessions = ask(_LOCK_HOLDER.format(lock=_LOCK)).rows
+        return "".join(f"process {process} of {user} from {host}" for process, user, host in sessions) or "a session"
 
     def may_not_set(self, ask: Ask, name: str) -> str:
         """Why this user may not set a variable; empty where it may."""

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from paribus.databases.mysql import mysql_live  # noqa: F401  they register their kinds
 from paribus.databases.postgres import postgres_live  # noqa: F401  they register their kinds
+from paribus.databases.server.claim import ServerClaim
 from paribus.databases.server.kind import database_kinds
 from paribus.databases.server.live_kind import live_kinds
 from paribus.databases.server.variable import ServerVariable, TakesEffect
@@ -52,6 +53,11 @@ class LiveServer:
             tls_ca=server.tls_ca,
             timeout_s=timeout_s,
         )
+
+    @cached_property
+    def claim(self) -> ServerClaim:
+        """The claim to the server, which is not taken yet."""
+        return ServerClaim(self.server.address, self._live_kind, self._connect)
 
     def name(self) -> str:
         """The server's kind and version. Raises DatabaseError where it is of another kind, or not reached."""

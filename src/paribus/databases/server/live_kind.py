@@ -39,6 +39,10 @@ class LiveServerKind(Protocol):
         """What tells this server from any other, the same on all connections to it."""
         ...
 
+    def claim(self, ask: Ask) -> str:
+        """Take the server's lock for this connection; the connection that has it, or empty for this one."""
+        ...
+
     def may_not_set(self, ask: Ask, name: str) -> str:
         """Why this user may not set a variable; empty where it may."""
         ...

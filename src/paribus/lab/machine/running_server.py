@@ -57,6 +57,7 @@ def apply_all_for_good(
         return apply_for_good(*location, machine_settings, stopped)
     live = LiveServer(site.host, site.engine, database.kind, database.running)
     try:
+        live.claim.take()
         return apply_for_good(
             *location,
             machine_settings,
@@ -65,4 +66,5 @@ def apply_all_for_good(
             lambda journal: set_for_good(live, journal, database.family, server_settings),
         )
     finally:
+        live.claim.release()
         live.close()

@@ -108,6 +108,10 @@ class DatabaseSession(ABC):
     def close(self) -> None:
         """End the servers that were started. Raises DatabaseError where that fails."""
 
+    @abstractmethod
+    def release(self) -> None:
+        """Let others use the servers again, when all is restored."""
+
 
 class InForce:
     """The settings of one application: the requested and the observed value of each."""

@@ -69,6 +69,7 @@ class RunningServerSession(DatabaseSession):
 
         Raises DatabaseError where one of its name is there, EngineError and Interrupted.
         """
+        self._live.claim.take()
         process = self._live.process()
         self._on_server_processes([process] if process is not None else [])
         for trial in trials:
@@ -121,6 +122,7 @@ class RunningServerSession(DatabaseSession):
 
         Raises DatabaseError, EngineError, JournalError and Interrupted.
         """
+        self._live.claim.take()  # a server that was started again has forgotten it
         requested = {name: server_text(value) for name, value in database_settings(workload, trial.settings).items()}
         names = tested_variables(workload, tested)
         if not self._is_counting:
@@ -169,6 +171,10 @@ class RunningServerSession(DatabaseSession):
                 for name in self._databases:
                     self._live.end_sessions(name)
         self._live.close()
+
+    def release(self) -> None:
+        """Let others use the server."""
+        self._live.claim.release()
 
     def _name(self, workload: Workload, settings: Settings) -> str:
         assert self._database.running is not None

@@ -303,6 +303,9 @@ class PrivateServers(DatabaseSession):
         if errors:
             raise errors[0]
 
+    def release(self) -> None:
+        """Release nothing: no one else uses these servers."""
+
     def _stop(self) -> None:
         if self._running is not None:
             self._on_counting(None)
