@@ -3,7 +3,18 @@
 import grimp
 import pytest
 
-BOTTOM = {"worker_process", "model", "findings", "mechanisms", "errors", "units", "registry", "i18n", "files"}
+BOTTOM = {
+    "worker_process",
+    "model",
+    "findings",
+    "mechanisms",
+    "errors",
+    "units",
+    "registry",
+    "i18n",
+    "files",
+    "temporary",
+}
 BELOW_LAB = {
     "experiment",
     "plan",

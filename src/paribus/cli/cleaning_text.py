@@ -12,6 +12,17 @@ from paribus.units import show_size
 
 def show(document: CleanDocument, console: Console) -> None:
     """Print the document for a person."""
+    _show_data(document, console)
+    for folder in document.temporary:
+        text = (
+            f"removed {folder.path}"
+            if folder.removed
+            else f"left by a killed program: {folder.path} (remove with --all)"
+        )
+        console.print(text, markup=False, soft_wrap=True)
+
+
+def _show_data(document: CleanDocument, console: Console) -> None:
     removed = [leftover for leftover in document.leftovers if leftover.removed]
     for leftover in removed:
         console.print(f"removed {leftover.path} ({show_size(leftover.size_bytes)})", markup=False, soft_wrap=True)

@@ -6,9 +6,7 @@ heard nothing for a while: a link that is cut tells neither side.
 """
 
 import shlex
-import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,8 +18,10 @@ from paribus.hosts.ssh_process import HEARTBEAT_S, LOST, LOST_S, NETWORK, SILENC
 from paribus.hosts.transport import Completed
 from paribus.hosts.waiting import Report, Wait
 from paribus.i18n import N_, stored_message
+from paribus.temporary import TemporaryFolder
 
 _MASTER_ONLY = ("-o", "ProxyCommand=false")  # else ssh connects by itself, past all checks, where the master is gone
+_SOCKET = "master"
 _CONNECT_S = 15
 _RECONNECT_S = 600.0
 _PATIENCE_S = 30.0
@@ -29,6 +29,13 @@ _MOST_STDERR = 2000  # characters, of a program
 _MOST_MESSAGE = 1000  # characters, of ssh, which also prints a server's greeting
 _ANSWERING = ("file-agent", "journal", "run", "sql")  # the others print on their own schedule
 _LATE = "see whether that machine is overloaded, and whether this ends: "
+
+
+def end_abandoned(folder: Path) -> None:
+    """End the connection that a killed program has left, given its temporary folder."""
+    if (socket := folder / _SOCKET).is_socket():
+        exit_master = ["ssh", "-O", "exit", "-o", f"ControlPath={socket}", "--", "abandoned"]
+        subprocess.run(exit_master, capture_output=True, check=False, timeout=_PATIENCE_S)
 
 
 class SshHost:
@@ -49,7 +56,7 @@ class SshHost:
         self._destination = parsed.destination
         self._ssh_options = [*sandboxes.ssh_options(parsed.host), *(["-p", parsed.port] if parsed.port else [])]
         self._local_engine = Path(local_engine)
-        self._folder = Path(tempfile.mkdtemp(prefix="paribus-ssh-"))
+        self._folder = TemporaryFolder("ssh")
         self._master: subprocess.Popen[str] | None = None
         self._files = FileAgent(self.name, lambda: self.start([self.engine, "file-agent"]), self._lost)
         try:
@@ -116,7 +123,7 @@ class SshHost:
     def _ssh(self, *options: str) -> list[str]:
         return [
             "ssh", *options, *self._ssh_options,
-            "-o", f"ControlPath={self._folder}/master", "-o", "ControlPersist=no", "-o", "BatchMode=yes",
+            "-o", f"ControlPath={self._folder.path}/{_SOCKET}", "-o", "ControlPersist=no", "-o", "BatchMode=yes",
             "-o", f"ConnectTimeout={_CONNECT_S}", "-o", f"ServerAliveInterval={LOST_S // 2}",
             "-o", "ServerAliveCountMax=2", "-o", "ForwardX11=no", "-o", "ClearAllForwardings=yes", "-T",
         ]  # fmt: skip
@@ -134,12 +141,12 @@ class SshHost:
         self._files.reset()
         if self._master is not None:
             self._end_master()
-        (self._folder / "master").unlink(missing_ok=True)
+        (self._folder.path / _SOCKET).unlink(missing_ok=True)
 
     def close(self) -> None:
         """End the connection and all that runs over it."""
         self._drop()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.remove()
 
     # --- the engine ---
 

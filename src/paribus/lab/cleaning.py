@@ -1,21 +1,26 @@
 """Removal of data that experiments left on a machine, and the document of `paribus clean`."""
 
 import re
+import shutil
 from collections.abc import Collection, Sequence
 from enum import StrEnum
 from pathlib import PurePosixPath
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from paribus.databases import abandoned_sockets, remove_sockets
 from paribus.engine import folder
 from paribus.engine.protocol import DataFolder
 from paribus.engine.run import probe
 from paribus.errors import UsageError
+from paribus.hosts.ssh import end_abandoned
+from paribus.hosts.transport import Host
 from paribus.knobs.journals import inspect
 from paribus.lab.machine.connection import LOCAL, Report, discard, site
 from paribus.model import ExperimentState
 from paribus.store import read
 from paribus.store.open import file_of, open_engine, store_url
+from paribus.temporary import abandoned
 from paribus.trial.target_session import Site
 
 
@@ -53,11 +58,19 @@ class Leftover(_Document):
     removed: bool
 
 
+class TemporaryLeftover(_Document):
+    """A temporary folder that a killed program has left on this machine or on the target."""
+
+    path: str
+    removed: bool
+
+
 class CleanDocument(_Document):
     """The answer of `paribus clean --json`."""
 
     path: str
     leftovers: list[Leftover]
+    temporary: list[TemporaryLeftover]
 
 
 def clean(
@@ -72,6 +85,8 @@ def clean(
 ) -> CleanDocument:
     """List the data left under a folder, and remove that of the named experiments or all that is `unneeded`.
 
+    The temporary folders of killed programs are listed too, and removed with all that is `unneeded`.
+
     Raises UsageError where the folder does not exist, a named experiment has no data there or its data must stay;
     EngineError and StoreError.
     """
@@ -85,10 +100,23 @@ def clean(
         remaining = leftovers(connected, folder_path, store)
         removed = select_leftovers(remaining, names, unneeded=unneeded)
         remove(connected, folder_path, removed)
+        temporary = _temporary(connected.host, is_removed=unneeded)
     return CleanDocument(
         path=folder_path,
         leftovers=[leftover.model_copy(update={"removed": leftover in removed}) for leftover in remaining],
+        temporary=temporary,
     )
+
+
+def _temporary(host: Host, *, is_removed: bool) -> list[TemporaryLeftover]:
+    folders, sockets = abandoned(), abandoned_sockets(host)
+    if is_removed:
+        for folder_path in folders:
+            end_abandoned(folder_path)
+            shutil.rmtree(folder_path, ignore_errors=True)
+        for folder_name in sockets:
+            remove_sockets(host, folder_name)
+    return [TemporaryLeftover(path=str(path), removed=is_removed) for path in (*folders, *sockets)]
 
 
 def leftovers(site: Site, path: str, store: str | None) -> list[Leftover]:

@@ -2,8 +2,10 @@
 
 import re
 import signal
+import subprocess
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,14 @@ def test_an_experiment_over_ssh_ends_like_one_here(paribus, over_ssh, target: Ss
     _arms_count_once(32)
 
 
+@pytest.fixture
+def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty folder for temporary ones, with a path that leaves room for a socket's."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        monkeypatch.setenv("TMPDIR", folder)
+        yield Path(folder)
+
+
 @pytest.mark.gate
 def test_the_target_puts_itself_back_when_the_controller_is_killed(over_ssh, target: SshTarget, loop: str) -> None:
     before = settings_of(loop)
@@ -71,6 +81,23 @@ def test_the_target_puts_itself_back_when_the_controller_is_killed(over_ssh, tar
     running.end()
     wait_for(lambda: settings_of(loop) == before, "the settings are not as before")
     wait_for(lambda: not target.engines(), "an engine was left behind")
+
+
+def test_what_a_killed_controller_leaves_is_removed_by_clean(
+    paribus, over_ssh, target: SshTarget, loop: str, tmp_path: Path, temporary: Path
+) -> None:
+    before = settings_of(loop)
+    running = Running("run", over_ssh(trial="500ms"))
+    wait_for(lambda: settings_of(loop) != before, "no setting was changed")
+    (folder,) = temporary.iterdir()
+    assert str(folder) not in paribus("clean", str(tmp_path)).out, "it is in use"
+    running.signal(signal.SIGKILL)
+    running.end()
+    assert f"left by a killed program: {folder}" in paribus("clean", str(tmp_path)).out
+    assert f"removed {folder}" in paribus("clean", str(tmp_path), "--all").out
+    assert not list(temporary.iterdir())
+    assert not subprocess.run(["pgrep", "--full", str(folder)], capture_output=True, check=False).stdout
+    wait_for(lambda: settings_of(loop) == before, "the settings are not as before")
 
 
 def test_a_cut_link_is_mended_and_the_experiment_goes_on(over_ssh, target: SshTarget, loop: str) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from ssh_target import SshTarget
 
-from paribus.databases import Instance, TakesEffect
+from paribus.databases import Instance, TakesEffect, abandoned_sockets, remove_sockets
 from paribus.engine.find import binary
 from paribus.engine.protocol import SqlJob
 from paribus.engine.sql import Sql
@@ -58,6 +58,18 @@ def make(place: Path, kind: str) -> Iterator[Make]:
     yield instance
     for one in made:
         one.remove()
+
+
+def test_sockets_of_a_server_whose_folder_is_gone_are_found_and_removed(make: Make, place: Path, kind: str) -> None:
+    deep = "d" * 90  # too deep for a socket's address
+    instance = make(deep)
+    sockets = (place / deep / "run").resolve()
+    assert str(sockets) not in abandoned_sockets(HOST)
+    shutil.rmtree(place / deep)
+    assert str(sockets) in abandoned_sockets(HOST)
+    remove_sockets(HOST, str(sockets))
+    assert not sockets.exists()
+    instance.remove()
 
 
 def _running_in(folder: Path) -> list[str]:

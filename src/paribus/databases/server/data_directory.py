@@ -22,6 +22,23 @@ _LOG_BYTES = 1 << 16
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
+def abandoned_sockets(host: Host) -> list[str]:
+    """Folders for sockets that this user made for servers whose own folder is gone."""
+    user = host.run(["id", "-u"]).stdout.strip()
+    depth = ["-mindepth", "2", "-maxdepth", "2"]
+    marks = host.run(["find", "/tmp", *depth, "-path", f"{_SHORT}*/{_MARK}", "-type", "f", "-uid", user])  # noqa: S108
+    return [
+        mark.removesuffix(f"/{_MARK}")
+        for mark in marks.stdout.splitlines()
+        if host.run(["test", "-e", host.read(mark)]).exit_code != 0
+    ]
+
+
+def remove_sockets(host: Host, folder: str) -> None:
+    """Remove a folder for sockets."""
+    host.run(["rm", "--recursive", "--force", "--one-file-system", "--", folder])
+
+
 class DataDirectory:
     """A folder that is ours alone, on a host; programs in it run as the first of `accounts` where we are root."""
 
@@ -67,6 +84,7 @@ class DataDirectory:
                 self.must(["mkdir", "--mode=0700", f"{self.folder}/run"])
             else:
                 short = self.must(["mktemp", "--directory", f"{_SHORT}XXXXXXXX"]).strip()
+                self.must(["tee", f"{short}/{_MARK}"], text=self.folder)
                 self.must(["ln", "--symbolic", short, f"{self.folder}/run"])
             server_folders = [self.data, self.temporary]
             self.must(["mkdir", "--mode=0700", *server_folders])
