@@ -22,10 +22,15 @@ from pathlib import Path
 sys.path += [str(Path(__file__).parents[1] / name) for name in ("..", "", "faults")]
 
 from faults import FAULTS, Fault
-from laboratory import Laboratory, Where, pause
+from laboratory import LOCAL, Laboratory, Where, pause
 
 _PATIENCE_S = 240.0
-PLACES: dict[Where, str] = {"here": "this machine", "there": "over SSH", "guest": "over SSH, a virtual machine"}
+PLACES: dict[Where, str] = {
+    "here": "this machine",
+    "mount": "this machine, a mount option",
+    "there": "over SSH",
+    "guest": "over SSH, a virtual machine",
+}
 _KINDS = (
     "struck",
     "continued by itself",
@@ -104,9 +109,7 @@ def _hurt(lab: Laboratory, fault: Fault, rng: random.Random, toll: Toll) -> bool
         counts["wrong exit codes"] += 1
         toll.wrong.append(f"{fault.name} ({where}): {lie}: {lab.words()[-1500:]}")
     fault.mend(lab)
-    if where == "here":
-        lab.wait_until_nobody_works(where)
-    if where == "guest":
+    if where in LOCAL or where == "guest":
         lab.wait_until_nobody_works(where)
     # What is set in a guest went with its power, but not the journal of it.
     left = bool(lab.open_journals(where) if where == "guest" else lab.different(where))
@@ -119,6 +122,8 @@ def _hurt(lab: Laboratory, fault: Fault, rng: random.Random, toll: Toll) -> bool
         if wrong:
             counts[kind] += 1
             toll.wrong.append(f"{fault.name} ({where}), exit code {code}: {kind}: {wrong}: {lab.words()[-1500:]}")
+    toll.wrong += [f"{fault.name} ({where}): {wrong}" for wrong in lab.wrong]
+    lab.wrong.clear()
     if undone != 0:
         toll.wrong.append(f"{fault.name} ({where}): undo ended with {undone}")
     if not lab.is_unfinished(where):

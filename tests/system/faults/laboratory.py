@@ -28,11 +28,12 @@ from paribus.model import Experiment, ExperimentState, TrialState
 from paribus.store import read
 from paribus.store.open import open_engine, store_url
 
-Where = Literal["here", "there", "guest"]
+Where = Literal["here", "mount", "there", "guest"]
+LOCAL = ("here", "mount")  # without a connection
 PLANNED = 32  # trials of the plan, the fewest that can be judged
 SYSCTLS = Path("/proc/sys/vm")
 CHANGED = ("swappiness", "compaction_proactiveness")  # sysctls that the plan sets
-UNCOUNTED = (TrialState.SUPERSEDED, TrialState.SPARED)
+UNCOUNTED = (TrialState.SUPERSEDED,)
 
 PLAN = """
 name = "{name}"
@@ -40,12 +41,7 @@ name = "{name}"
 {host}
 device = "{device}"
 path   = "{path}"
-[hold]
-"vm.swappiness" = 33
-"block.scheduler" = "mq-deadline"
-[[combination]]
-name = "none"
-settings = {{ "block.scheduler" = "none", "vm.compaction_proactiveness" = 33 }}
+{settings}
 [[workload]]
 kind       = "fileio"
 total_size = "64KiB"
@@ -58,6 +54,20 @@ trial  = "{trial}"
 settle = "5ms"
 rounds = 2
 margin = "50%"
+"""
+
+SETTINGS = """
+[hold]
+"vm.swappiness" = 33
+"block.scheduler" = "mq-deadline"
+[[combination]]
+name = "none"
+settings = { "block.scheduler" = "none", "vm.compaction_proactiveness" = 33 }
+"""
+MOUNT_SETTINGS = """
+[[combination]]
+name = "writeback"
+settings = { "mount.data" = "writeback" }
 """
 
 
@@ -77,6 +87,7 @@ class Laboratory:
         self.journals, self.copies = folder / "journal" / "journal", folder / "copies"
         self.copies.mkdir(mode=0o700)
         self.damaged: set[str] = set()
+        self.wrong: list[str] = []  # what was seen during a fault, as a sentence
         self.proof = folder / "proof"  # is there once a program of another user was run
         (folder / "target").mkdir()
         self.target = SshTarget(folder / "target")
@@ -90,11 +101,13 @@ class Laboratory:
         self._guest: GuestTarget | None = None
         self._before: dict[Where, dict[str, str]] = {"here": self._values("here")}
         self._before["there"] = self._before["here"]
+        self._before["mount"] = self._values("mount")
         self._plan("here", "", self.device, str(self.disks["data"].path), "20ms")
+        self._plan("mount", "", self.device, str(self.disks["data"].path), "20ms", MOUNT_SETTINGS)
         self._plan("there", f'host = "{SshTarget.address}"', self.device, str(self.disks["data"].path), "20ms")
 
-    def _plan(self, where: Where, host: str, device: str, path: str, trial: str) -> None:
-        text = PLAN.format(name=where, host=host, device=device, path=path, trial=trial)
+    def _plan(self, where: Where, host: str, device: str, path: str, trial: str, settings: str = SETTINGS) -> None:
+        text = PLAN.format(name=where, host=host, device=device, path=path, trial=trial, settings=settings)
         (self.folder / f"{where}.toml").write_text(text)
 
     @property
@@ -113,6 +126,8 @@ class Laboratory:
         """Every setting of the device and the sysctls of the plan, as they are now."""
         if where == "guest":
             return self.guest.settings()
+        if where == "mount":
+            return {"mount options": self.disks["data"].options}
         return settings_of(self.device) | {name: (SYSCTLS / name).read_text() for name in CHANGED}
 
     def different(self, where: Where) -> dict[str, str]:
@@ -130,7 +145,7 @@ class Laboratory:
         if where == "guest":
             texts = {path: text for path, text in self.guest.texts("/data/state").items() if path.endswith(".jsonl")}
         else:
-            state = Path(self.environment["PARIBUS_STATE"]) if where == "here" else self.target.state
+            state = Path(self.environment["PARIBUS_STATE"]) if where in LOCAL else self.target.state
             texts = {str(path): _text(path) for path in state.rglob("*.jsonl") if not self._was_damaged(path)}
         return {path: text for path, text in texts.items() if "/closed/" not in path or not _is_readable(text)}
 
@@ -228,7 +243,7 @@ class Laboratory:
         return self._unfinished(where) is not None
 
     def lost_or_double(self, where: Where) -> int:
-        """Of the newest experiment: (block, arm) without a counting trial, or with more than one."""
+        """Of the newest experiment: places in blocks without a counting trial, or with more than one."""
         newest = self._newest(where)
         if newest is None:
             return 0
@@ -237,7 +252,7 @@ class Laboratory:
             trials = read.trials(store, newest.id)
         finally:
             store.dispose()
-        counting = Counter((t.block, t.arm) for t in trials if t.state not in UNCOUNTED)
+        counting = Counter((t.block, t.position) for t in trials if t.state not in UNCOUNTED)
         return abs(PLANNED - len(counting)) + sum(n - 1 for n in counting.values())
 
     def remove(self) -> None:

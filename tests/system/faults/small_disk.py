@@ -31,6 +31,12 @@ class SmallDisk:
         """Mount it, after it was broken with all that was written whole."""
         command("mount", self._device, str(self.path))
 
+    @property
+    def options(self) -> str:
+        """How it is mounted; empty while it is not."""
+        argv = ["findmnt", "--noheadings", "--output", "VFS-OPTIONS,FS-OPTIONS", str(self.path)]
+        return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()
+
     def fill(self) -> None:
         """Leave no byte free."""
         with (self.path / "ballast").open("wb") as file:
