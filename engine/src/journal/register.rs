@@ -10,7 +10,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 
 use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
@@ -99,7 +99,7 @@ impl Register {
             .map(PathBuf::from)
             .or_else(|| machine::is_root().then(|| PathBuf::from(ROOT_REGISTER)))
             .or_else(of_home);
-        Register(folder.filter(|folder| folder.is_absolute()))
+        Register(folder.map(|folder| path::absolute(&folder).unwrap_or(folder)))
     }
 
     /// The directory of the copies of this directory's open journals.
@@ -114,7 +114,7 @@ impl Register {
         let Some(folder) = &self.0 else {
             return Ok(None);
         };
-        replica::private_directory(folder)?;
+        replica::private_directory(folder).map_err(unusable)?;
         DirectoryLock::of(folder).map(Some)
     }
 
@@ -142,7 +142,7 @@ impl Register {
         let Some(folder) = self.0.as_ref().filter(|folder| folder.exists()) else {
             return Ok(Vec::new());
         };
-        replica::trusted_directory(folder)?;
+        replica::trusted_directory(folder).map_err(unusable)?;
         let failed = |cause| EngineError::from_io("list", folder, &cause);
         let mut entries = Vec::new();
         for file in fs::read_dir(folder).map_err(failed)? {
@@ -174,5 +174,14 @@ impl Register {
         let key = crc32fast::hash(journal.as_os_str().as_bytes());
         let name = journal.file_stem()?.to_string_lossy();
         Some(self.0.as_ref()?.join(format!("{name}-{key:08x}{SUFFIX}")))
+    }
+}
+
+/// Whoever can write to the register could keep experiments from running, or hide deleted journals.
+fn unusable(error: EngineError) -> EngineError {
+    EngineError {
+        message: format!("the register of open journals cannot be used: {}", error.message),
+        hint: "make it a directory of yours alone (chown, chmod go-w), or name another with PARIBUS_REGISTER".into(),
+        ..error
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use crate::harness::place::{Place, restored};
@@ -72,6 +73,19 @@ fn copies_are_found_where_they_were_made_and_not_where_they_would_be_now() {
     let (code, events) = Engine::spawn(undo).finish();
     assert_eq!((code, restored(&events)), (0, vec!["test.a".to_string()]));
     assert_eq!(place.value("a"), "old-a");
+}
+
+#[test]
+fn a_register_that_others_may_write_is_named_and_not_believed() {
+    let place = Place::new();
+    fs::create_dir(place.register()).unwrap();
+    fs::set_permissions(place.register(), fs::Permissions::from_mode(0o777)).unwrap();
+    for code_and_events in [place.keeper("e1", &["a"], false).wait(), place.undo(&[])] {
+        let error = &named(&code_and_events.1, "error")[0];
+        let message = error["message"].as_str().unwrap();
+        assert!(message.starts_with("the register of open journals cannot be used"));
+        assert!(error["hint"].as_str().unwrap().contains("PARIBUS_REGISTER"));
+    }
 }
 
 #[test]

@@ -40,7 +40,7 @@ def _disk_faults() -> list[Fault]:
 
 
 def _places() -> list[Fault]:
-    """What happens to the places of journals and settings, and a second experiment with places of its own."""
+    """Attacks on the places of journals and settings, and a second experiment with places of its own."""
     holder = places.MountHolder()
     return [
         Fault("SIGKILL of everything, folder of journals removed", "here", strikes.then(places.remove_journals)),

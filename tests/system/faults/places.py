@@ -1,4 +1,4 @@
-"""What happens to the places of journals and settings, and a second experiment with places of its own."""
+"""Attacks on the places of journals and settings, and a second experiment with places of its own."""
 
 import functools
 import random

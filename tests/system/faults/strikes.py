@@ -1,4 +1,4 @@
-"""How faults strike: signals, connections, power, disks, and attacks on what killed programs have left."""
+"""Strikes: signals, lost connections and power, failing disks, and attacks after everything was killed."""
 
 import contextlib
 import os
