@@ -173,7 +173,7 @@ def _documents() -> list[Path]:
     """Documents, but for decisions, which are not rewritten, and generated references."""
     folders = [ROOT / name for name in ("docs", "tests", "bench", "proof", "examples")]
     paths = [*ROOT.glob("*.md"), *(path for folder in folders for path in folder.rglob("*.md"))]
-    return [path for path in paths if not {"decisions", "reference", "project"} & set(path.parts)]
+    return [path for path in paths if not {"decisions", "reference", "project"} & set(path.relative_to(ROOT).parts)]
 
 
 def test_sentences_of_documents_are_short() -> None:
