@@ -45,7 +45,7 @@ impl Directory {
                 .map_err(|cause| write_error(&target, &cause))
         });
         moved.map_err(|error| not_closed(&path, &error))?;
-        let _ = fs::remove_file(self.copy_of(&path));
+        replica::remove(&self.copy_of(&path));
         self.register.remove(&self.registered(&path));
         Ok(target)
     }

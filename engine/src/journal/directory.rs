@@ -162,7 +162,7 @@ impl Directory {
         });
         if matches!(journal, JournalEntry::Missing) && exists(&self.closed(path)) {
             // Its owner died just before it removed the copy.
-            let _ = fs::remove_file(&copy_path);
+            replica::remove(&copy_path);
             return Ok(None);
         }
         if let JournalEntry::Unusable(kind) = &journal

@@ -136,6 +136,15 @@ pub fn write_whole(path: &Path, text: &str) -> io::Result<File> {
     Ok(file)
 }
 
+/// Removes a file of this user's own directory, or a directory that damage left in its place.
+pub fn remove(path: &Path) {
+    if let Err(cause) = fs::remove_file(path)
+        && cause.kind() == io::ErrorKind::IsADirectory
+    {
+        let _ = fs::remove_dir_all(path);
+    }
+}
+
 /// The kind of an entry that is no readable file, as words.
 pub fn kind(path: &Path) -> String {
     let Ok(metadata) = fs::symlink_metadata(path) else {

@@ -147,6 +147,19 @@ fn where_the_folder_of_journals_is_gone_the_copies_are_used() {
 }
 
 #[test]
+fn a_closed_journal_leaves_no_copy_whatever_that_has_become() {
+    let place = Place::new();
+    place.orphan("e1", &["a"]);
+    let copy = place.copies().join("e1.jsonl");
+    fs::remove_file(&copy).unwrap();
+    fs::create_dir(&copy).unwrap();
+    assert_eq!(restored(&place.undo(&[]).1), ["test.a"]);
+    assert!(!copy.exists());
+    fs::remove_dir_all(place.journals()).unwrap();
+    assert_eq!(place.undo(&[]), (0, vec![]));
+}
+
+#[test]
 fn damage_without_a_copy_is_reported_and_nothing_new_may_begin() {
     for (name, harm) in HARMS {
         let place = Place::new();
