@@ -61,9 +61,15 @@ def make_folder(folder: Path) -> None:
     Raises PermissionError where another user could replace one of them.
     """
     existing = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-    if reason := distrust(existing):
-        raise PermissionError(0, reason)
+    _refuse_replaceable(existing)
     folder.mkdir(parents=True, exist_ok=True)
+    _refuse_replaceable(folder)  # a link may have taken its name meanwhile
+
+
+def _refuse_replaceable(folder: Path) -> None:
+    """Raise PermissionError if another user could replace the folder, or entries of this user in it."""
+    if reason := replaceable(folder):
+        raise PermissionError(0, reason)
 
 
 def _followed(path: Path) -> Path:
@@ -73,8 +79,7 @@ def _followed(path: Path) -> Path:
     """
     for _ in range(_MOST_LINKS):
         if not path.is_symlink():
-            if reason := distrust(path.parent):
-                raise PermissionError(0, reason)
+            _refuse_replaceable(path.parent)
             return path
         owner = path.lstat().st_uid
         if not _is_trusted(owner):
@@ -100,6 +105,19 @@ def distrust(path: Path) -> str:
     users, as /tmp, if its sticky bit protects the entries of each. So may the folder itself, if the kernel protects
     links in it. Raises OSError if it does not exist.
     """
+    folder, reason = _walk(path)
+    if not reason and folder.stat().st_mode & stat.S_IWOTH and not _links_are_protected():
+        return f"{folder} can be written by all users"
+    return reason
+
+
+def replaceable(path: Path) -> str:
+    """Reason why other users can replace a folder or entries of this user in it; empty if none. Raises OSError."""
+    return _walk(path)[1]
+
+
+def _walk(path: Path) -> tuple[Path, str]:
+    """The folder at the end of a path, and the reason why other users can replace a folder on it; empty if none."""
     folders = [Path("/")]
     remaining = list(path.absolute().parts[1:])
     links = 0
@@ -111,7 +129,7 @@ def distrust(path: Path) -> str:
         entry = folders[-1] / name
         status = entry.lstat()
         if reason := _distrust(entry, status):
-            return f"{entry} {reason}"
+            return entry, f"{entry} {reason}"
         if not stat.S_ISLNK(status.st_mode):
             folders.append(entry)
             continue
@@ -122,9 +140,7 @@ def distrust(path: Path) -> str:
         if target.is_absolute():
             folders = folders[:1]
         remaining[:0] = target.parts[1:] if target.is_absolute() else target.parts
-    if folders[-1].stat().st_mode & stat.S_IWOTH and not _links_are_protected():
-        return f"{folders[-1]} can be written by all users"
-    return ""
+    return folders[-1], ""
 
 
 def distrust_entry(path: Path) -> str:

@@ -1,6 +1,7 @@
 """Files that other users might swap for a link."""
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -128,3 +129,21 @@ def test_a_folder_of_root_where_each_has_entries_is_trusted_and_one_of_another_u
 
 def test_a_user_without_a_name_is_called_by_number() -> None:
     assert (user_name(0), user_name(WITHOUT_A_NAME)) == ("root", f"user {WITHOUT_A_NAME}")
+
+
+def test_a_folder_in_which_each_user_has_entries_is_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the kernel protects no links there, as in a container: none of another user is followed."""
+    unprotected = tmp_path / "protected_symlinks"
+    unprotected.write_text("0\n")
+    monkeypatch.setattr("paribus.files._PROTECTED_LINKS", unprotected)
+    shared = Path("/tmp")  # noqa: S108
+    assert shared.stat().st_mode & stat.S_ISVTX
+    folder, report = shared / f"paribus-test-{os.getpid()}", shared / f"paribus-test-{os.getpid()}.html"
+    try:
+        make_folder(folder / "inner")
+        write_whole(report, "report")
+        assert (folder / "inner").is_dir()
+        assert report.read_text() == "report"
+    finally:
+        report.unlink(missing_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from paribus.errors import UsageError
-from paribus.files import distrust, user_name
+from paribus.files import distrust_entry, replaceable, user_name
 from paribus.parsers.redact import redact
 from paribus.units import show_size
 
@@ -117,7 +117,7 @@ def open_file(path: str) -> OpenedFile:
 
 
 def _refuse_endless(path: Path, status: os.stat_result) -> None:
-    """Raise Unreadable for what is no file, but for the pipe of a shell: `paribus import <(zcat log.gz)`."""
+    """Raise Unreadable unless it is a file, or the pipe of a shell: `paribus import <(zcat log.gz)`."""
     is_of_shell = stat.S_ISFIFO(status.st_mode) and path.is_relative_to("/dev")
     if not stat.S_ISREG(status.st_mode) and not is_of_shell:
         kind = "a pipe" if stat.S_ISFIFO(status.st_mode) else "a device"
@@ -126,9 +126,17 @@ def _refuse_endless(path: Path, status: os.stat_result) -> None:
 
 def _refuse_of_others(path: Path, status: os.stat_result) -> None:
     """Raise Unreadable if another user may have led root to a file that this user cannot read."""
-    if os.geteuid() == 0 and distrust(path.parent) and status.st_uid != path.parent.stat().st_uid:
-        owner, other = user_name(status.st_uid), user_name(path.parent.stat().st_uid)
-        raise Unreadable(f"belongs to {owner}, and its folder to {other}: copy it to a folder of your own")
+    if os.geteuid() != 0:
+        return
+    if replaceable(path.parent):
+        leader, entry = path.parent.stat().st_uid, "its folder"
+    elif path.is_symlink() and distrust_entry(path):
+        leader, entry = path.lstat().st_uid, "the link to it"
+    else:
+        return
+    if status.st_uid != leader:
+        owner, other = user_name(status.st_uid), user_name(leader)
+        raise Unreadable(f"belongs to {owner}, and {entry} to {other}: copy it to a folder of your own")
 
 
 def _unpacked(content: bytes) -> bytes:

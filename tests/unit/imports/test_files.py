@@ -1,6 +1,7 @@
 """Files: natural order, decompression, decoding, and removal of passwords."""
 
 import bz2
+import contextlib
 import gzip
 import lzma
 import os
@@ -91,6 +92,12 @@ def test_root_is_not_led_to_the_secrets_of_others(tmp_path: Path) -> None:
     with pytest.raises(files.Unreadable, match="belongs to root, and its folder to nobody"):
         files.open_file(str(folder / "a"))
     assert files.open_file(str(folder / "b")).text == "tps: 5\n"
+    link = Path("/tmp") / f"paribus-test-{os.getpid()}"  # noqa: S108
+    link.symlink_to(secret)
+    os.lchown(link, 65534, 65534)
+    with contextlib.ExitStack() as ending, pytest.raises(files.Unreadable):
+        ending.callback(link.unlink)
+        files.open_file(str(link))
 
 
 def test_bytes_that_are_no_text_are_kept_as_they_are(tmp_path: Path) -> None:
