@@ -169,7 +169,7 @@ impl Register {
         matches!(file, Some(Ok(file)) if try_lock(&file).is_ok_and(|is_free| !is_free))
     }
 
-    /// The file of the entry for a journal; for messages to a person.
+    /// The file of a journal's entry, whether it exists or not.
     pub fn path_of(&self, journal: &Path) -> Option<PathBuf> {
         let key = crc32fast::hash(journal.as_os_str().as_bytes());
         let name = journal.file_stem()?.to_string_lossy();
@@ -177,7 +177,8 @@ impl Register {
     }
 }
 
-/// Whoever can write to the register could keep experiments from running, or hide deleted journals.
+/// The error for a register that is no private directory. Other users could hide deleted journals in
+/// it, or keep experiments from running.
 fn unusable(error: EngineError) -> EngineError {
     EngineError {
         message: format!("the register of open journals cannot be used: {}", error.message),

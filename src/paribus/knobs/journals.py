@@ -76,7 +76,7 @@ class OpenJournal:
 
 
 class Folders(NamedTuple):
-    """Where journals are: the folder that was inspected, and those that were not.
+    """Folders of journals: the one that was inspected, and those that were not.
 
     `of_root` has the journals of root where another user inspects; empty where there are none. `elsewhere`: folders of
     other state folders where this user has open journals.

@@ -33,7 +33,7 @@ class SmallDisk:
 
     @property
     def options(self) -> str:
-        """How it is mounted; empty while it is not."""
+        """The options of its mount; empty while it is not mounted."""
         argv = ["findmnt", "--noheadings", "--output", "VFS-OPTIONS,FS-OPTIONS", str(self.path)]
         return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()
 
