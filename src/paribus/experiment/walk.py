@@ -236,7 +236,8 @@ def _make_trials(
                     "failing",
                     f"{failures} trials in a row failed, the last with: "
                     + (done.failure_message or "; ".join(done.invalid_because)),
-                    f"remove the cause, then continue with: paribus resume {done.experiment}",
+                    f"remove the cause, then continue with: paribus resume {done.experiment}; "
+                    "it keeps its plan, so a changed plan is run anew: paribus run FILE",
                 )
             if done.state is not TrialState.DONE:
                 break  # the block is rerun whole, so its other arms need not run now
