@@ -47,13 +47,23 @@ def _verdict(lab: Laboratory, effect: float) -> Callable[[np.random.Generator], 
 def false_positives(n: int, seed: int) -> Iterator[Observation]:
     """Observe claims in experiments without an effect."""
     total = 0
-    drifts = (("none", 0.0), ("linear", 0.10), ("mixed", 0.10), ("periodic 2", 0.0), ("periodic 4", 0.0))
+    drifts = (("none", 0.0), ("linear", 0.10), ("mixed", 0.10), ("periodic 2", 0.02), ("periodic 4", 0.02))
     for which, (drift, by) in enumerate(drifts):
         lab = _noisy(drift=drift, drift_by=by)
         claims = share_of(count(n, (seed, 1, which), _verdict(lab, 0.0)), CLAIMS, n)
         total += claims.count
         yield Observation(f"A/A, drift {drift}: any claim", claims, high=0.075)
     yield Observation("A/A, all drifts: any claim", Share(5 * n, total), high=0.059)
+
+
+def disturbances(n: int, seed: int) -> Iterator[Observation]:
+    """Observe claims without an effect where the machine is disturbed in step with the trials."""
+    for levels in (1, 2, 3, 8):
+        for which, drift in enumerate(("periodic 2", "periodic 3", "periodic 4", "bursts")):
+            lab = replace(_noisy(drift=drift, drift_by=0.04), levels=levels)
+            claims = share_of(count(n, (seed, 34, levels, which), _verdict(lab, 0.0)), CLAIMS, n)
+            many = "levels" if levels > 1 else "level"
+            yield Observation(f"A/A, {drift}, {levels} {many}: any claim", claims, high=0.075 if levels < 8 else 0.095)
 
 
 def coverage_fixed(n: int, seed: int) -> Iterator[Observation]:
@@ -335,4 +345,5 @@ PROPERTIES = (
     Property(31, "toggling", 300, toggling),
     Property(32, "best of eight", 45, selection),
     Property(33, "selection of trials", 500, selecting),
+    Property(34, "disturbances in step", 1000, disturbances),
 )

@@ -13,9 +13,21 @@ from scipy import signal
 
 from paribus.stats.huber import Array
 
-Drift = Literal["none", "linear", "step", "sine", "saw", "walk", "settling", "mixed", "periodic 2", "periodic 4"]
+Drift = Literal[
+    "none",
+    "linear",
+    "step",
+    "sine",
+    "saw",
+    "walk",
+    "settling",
+    "mixed",
+    "periodic 2",
+    "periodic 3",
+    "periodic 4",
+    "bursts",
+]
 _MIXED: tuple[Drift, ...] = ("linear", "step", "sine", "saw", "walk", "settling")
-_PERIODIC = 0.02  # amplitude of a periodic disturbance, log ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +44,7 @@ class Noise:
         least_loss: Smallest loss of an outlier, a log ratio.
         most_loss: Largest loss of an outlier.
         drift: Shape of the drift.
-        drift_by: Largest drift over the horizon, a log ratio.
+        drift_by: Largest drift over the horizon, or the amplitude of a periodic disturbance; a log ratio.
         horizon: Length of the drift in trials.
         by_level: Factor of the noise at each load level; empty for 1 everywhere.
     """
@@ -137,8 +149,9 @@ def _drift(noise: Noise, rng: np.random.Generator, slots: int) -> Array:
             drift = np.cumsum(rng.standard_normal(slots)) / math.sqrt(noise.horizon)
         case "settling":
             drift = 1 - np.exp(-time / rng.uniform(0.05, 0.4))
-        case "periodic 2" | "periodic 4":
+        case "bursts":  # every fourth trial, of unlike strength
+            drift = ((np.arange(slots) + rng.integers(4)) % 4 == 0) * rng.lognormal(0.0, 0.5, slots)
+        case "periodic 2" | "periodic 3" | "periodic 4":
             period = int(shape[-1])
             drift = np.where((np.arange(slots) + rng.integers(period)) % period < period / 2, -1.0, 1.0)
-            most = _PERIODIC
     return drift * float(sign * most)

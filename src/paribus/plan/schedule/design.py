@@ -25,6 +25,7 @@ from paribus.stats.foldover import replicate
 from paribus.units import LoadLevel
 
 Order = tuple[int, ...]
+_PERMUTED = 8  # blocks of a level within which orders are permuted, at least
 
 
 def balanced_orders(arms: int) -> list[tuple[Order, Order]]:
@@ -43,25 +44,12 @@ def balanced_orders(arms: int) -> list[tuple[Order, Order]]:
 def blocks(
     levels: Sequence[LoadLevel], arms: int, rounds: int, rng: random.Random
 ) -> Iterator[tuple[int, LoadLevel, Order]]:
-    """Yields (round, load level, order of the arms) of each block of a comparison.
-
-    Two passes over the levels use one pair of orders at each level; half of the levels start with its first row. The
-    half, the pair and the sequence of levels are random, so that no periodic disturbance stays in phase with them.
-    """
-    couples = balanced_orders(arms)
-    passes = rounds * passes_per_round(len(levels))
-    for number in range(passes):
-        if number % (2 * len(couples)) == 0:
-            rng.shuffle(couples)
-            offsets = _spread(len(levels), len(couples), rng)
-        if number % 2 == 0:
-            sides = _spread(len(levels), 2, rng)
-        sequence = list(range(len(levels)))
-        rng.shuffle(sequence)
-        for index in sequence:
-            couple = couples[(offsets[index] + number // 2) % len(couples)]
-            round_number = 1 + number // passes_per_round(len(levels))
-            yield round_number, levels[index], couple[(sides[index] + number) % 2]
+    """Yields (round, load level, order of the arms) of each block of a comparison; levels in random sequence."""
+    per_round = passes_per_round(len(levels))
+    orders = [_orders(arms, rng) for _ in levels]
+    for number in range(rounds * per_round):
+        for index in rng.sample(range(len(levels)), len(levels)):
+            yield 1 + number // per_round, levels[index], next(orders[index])
 
 
 def plots(
@@ -69,16 +57,11 @@ def plots(
 ) -> Iterator[tuple[int, tuple[LoadLevel, ...], Order]]:
     """Yields (round, load levels, order of the arms) of each block whose applications hold for `size` trials each.
 
-    All arms of a block have the same levels in the same sequence, taken from passes in random order. Each order comes
-    with its mirror, in random order.
+    All arms of a block have the same levels in the same sequence, taken from passes in random order.
     """
-    couples = balanced_orders(arms)
     coming = _passes(levels, rng)
-    for number in range(rounds * SPLIT_BLOCKS_PER_ROUND // 2):
-        if number % len(couples) == 0:
-            rng.shuffle(couples)
-        for order in rng.sample(couples[number % len(couples)], 2):
-            yield 1 + 2 * number // SPLIT_BLOCKS_PER_ROUND, tuple(itertools.islice(coming, size)), order
+    for number, order in enumerate(itertools.islice(_orders(arms, rng), rounds * SPLIT_BLOCKS_PER_ROUND)):
+        yield 1 + number // SPLIT_BLOCKS_PER_ROUND, tuple(itertools.islice(coming, size)), order
 
 
 def _passes(levels: Sequence[LoadLevel], rng: random.Random) -> Iterator[LoadLevel]:
@@ -86,12 +69,16 @@ def _passes(levels: Sequence[LoadLevel], rng: random.Random) -> Iterator[LoadLev
         yield from rng.sample(levels, len(levels))
 
 
-def _spread(count: int, values: int, rng: random.Random) -> list[int]:
-    """Returns `count` values in random order; each of the values below `values` occurs equally often, to within one."""
-    start = rng.randrange(values)
-    spread = [(start + position) % values for position in range(count)]
-    rng.shuffle(spread)
-    return spread
+def _orders(arms: int, rng: random.Random) -> Iterator[Order]:
+    """Yields the orders of the arms at one load level, block after block, without end.
+
+    In at least eight blocks (two arms: eight) every order occurs equally often, in random sequence. Blocks that mirror
+    the one before would give a disturbance with a period of three or four trials the same sign in both pairs.
+    """
+    rows = [row for couple in balanced_orders(arms) for row in couple]
+    repeats = -(-_PERMUTED // len(rows))
+    while True:
+        yield from rng.sample(rows * repeats, repeats * len(rows))
 
 
 def schedule(plan: Plan, experiment: str, rounds: int, noise_rounds: int = 0) -> tuple[Trial, ...]:
