@@ -33,6 +33,28 @@ def log_ratios(compared: Sequence[float], baseline: Sequence[float]) -> list[flo
     return [math.log(b / a) for b, a in zip(compared, baseline, strict=True)]
 
 
+def step_between(values: Sequence[float]) -> float:
+    """Return the smallest step between values that come in steps: half of them or more occur twice.
+
+    Args:
+        values: Results of trials with one setting at one load, positive numbers.
+
+    Returns:
+        A log ratio; 0 where most values occur once, or all are equal.
+
+    Example:
+        >>> round(step_between([100.0, 103.0, 103.0, 100.0, 97.0, 103.0, 100.0]), 4)
+        0.0296
+        >>> step_between([100.1, 102.7, 103.0, 99.2])
+        0.0
+    """
+    distinct, times = np.unique(values, return_counts=True)
+    repeated = times > 1
+    if 2 * times[repeated].sum() < len(values) or np.count_nonzero(repeated) < 2:
+        return 0.0
+    return float(np.diff(np.log(distinct[repeated])).min())
+
+
 def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, float | None, float | None]:
     """Return the mean of independent values with its t interval.
 

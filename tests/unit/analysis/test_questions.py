@@ -1,10 +1,16 @@
 """From the pairs of a comparison to the arrays that are judged."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
+from paribus.analysis.paired.decision import next_look
 from paribus.analysis.paired.effects import Faults, Pair, PairSeries
+from paribus.analysis.paired.finding import Question
 from paribus.analysis.paired.questions import arrays
 from paribus.model import Purpose
+from paribus.stats.pairs import CannotJudge
 
 
 def _series(counts: list[int]) -> PairSeries:
@@ -46,3 +52,31 @@ def test_the_resolution_of_a_count_is_that_of_most_pairs(counts: list[int], reso
     pairs = arrays(_series(counts))
     assert pairs.resolution == pytest.approx(resolution)
     assert pairs.count == min(counts)
+
+
+def _rounded(step: float, noise: float) -> PairSeries:
+    """Pairs of trials that vary by `noise` and are reported in steps."""
+    rng = np.random.default_rng(7)
+    made = _series([0] * 32)
+    values = np.exp(rng.normal(np.log(33), noise, (32, 2)))
+    if step:
+        values = np.round(values / step) * step
+    pairs = [replace(pair, baseline=a, compared=b) for pair, (a, b) in zip(made.pairs, values.tolist(), strict=True)]
+    return replace(made, pairs=tuple(pairs))
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.02, 0.05])
+def test_a_response_in_coarse_steps_is_refused(noise: float) -> None:
+    question = Question(margin=0.02, planned=32)
+    with pytest.raises(CannotJudge, match="coarser than half the margin"):
+        next_look(arrays(_rounded(1.0, noise)), question, over=True)  # 33, 34: steps of 3 %
+    assert next_look(arrays(_rounded(0.01, noise)), question, over=True).verdict is not None
+    assert arrays(_rounded(0.0, noise)).resolution == 0.0
+
+
+def test_exact_trials_with_an_effect_or_a_stall_are_no_steps() -> None:
+    made = _series([0] * 16)
+    exact = [replace(pair, baseline=5000.0, compared=4850.0) for pair in made.pairs]
+    assert arrays(replace(made, pairs=tuple(exact))).resolution == 0.0
+    stalled = [replace(exact[0], baseline=4000.0), *exact[1:]]
+    assert arrays(replace(made, pairs=tuple(stalled))).resolution == 0.0

@@ -15,7 +15,8 @@ from paribus.analysis.paired.check_context import Timeline
 from paribus.analysis.paired.effects import PairSeries, Summaries, factors_of_screen, pair_series
 from paribus.analysis.paired.finding import Pairs, Question
 from paribus.model import COMPARING, RATES, RESPONSES, SLOW_SECONDS, Factor, Look, Protocol, Purpose, Trial, Workload
-from paribus.stats.pairs import log_ratios
+from paribus.stats.pairs import log_ratios, step_between
+from paribus.units import LoadLevel
 
 ComparisonKey = tuple[str, str, str, str]
 LITTLE_OTHER_LOAD = 0.02  # standard deviation over pairs: less explains nothing
@@ -102,6 +103,13 @@ def arrays(series: PairSeries) -> Pairs:
     usual_count = float(np.median(counts)) if counts and all(counts) else 0.0  # one starved trial makes nothing coarse
     by_count = series.response in RATES
     slowest = [min(pair.baseline, pair.compared) for pair in series.pairs] if series.response == SLOW_SECONDS else []
+    stated = (
+        (1 / usual_count if usual_count else 0.0)
+        if by_count
+        else 1 / float(np.median(slowest))  # an operation in a second
+        if slowest and min(slowest) > 0
+        else _HISTOGRAM_STEP
+    )
     other_load = np.array([pair.other_load for pair in series.pairs])
     after = np.array([float(pair.after) for pair in series.pairs])
     covariates = [after] if after.any() else []
@@ -113,16 +121,19 @@ def arrays(series: PairSeries) -> Pairs:
         order=np.array([float(pair.later) for pair in series.pairs]),
         level=np.array([loads[pair.load] for pair in series.pairs], dtype=np.intp),
         application=np.array([pair.block for pair in series.pairs], dtype=np.intp) if series.split else None,
-        resolution=(
-            (1 / usual_count if usual_count else 0.0)
-            if by_count
-            else 1 / float(np.median(slowest))  # an operation in a second
-            if slowest and min(slowest) > 0
-            else _HISTOGRAM_STEP
-        ),
+        resolution=max(stated, _step(series)),
         count=min(counts, default=0),
         covariates=np.column_stack(covariates) if covariates else None,
     )
+
+
+def _step(series: PairSeries) -> float:
+    """The step in which the response comes, such as a tool's rounding; a log ratio, 0 where there is none."""
+    trials: dict[tuple[LoadLevel, bool], list[float]] = defaultdict(list)
+    for pair in series.pairs:
+        trials[pair.load, False].append(pair.baseline)
+        trials[pair.load, True].append(pair.compared)
+    return min(filter(None, map(step_between, trials.values())), default=0.0)
 
 
 def comparison_key(series: PairSeries) -> ComparisonKey:
