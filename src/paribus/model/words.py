@@ -27,6 +27,7 @@ class Tag(StrEnum):
     MATERIAL = "material"
     NEGLIGIBLE = "negligible"
     AVERAGE = "average"
+    CAPPED = "capped"
     STALLS = "stalls"
     SUSPECT = "suspect"
 

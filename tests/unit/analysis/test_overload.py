@@ -1,9 +1,18 @@
-"""Overload of open loops."""
+"""Offered and served rates of open loops."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
-from paribus.analysis.diagnostics.overload import overloads
-from paribus.model import Cell
+from paribus.analysis.diagnostics.overload import hidden_capacity, overloads
+from paribus.analysis.paired.check_context import Timeline
+from paribus.analysis.paired.decision import next_look
+from paribus.analysis.paired.effect_records import effects_of
+from paribus.analysis.paired.effects import Faults, Pair, PairSeries
+from paribus.analysis.paired.finding import Question
+from paribus.analysis.paired.questions import arrays
+from paribus.model import Cell, Look, Purpose, Tag, Verdict
 from paribus.units import LoadLevel, LoadUnit
 
 
@@ -47,3 +56,56 @@ def test_overload_is_reported_level_by_level() -> None:
 )
 def test_served_load_is_not_reported(metrics: dict[str, float]) -> None:
     assert not overloads(_cells("a", 10, **metrics))
+
+
+def _series(asked: int, capacity: float, unit: LoadUnit = LoadUnit.RATE_PER_S) -> PairSeries:
+    """Equal arms that deliver what is asked for, or what they can, which varies by 1 %."""
+    logs = np.random.default_rng(3).normal(np.log(capacity), 0.01, (40, 2))
+    served = np.minimum(np.exp(logs), asked).tolist()
+    pairs = [
+        Pair(number, LoadLevel(asked, unit), baseline, compared, 1, ((2 * number,), (2 * number + 1,)), 0)
+        for number, (baseline, compared) in enumerate(served)
+    ]
+    return PairSeries(
+        purpose=Purpose.COMPARE,
+        factor="k",
+        workload="w",
+        response="throughput_per_s",
+        baseline="a",
+        arm="b",
+        planned=len(pairs),
+        pairs=tuple(pairs),
+        faults=Faults(),
+        split=False,
+    )
+
+
+def test_a_served_rate_hides_what_is_left() -> None:
+    assert hidden_capacity(_series(1000, 1500)).startswith("80 of 80 trials delivered the rate")
+    assert hidden_capacity(_series(1000, 990)).startswith("67 of 80 trials")
+    assert hidden_capacity(_series(1000, 900)) == ""
+    assert hidden_capacity(_series(1000, 1500, LoadUnit.OUTSTANDING)) == ""
+    assert hidden_capacity(replace(_series(1000, 1500), response="response_p99_s")) == ""
+
+
+def test_equivalence_below_a_served_rate_is_tagged() -> None:
+    question = Question(margin=0.02, planned=40)
+    series = _series(1000, 990)
+    finding = next_look(arrays(series), question, over=True)
+    last = Look(
+        factor="k",
+        arm="b",
+        workload="w",
+        response=series.response,
+        number=1,
+        pairs=40,
+        alpha_spent=0.05,
+        low=0.0,
+        high=0.0,
+        estimate=0.0,
+        verdict=finding.verdict,
+    )
+    timeline = Timeline({}, {}, {})
+    effect, *_ = effects_of(finding, question, series, last, (), timeline, finished=True)
+    assert (effect.verdict, effect.tags) == (Verdict.EQUIVALENT, (Tag.CAPPED,))
+    assert any("judge the response time too" in reason for reason in effect.reasons)

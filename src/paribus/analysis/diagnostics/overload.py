@@ -1,12 +1,15 @@
-"""Overload of open loops: load levels where more was offered than served. A result, not a fault of the trial."""
+"""Offered and served rates of open loops. Overload is a result, not a fault; a served rate hides what is left."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from paribus.analysis.paired.effects import PairSeries
 from paribus.i18n import N_, gettext
 from paribus.model import ArmKey, Cell
+from paribus.units import LoadUnit
 
 _LEAST_SERVED = 0.98  # of the offered rate; the remainder may be in progress at the end of a window
+_LEAST_CAPPED = 0.1  # of the trials
 
 
 def overloads(cells: Sequence[Cell]) -> Mapping[ArmKey, Sequence[str]]:
@@ -20,3 +23,21 @@ def overloads(cells: Sequence[Cell]) -> Mapping[ArmKey, Sequence[str]]:
             message = N_("{arm}: offered {offered:,.0f}/s, achieved {achieved:,.0f}/s: overloaded")
             messages[factor, workload, arm].append(gettext(message, arm=arm, offered=offered, achieved=achieved))
     return messages
+
+
+def hidden_capacity(series: PairSeries) -> str:
+    """Return what a comparison of throughput cannot show, since its trials were served all that was asked for.
+
+    Empty for other responses, closed loops, and where fewer than a tenth of the trials were.
+    """
+    if series.response != "throughput_per_s" or any(p.load.unit is not LoadUnit.RATE_PER_S for p in series.pairs):
+        return ""
+    shares = [served / pair.load.n for pair in series.pairs for served in (pair.baseline, pair.compared)]
+    served_all = sum(share >= _LEAST_SERVED for share in shares)
+    if served_all == 0 or served_all < _LEAST_CAPPED * len(shares):
+        return ""
+    message = N_(
+        "{n} of {trials} trials delivered the rate that was asked for: throughput does not show what the machine "
+        "could deliver beyond it; judge the response time too, or ask for more"
+    )
+    return gettext(message, n=served_all, trials=len(shares))

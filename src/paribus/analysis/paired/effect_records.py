@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from paribus.analysis.diagnostics.overload import hidden_capacity
 from paribus.analysis.paired.check_context import Timeline
 from paribus.analysis.paired.decision import probabilities
 from paribus.analysis.paired.effects import Pair, PairSeries
@@ -59,6 +60,7 @@ def effects_of(
         question,
         suspect=bool(failed) and not under_way,
         stalls=stalls_of(finding, question) is not None,
+        capped=bool(hidden_capacity(series)),
     )
     would_decide = ""
     if finding.verdict is Verdict.UNDECIDED:

@@ -5,6 +5,7 @@ An undecided effect is never worded as if nothing differed.
 
 import math
 
+from paribus.analysis.diagnostics.overload import hidden_capacity
 from paribus.analysis.paired.decision import MEAN_MARGIN
 from paribus.analysis.paired.effects import PairSeries
 from paribus.analysis.paired.finding import EffectInterval, Finding, Question
@@ -36,13 +37,18 @@ def tags_of(
     suspect: bool,
     stalls: bool = False,
     average: bool = False,
+    capped: bool = False,
 ) -> tuple[Tag, ...]:
-    """Return the tags that qualify a verdict; `average`: it is one over all settings of other factors."""
+    """Return the tags that qualify a verdict; `average`: it is one over all settings of other factors.
+
+    `capped`: the trials were served all that the load asked for.
+    """
     is_claim = verdict in (Verdict.BETTER, Verdict.WORSE)
     return (
         *([Tag.MATERIAL] if is_claim and interval.beyond(question.margin) else []),
         *([Tag.NEGLIGIBLE] if verdict is Verdict.EQUIVALENT and not interval.holds(0.0) else []),
         *([Tag.AVERAGE] if verdict is Verdict.EQUIVALENT and average else []),
+        *([Tag.CAPPED] if verdict is Verdict.EQUIVALENT and capped else []),
         *([Tag.STALLS] if stalls else []),
         *([Tag.SUSPECT] if suspect else []),
     )
@@ -80,6 +86,7 @@ def reasons_of(
     reasons += verdict_reasons(finding.verdict, finding.interval, finding.inner, question)
     reasons += _against_equivalence(finding, question)
     reasons += [stalls_text(stalls, series)] if (stalls := stalls_of(finding, question)) else []
+    reasons += [hidden] if (hidden := hidden_capacity(series)) else []
     reasons += [would_decide] if would_decide else []
     if finding.levels and finding.verdict in (Verdict.EQUIVALENT, Verdict.UNDECIDED):
         loads = sorted({pair.load for pair in series.pairs})

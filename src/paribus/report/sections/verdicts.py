@@ -30,6 +30,7 @@ _TAGS = {
     Tag.MATERIAL: N_("by more than the margin"),
     Tag.NEGLIGIBLE: N_("detectable but negligible"),
     Tag.AVERAGE: N_("on average"),
+    Tag.CAPPED: N_("at the rate asked for"),
     Tag.STALLS: N_("with stalls"),
     Tag.SUSPECT: N_("suspect"),
 }
