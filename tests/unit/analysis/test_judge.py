@@ -313,3 +313,11 @@ def test_throughput_and_mean_response_time_of_a_closed_loop_are_one_test() -> No
     judgement = _judged(trials, values)
     assert {effect.response for effect in judgement.effects} == {"throughput_per_s"}
     assert "response_mean_s" in {cell.metric for cell in judgement.cells}
+
+
+def test_a_verdict_states_the_time_that_it_covers() -> None:
+    trials, values = _experiment(lambda _load: 0.05)
+    timed = [dataclasses.replace(t, started=100.0 * t.order, ended=100.0 * t.order + 95) for t in trials]
+    reasons = _judged(timed, values).effects[0].reasons
+    assert any(reason.startswith("measured within 1 h 20 min, in trials of at most 1 min 35 s") for reason in reasons)
+    assert not any("measured within" in reason for reason in _judged(trials, values).effects[0].reasons)

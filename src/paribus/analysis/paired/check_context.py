@@ -33,6 +33,16 @@ class Timeline:
             {trial.order: trial.took_s for trial in run_order},
         )
 
+    def span_s(self, series: PairSeries) -> float:
+        """Return the seconds from the start of a comparison's first trial to the end of its last; 0 where unknown."""
+        orders = [order for pair in series.pairs for order in pair.trials if order in self.started]
+        ends = [self.started[order] + self.took_s[order] for order in orders]
+        return max(ends) - min(self.started[order] for order in orders) if orders else 0.0
+
+    def longest_s(self, series: PairSeries) -> float:
+        """Return the seconds of a comparison's longest trial, with its settling; 0 where unknown."""
+        return max((self.took_s.get(order, 0.0) for pair in series.pairs for order in pair.trials), default=0.0)
+
     def pair_s(self, series: PairSeries) -> float:
         """Return the mean seconds of a pair, or of a pair of applications; 0 where unknown."""
         return sum(self.took_s.get(order, 0.0) for pair in series.pairs for order in pair.trials) / max(series.units, 1)

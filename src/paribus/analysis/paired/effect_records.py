@@ -9,7 +9,7 @@ from paribus.analysis.paired.check_context import Timeline
 from paribus.analysis.paired.decision import probabilities
 from paribus.analysis.paired.effects import Pair, PairSeries
 from paribus.analysis.paired.finding import EffectInterval, Finding, LevelFinding, Question
-from paribus.analysis.paired.reasons import method_of, pairs_needed, reasons_of, tags_of
+from paribus.analysis.paired.reasons import covered_text, method_of, pairs_needed, reasons_of, tags_of
 from paribus.analysis.paired.stalls import stalls_of
 from paribus.model import Check, Effect, EquivalenceInterval, Look, Tag, Verdict
 from paribus.units import LoadLevel
@@ -74,7 +74,11 @@ def effects_of(
         checks,
         method=method_of(question),
         tags=tags,
-        reasons=(*reasons_of(finding, question, series, would_decide, under_way=under_way), *failed),
+        reasons=(
+            *reasons_of(finding, question, series, would_decide, under_way=under_way),
+            *([covered] if not under_way and (covered := covered_text(series, timeline)) else []),
+            *failed,
+        ),
         would_decide=would_decide,
         probabilities=(better, within),
     )

@@ -6,6 +6,7 @@ An undecided effect is never worded as if nothing differed.
 import math
 
 from paribus.analysis.diagnostics.overload import hidden_capacity
+from paribus.analysis.paired.check_context import Timeline
 from paribus.analysis.paired.decision import MEAN_MARGIN
 from paribus.analysis.paired.effects import PairSeries
 from paribus.analysis.paired.finding import EffectInterval, Finding, Question
@@ -107,6 +108,17 @@ def reasons_of(
             gettext("the effect differs between load levels: {levels}", levels=gettext("; ").join(level_effects))
         )
     return tuple(reasons)
+
+
+def covered_text(series: PairSeries, timeline: Timeline) -> str:
+    """Return the time for which a verdict holds; empty where it is unknown."""
+    span_s, longest_s = timeline.span_s(series), timeline.longest_s(series)
+    if span_s <= 0 or longest_s <= 0:
+        return ""
+    message = N_(
+        "measured within {span}, in trials of at most {longest}: an effect that begins or ends later is not seen"
+    )
+    return gettext(message, span=show_duration(span_s), longest=show_duration(longest_s))
 
 
 def verdict_reasons(
