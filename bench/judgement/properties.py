@@ -12,6 +12,7 @@ import screens
 from arm_faults import changing, selecting, stalls
 from background import BusyLaboratory, quiet, scenarios
 from carry_over import carry_over
+from dependent_pairs import disturbances, starts
 from experiments import BY_LEVEL, CLAIMS, LOOK_PAIRS, MARGIN, Laboratory, Observation, Share, count, share_of
 from first_pairs import first_pairs
 from load_levels import single_level
@@ -54,16 +55,6 @@ def false_positives(n: int, seed: int) -> Iterator[Observation]:
         total += claims.count
         yield Observation(f"A/A, drift {drift}: any claim", claims, high=0.075)
     yield Observation("A/A, all drifts: any claim", Share(5 * n, total), high=0.059)
-
-
-def disturbances(n: int, seed: int) -> Iterator[Observation]:
-    """Observe claims without an effect where the machine is disturbed in step with the trials."""
-    for levels in (1, 2, 3, 8):
-        for which, drift in enumerate(("periodic 2", "periodic 3", "periodic 4", "bursts")):
-            lab = replace(_noisy(drift=drift, drift_by=0.04), levels=levels)
-            claims = share_of(count(n, (seed, 34, levels, which), _verdict(lab, 0.0)), CLAIMS, n)
-            many = "levels" if levels > 1 else "level"
-            yield Observation(f"A/A, {drift}, {levels} {many}: any claim", claims, high=0.075 if levels < 8 else 0.095)
 
 
 def coverage_fixed(n: int, seed: int) -> Iterator[Observation]:
@@ -346,4 +337,5 @@ PROPERTIES = (
     Property(32, "best of eight", 45, selection),
     Property(33, "selection of trials", 500, selecting),
     Property(34, "disturbances in step", 1000, disturbances),
+    Property(35, "server starts", 1000, starts),
 )

@@ -248,12 +248,14 @@ class Database:
     """What workloads on a database work on: a file of SQLite, a private server, or a `running` one that others use.
 
     `program` is a private server's, empty where it is looked for; `built_in` are settings that its data is made with;
-    `ready_s` is how long a start may take.
+    `ready_s` is how long a start may take. A private server is started again after `restart_every` blocks of a
+    comparison; 0: never for that.
     """
 
     kind: str
     program: str = ""
     ready_s: float = 120.0
+    restart_every: int = 0
     built_in: tuple[str, ...] = ()
     running: RunningServer | None = None
 
@@ -266,6 +268,11 @@ class Database:
     def is_server(self) -> bool:
         """Whether a server is needed."""
         return self.kind != "sqlite"
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the server is started and ended with the experiment."""
+        return self.is_server and self.running is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

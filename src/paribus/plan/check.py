@@ -241,6 +241,7 @@ class _Check(ToolChecks):
             kind=table.kind,
             program=table.program or "",
             ready_s=table.ready,
+            restart_every=table.restart_every,
             built_in=server.built_in,
             running=server.running,
         )

@@ -27,6 +27,13 @@ class DatabaseTable(StrictTable):
     ready: Duration = Field(
         120.0, ge=1, description="how long a server may take from its start until it answers; one that recovers is slow"
     )
+    restart_every: int = Field(
+        4,
+        ge=0,
+        le=1000,
+        description="blocks of a comparison between two starts of a private server, since an effect may differ from "
+        "start to start; 0: one start, and verdicts are about it",
+    )
     settings: dict[str, Level] = Field({}, description="its settings in every trial, as in [hold], without the prefix")
     dsn: Annotated[str, AfterValidator(_address)] | None = Field(
         None,
@@ -52,6 +59,8 @@ class DatabaseTable(StrictTable):
                 raise ValueError("password_env and password_file both name a password: keep one of them")
             if self.password_file and not self.password_file.startswith("/"):
                 raise ValueError("password_file must be a full path on the target, such as /etc/paribus/password")
+            if "restart_every" in self.model_fields_set:
+                raise ValueError("restart_every is for a private server, and dsn for a running one: remove one of them")
             if self.program:
                 raise ValueError("program is for a private server, and dsn for a running one: remove one of them")
         elif misplaced := sorted(self.model_fields_set & {"password_env", "password_file", "schema_"}):

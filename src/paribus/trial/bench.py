@@ -257,6 +257,8 @@ class Bench:
         Never inside a block, so that both arms use the same data. Raises EngineError, HostError and Interrupted.
         """
         self._sampler.revive()
+        if self._servers is not None:
+            self._servers.begin_block(block, self._workloads[block[0].workload])
         if not self._has_layouts:
             self._data.make(block, progress)
 

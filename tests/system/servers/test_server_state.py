@@ -62,6 +62,23 @@ def _measured() -> tuple[list[int], dict[int, dict[str, Measurement]]]:
     return done, found
 
 
+@pytest.mark.parametrize("kind", list(FACTORS))
+@pytest.mark.parametrize(("restart_every", "starts"), [(4, 4), (0, 1)])
+def test_a_comparison_of_settings_that_are_live_spans_starts_of_the_server(
+    paribus, place, kind: str, restart_every: int, starts: int
+) -> None:
+    workload = 'kind = "oltp_point_select"\ntable_size = 2000\nthreads = [4]'
+    path = Path(_plan(place, kind, workload, trial='"200ms"', settle='"50ms"'))
+    path.write_text(path.read_text().replace("[factors]", f"restart_every = {restart_every}\n[factors]"))
+    done = paribus("run", str(path))
+    assert done.code in RUN_ENDED, done.err
+    orders, measured = _measured()
+    found = {measured[order]["server_started"].mean for order in orders}
+    assert len(found) >= starts if restart_every else len(found) == starts
+    reasons = paribus("report", "last", "--json").json["effects"][0]["reasons"]
+    assert any("starts of the server" in reason or "one start of the server" in reason for reason in reasons)
+
+
 def _points(metric: str, order: int) -> tuple[float, ...]:
     store = open_engine(store_url(None), create=False)
     found = read.series(store, read.find(store, "last").id, metric, [order])
@@ -216,7 +233,7 @@ def test_a_warm_cache_has_what_it_can_hold_and_its_share_is_known(bench, kind: s
     assert large["server_cache_bytes"] == 128 << 20
     assert (8 << 20) < large["server_data_bytes"] < large["server_cached_bytes"] * 1.1
     assert large["server_warm_s"] > 0 and large["server_restless"] == 0
-    assert one.apply() == {}  # it runs, and nothing was to be made ready
+    assert set(one.apply()) == {"server_started"}  # it runs, and nothing was to be made ready
     assert one.counted[-1]
 
     one.trial = dataclasses.replace(one.trial, settings={next(iter(one.trial.settings)): SMALL})

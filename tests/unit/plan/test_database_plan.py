@@ -1,5 +1,6 @@
 """A plan's database: what it needs, whose its settings are, and what they change."""
 
+import dataclasses
 import math
 
 import pytest
@@ -7,8 +8,9 @@ from plan_samples import FILEIO, checked, facts, offer, parsed, simple
 
 from paribus.errors import PlanError
 from paribus.knobs.catalog import load
-from paribus.model import DatabaseFacts, Plan
+from paribus.model import Database, DatabaseFacts, Plan
 from paribus.plan.check import check
+from paribus.plan.schedule.budget import block_s
 from paribus.plan.schedule.comparisons import candidates
 from paribus.registry import data_of
 from paribus.workloads.jobs import job
@@ -177,3 +179,15 @@ def test_a_condition_of_a_server_needs_one_that_is_started(database: str, words:
     with pytest.raises(PlanError, match=words) as refused:
         _conditioned('"process.server.cpus" = ["0", "1"]', database, OLTP if database else FILEIO)
     assert "write process.load.cpus" in str(refused.value)
+
+
+def test_starts_of_a_private_server_are_planned_for() -> None:
+    plan = _plan('"sqlite.journal_mode" = ["delete", "wal"]')
+    (one,) = candidates(plan)
+    costs = [
+        block_s(one, dataclasses.replace(plan, database=Database(kind="mariadb", restart_every=every)))
+        for every in (0, 4, 8)
+    ]
+    assert costs[1] > costs[0]
+    assert costs[1] - costs[0] == pytest.approx(2 * (costs[2] - costs[0]))
+    assert block_s(one, plan) == costs[0]

@@ -193,6 +193,7 @@ def test_everything_that_forbids_it_is_told_at_once() -> None:
         (f'dsn = "{DSN}"\npassword_env = "A"\npassword_file = "/b"', "both name a password"),
         (f'dsn = "{DSN}"\npassword_file = "secret"', "full path"),
         (f'dsn = "{DSN}"\nprogram = "/usr/sbin/mysqld"', "program is for a private server"),
+        (f'dsn = "{DSN}"\nrestart_every = 8', "restart_every is for a private server"),
         ('dsn = "postgres://u@h/"', 'another kind of server than kind = "mariadb"'),
         ('password_file = "/secret"', "is for a running server"),
         ('schema = "x"', "is for a running server"),

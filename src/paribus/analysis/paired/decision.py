@@ -5,13 +5,14 @@ Pure, so that an experiment, a report and a simulation decide by the same code; 
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from paribus.analysis.paired.alpha_spending import SpendingLook
 from paribus.analysis.paired.by_level import ALPHA, Dependence, level_result
 from paribus.analysis.paired.finding import LEAST_UNITS, EffectInterval, Finding, Pairs, Question, Unit, verdict_of
+from paribus.analysis.paired.starts import ErrorOfStarts, error_of_starts, influence_of
 from paribus.i18n import N_, gettext
 from paribus.model import Verdict
 from paribus.stats import diagnostics
@@ -52,12 +53,18 @@ def look(pairs: Pairs, question: Question, looks: Sequence[SpendingLook], *, ove
     step = data.resolution if trial_sd < data.resolution / 2 else 0.0  # noise is too small to smooth the steps
     levels = level_result(data, question, looks, step) if by_pair else None
     plain = _plain_mean(data, levels.means if levels is not None else None)
+    robust_mean = _Mean(fitted.estimate, fitted.error, fitted.freedom)
+    if robust and data.start is not None:
+        plain = replace(plain, of_starts=error_of_starts(fitted.residuals, data.start))
+        robust_mean = replace(robust_mean, of_starts=error_of_starts(influence_of(fitted), data.start))
 
     def interval(effect: _Mean, sides: int) -> EffectInterval:
         half_width = spending.standard_errors(looks, sides, effect.freedom) * effect.error + step
+        if effect.of_starts is not None:
+            of_starts = spending.standard_errors(looks, sides, effect.of_starts.freedom) * effect.of_starts.error
+            half_width = max(half_width, of_starts + step)
         return EffectInterval(effect.estimate - half_width, effect.estimate + half_width)
 
-    robust_mean = _Mean(fitted.estimate, fitted.error, fitted.freedom)
     outer, inner = (interval(robust_mean, sides) for sides in (2, 1))
     mean_inner = interval(plain, 1) if robust else inner
     if robust:
@@ -205,11 +212,12 @@ def refuse(data: Pairs, question: Question) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Mean:
-    """An estimate of the effect with its standard error and degrees of freedom."""
+    """An estimate of the effect with its standard error and degrees of freedom; `of_starts`: where these are units."""
 
     estimate: float
     error: float
     freedom: int
+    of_starts: ErrorOfStarts | None = None
 
 
 def _plain_mean(data: Pairs, means: LevelMeans | None) -> _Mean:

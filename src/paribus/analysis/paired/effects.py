@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from paribus.model import (
+    SERVER_STARTED,
     SINGLE,
     ArmKey,
     Cell,
@@ -38,7 +39,8 @@ class Pair:
     baseline and of the compared arm: one each, or several if settings were toggled. `count` is the number of
     operations of the side with fewer of them, 0 where unknown. `other_load` is the log ratio of the processor time
     that other processes left free, compared over baseline. `after`, which the fit adjusts for, is 1 where only the
-    compared trial followed the compared arm, and -1 where only the baseline's did.
+    compared trial followed the compared arm, and -1 where only the baseline's did. `start` is when the server
+    was started on which all trials of the pair worked, in seconds since 1970; 0 where there is no such start.
     """
 
     block: int
@@ -50,6 +52,7 @@ class Pair:
     count: int
     other_load: float = 0.0
     after: int = 0
+    start: float = 0.0
 
     @property
     def trials(self) -> tuple[int, ...]:
@@ -244,7 +247,14 @@ def _pair(
         sides=(tuple(trial.order for trial in baseline_trials), tuple(trial.order for trial in compared_trials)),
         count=min(counts),
         other_load=free[1] - free[0],
+        start=_start([summaries[trial.order] for side in sides for trial in side]),
     )
+
+
+def _start(measured: Sequence[Mapping[str, Measurement]]) -> float:
+    """The start of the server that all these trials worked on; 0 where there is none, or several."""
+    starts = {metrics[SERVER_STARTED].mean if SERVER_STARTED in metrics else 0.0 for metrics in measured}
+    return starts.pop() if len(starts) == 1 else 0.0
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -256,7 +266,12 @@ def _mean(values: Sequence[float]) -> float:
 
 def metrics_of_pairs(workloads: Iterable[Workload]) -> set[str]:
     """Return the metrics that pairs need: each response, throughput for operation counts, and other processes' use."""
-    return {_THROUGHPUT, _OTHER_LOAD, *(response for workload in workloads for response in workload.responses)}
+    return {
+        _THROUGHPUT,
+        _OTHER_LOAD,
+        SERVER_STARTED,
+        *(response for workload in workloads for response in workload.responses),
+    }
 
 
 def _operations(measured: Mapping[str, Measurement]) -> int:
@@ -308,7 +323,7 @@ def cells(
     result = []
     for (name, arm, workload, load), cell_trials in groups.items():
         measured = [summaries.get(trial.order, {}) for trial in cell_trials]
-        for metric in sorted(set().union(*measured)):
+        for metric in sorted(set().union(*measured) - {SERVER_STARTED}):
             values = [metrics[metric].mean for metrics in measured if metric in metrics]
             mean, low, high = mean_interval(values, confidence)
             result.append(

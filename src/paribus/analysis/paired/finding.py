@@ -30,6 +30,8 @@ class Pairs:
         covariates: What else differs between the trials of a pair, shape (n, c): the log ratio of the processor time
             that other processes left free, and whether a trial followed one of the compared arm. None where nothing
             differs enough.
+        start: Index of the server start in which both trials of each pair ran, shape (n,); None where these are too few
+            to show how the effect varies between starts, or each trial has its own.
     """
 
     difference: Array
@@ -39,6 +41,7 @@ class Pairs:
     resolution: float = 0.0
     count: int = 0
     covariates: Array | None = None
+    start: NDArray[np.intp] | None = None
 
     def first(self, n: int) -> "Pairs":
         """Return the first n pairs."""
@@ -49,6 +52,7 @@ class Pairs:
             level=self.level[:n],
             application=None if self.application is None else self.application[:n],
             covariates=None if self.covariates is None else self.covariates[:n],
+            start=None if self.start is None else self.start[:n],
         )
 
 

@@ -14,6 +14,7 @@ from paribus.analysis.paired.carry_over import with_carry_over
 from paribus.analysis.paired.check_context import Timeline
 from paribus.analysis.paired.effects import PairSeries, Summaries, factors_of_screen, pair_series
 from paribus.analysis.paired.finding import Pairs, Question
+from paribus.analysis.paired.starts import indices
 from paribus.model import COMPARING, RATES, RESPONSES, SLOW_SECONDS, Factor, Look, Protocol, Purpose, Trial, Workload
 from paribus.stats.pairs import log_ratios, step_between
 from paribus.units import LoadLevel
@@ -124,6 +125,7 @@ def arrays(series: PairSeries) -> Pairs:
         resolution=max(stated, _step(series)),
         count=min(counts, default=0),
         covariates=np.column_stack(covariates) if covariates else None,
+        start=indices(series),
     )
 
 

@@ -11,6 +11,7 @@ from paribus.analysis.paired.decision import MEAN_MARGIN
 from paribus.analysis.paired.effects import PairSeries
 from paribus.analysis.paired.finding import EffectInterval, Finding, Question
 from paribus.analysis.paired.stalls import Stalls, stalls_of
+from paribus.analysis.paired.starts import starts_text
 from paribus.i18n import N_, gettext
 from paribus.model import Tag, Verdict
 from paribus.stats.planner import STALLED_MARGINS, pairs_for, pairs_that_show_stalls, pairs_to_show
@@ -87,6 +88,7 @@ def reasons_of(
     reasons += verdict_reasons(finding.verdict, finding.interval, finding.inner, question)
     reasons += _against_equivalence(finding, question)
     reasons += [stalls_text(stalls, series)] if (stalls := stalls_of(finding, question)) else []
+    reasons += [spanned] if (spanned := starts_text(series)) else []
     reasons += [hidden] if (hidden := hidden_capacity(series)) else []
     reasons += [would_decide] if would_decide else []
     if finding.levels and finding.verdict in (Verdict.EQUIVALENT, Verdict.UNDECIDED):

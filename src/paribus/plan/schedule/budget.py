@@ -27,7 +27,7 @@ from paribus.units import show_duration
 LEAST_ROUNDS = 2
 _LEAST_PAIRS = 16
 OVERHEAD_S = 0.15  # start of the engine, write and read-back of settings; measured on a small virtual machine
-_COLD_START_S = 4.0  # stop and cold start of a private server, an estimate
+_START_S = 4.0  # stop and start of a private server, an estimate
 TOGGLE_OVERHEAD_S = 0.05  # write and read-back of settings under load, and storing the trial
 _NOISE_SHARE = 0.2  # of the budget, for noise rounds and settle runs
 _SETTLE_SHARE = 0.1  # of the budget, for settle runs; part of the share above
@@ -48,16 +48,24 @@ class Extent:
 
 def block_s(comparison: Comparison, plan: Plan) -> float:
     """Returns the seconds that one block of a comparison takes."""
-    protocol, arms = plan.protocol, len(comparison.arms)
+    protocol, arms, start_s = plan.protocol, len(comparison.arms), _start_s(comparison, plan)
     if comparison.toggled:
         protocol, trials = protocol.in_segments(), comparison.trials_per_block
         discarded = protocol.takeoff_s + (trials - 1) * protocol.toggle_s
-        return discarded + trials * (protocol.trial_s + TOGGLE_OVERHEAD_S) + OVERHEAD_S
+        return start_s + discarded + trials * (protocol.trial_s + TOGGLE_OVERHEAD_S) + OVERHEAD_S
     wash_s = _WASHED_SHARE * protocol.trial_s if washes_out(comparison, plan) else 0.0
     if is_in_flight(comparison, plan):
         discarded = protocol.takeoff_s + (arms - 1) * protocol.toggle_s
-        return wash_s + discarded + arms * (protocol.trial_s + TOGGLE_OVERHEAD_S) + OVERHEAD_S
-    return wash_s + arms * (comparison.apply_s + comparison.sub_trials * _alone_s(plan, comparison.workload))
+        return start_s + wash_s + discarded + arms * (protocol.trial_s + TOGGLE_OVERHEAD_S) + OVERHEAD_S
+    return start_s + wash_s + arms * (comparison.apply_s + comparison.sub_trials * _alone_s(plan, comparison.workload))
+
+
+def _start_s(comparison: Comparison, plan: Plan) -> float:
+    """Returns the seconds of a block's share in a start of the private server, which holds for several blocks."""
+    database = plan.database if comparison.workload.database else None
+    if database is None or not database.is_private or not database.restart_every:
+        return 0.0
+    return _START_S / database.restart_every
 
 
 def round_s(plan: Plan) -> float:
@@ -105,7 +113,7 @@ def _round_s(chosen: Sequence[Comparison], plan: Plan) -> float:
 def _alone_s(plan: Plan, workload: Workload) -> float:
     """Returns the seconds of a trial that has a load of its own."""
     on_server = workload.database and plan.database and plan.database.is_server
-    start_s = _COLD_START_S if on_server and workload.cache == "cold" else 0.0
+    start_s = _START_S if on_server and workload.cache == "cold" else 0.0
     return plan.protocol.settle_s + plan.protocol.trial_s + OVERHEAD_S + start_s
 
 

@@ -12,9 +12,10 @@ from paribus.databases import ServerVariable
 from paribus.engine.protocol import DatabaseServer
 from paribus.errors import ParibusError
 from paribus.i18n import StoredMessage, stored_message
-from paribus.model import Change, ChangeState, Measurement, NotTaken, Settings, Trial, Value, Workload
+from paribus.model import SERVER_STARTED, Change, ChangeState, Measurement, NotTaken, Settings, Trial, Value, Workload
 from paribus.registry import data_of
 from paribus.trial.databases.workload_data import Progress, WorkloadData
+from paribus.trial.telemetry import measured_once
 
 _LONGEST_NAME = 30  # with a prefix of 20 and the shape a name of at most 63 letters
 
@@ -48,6 +49,9 @@ class DatabaseSession(ABC):
     @abstractmethod
     def restore(self, workload: Workload, settings: Settings, data: WorkloadData) -> None:
         """Restore the workload's data where a load has changed it. Raises as `make_data`."""
+
+    def begin_block(self, block: Sequence[Trial], workload: Workload) -> None:  # noqa: B027
+        """Prepare for a block: a private server is started again for it where that is due."""
 
     @property
     def pid(self) -> int | None:
@@ -111,6 +115,11 @@ class DatabaseSession(ABC):
     @abstractmethod
     def release(self) -> None:
         """Let others use the servers again, when all is restored."""
+
+
+def started(at: float) -> Measurement:
+    """The start of the server that a trial worked on, in seconds since 1970."""
+    return measured_once(SERVER_STARTED, "s", at, "prepare", "start")
 
 
 class InForce:

@@ -6,6 +6,7 @@ program is killed. Called by the bench and the runner.
 """
 
 import contextlib
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from paribus.databases import LiveServer
@@ -15,7 +16,13 @@ from paribus.hosts.transport import Host
 from paribus.knobs.journal import Journal
 from paribus.model import Change, Database, LoadHost, PutStatements, Settings, Trial, Workload
 from paribus.registry import database_settings
-from paribus.trial.databases.database_session import DatabaseSession, database_of, server_text, tested_variables
+from paribus.trial.databases.database_session import (
+    DatabaseSession,
+    database_of,
+    server_text,
+    started,
+    tested_variables,
+)
 from paribus.trial.databases.running_server_variables import JournalledVariables
 from paribus.trial.databases.workload_data import Progress, WorkloadData
 
@@ -50,6 +57,7 @@ class RunningServerSession(DatabaseSession):
         self._on_counting = on_counting
         self._load_host = load_host
         self._is_counting = False
+        self._seen = time.time()
         self._variables = JournalledVariables(self._live, journal, database.family)
         # By name, the actions that create and remove it.
         self._databases: dict[str, tuple[PutStatements, PutStatements]] = {}
@@ -136,6 +144,7 @@ class RunningServerSession(DatabaseSession):
             data.read(workload, trial.settings, self.server(workload, trial.settings))
             self._warm.add(name)
         self._used.add(name)
+        self.readied = (started(self._seen),)
         return tuple(changes)
 
     def _set(self, name: str, requested: str, even_if_equal: bool) -> Change:

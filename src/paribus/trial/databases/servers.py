@@ -6,6 +6,8 @@ the bench and the runner.
 
 import dataclasses
 import functools
+import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from paribus.databases import Instance, ServerVariable, TakesEffect
@@ -21,6 +23,7 @@ from paribus.trial.databases.database_session import (
     Named,
     database_of,
     server_text,
+    started,
     tested_variables,
 )
 from paribus.trial.databases.server_log import FREE_SPACE, with_server_log
@@ -79,6 +82,10 @@ class PrivateServers(DatabaseSession):
         self._started_with: Named = {}
         self._conditions: tuple[str, ...] = ()
         self._ready: set[str] = set()  # databases that were readied since the start
+        self._started = 0.0
+        self._comparison = ("", "")  # factor and workload of the block
+        self._blocks: Counter[tuple[str, str]] = Counter()  # of each comparison since the start
+        self._is_due = False
 
     # --- data ---
 
@@ -146,6 +153,12 @@ class PrivateServers(DatabaseSession):
 
     # --- settings ---
 
+    def begin_block(self, block: Sequence[Trial], workload: Workload) -> None:
+        """Count the block; the next `apply` starts the server again where its comparison has had enough of one."""
+        every, self._comparison = self._database.restart_every, (block[0].factor, block[0].workload)
+        self._is_due = bool(workload.database and every and self._blocks[self._comparison] >= every)
+        self._blocks[self._comparison] += 1
+
     @property
     def pid(self) -> int | None:
         """The process of the running server; None where none runs."""
@@ -200,6 +213,7 @@ class PrivateServers(DatabaseSession):
             self._remark(note)
             self._ready.add(name)
         server.used = True
+        self.readied += (started(self._started),)
         return tuple(changes)
 
     def _start(
@@ -214,7 +228,7 @@ class PrivateServers(DatabaseSession):
         start_settings = {
             name: value for name, value in requested.items() if variables[name].takes_effect in _AT_A_START
         }
-        must_restart = cold or any(name in start_settings for name in tested)
+        must_restart = cold or self._is_due or any(name in start_settings for name in tested)
         if (
             self._running is server
             and instance.is_running()
@@ -235,6 +249,8 @@ class PrivateServers(DatabaseSession):
             # An error in another setting is reported when that is set live.
             instance.start({**cold_settings, **start_settings}, conditions=self._conditions, within_s=patience_s)
         self._running, self._started_with, self._ready = server, start_settings, set()
+        self._started, self._is_due = time.time(), False
+        self._blocks = Counter([self._comparison])
         self._on_server_processes([instance.pid])
         self._on_counting(instance.counting())
 
