@@ -44,6 +44,7 @@ def test_starts_that_disagree_widen_the_interval() -> None:
     plain, nested = (next_look(replace(disagreeing, start=s), LAB.question(), over=True) for s in (None, start))
     assert nested.interval.high - nested.interval.low > 1.3 * (plain.interval.high - plain.interval.low)
     assert nested.estimate == plain.estimate
+    assert nested.scale > 1.2 * plain.scale  # so that more pairs are said to be needed
 
 
 def test_starts_never_narrow_the_interval() -> None:

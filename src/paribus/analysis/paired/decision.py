@@ -94,7 +94,7 @@ def look(pairs: Pairs, question: Question, looks: Sequence[SpendingLook], *, ove
         inner=inner,
         mean_inner=mean_inner,
         looks=tuple(looks),
-        scale=fitted.scale,
+        scale=fitted.scale * robust_mean.widened,
         p_levels=levels.p if levels is not None else 1.0,
         outliers=(fitted.residuals[fitted.residuals < lowest], fitted.residuals[fitted.residuals > highest]),
         levels=levels.findings if levels is not None else (),
@@ -218,6 +218,11 @@ class _Mean:
     error: float
     freedom: int
     of_starts: ErrorOfStarts | None = None
+
+    @property
+    def widened(self) -> float:
+        """By how much the variation between starts makes the error larger; 1 where it does not."""
+        return max(1.0, self.of_starts.error / self.error) if self.of_starts is not None and self.error > 0 else 1.0
 
 
 def _plain_mean(data: Pairs, means: LevelMeans | None) -> _Mean:

@@ -136,7 +136,7 @@ class Finding:
             plain mean. Elsewhere the wider one does so on the side to which outliers move the mean.
         mean_inner: Interval of the two equivalence tests of the plain mean, in which outliers count in full.
         looks: The looks, including this one.
-        scale: Robust standard deviation of a pair.
+        scale: Robust standard deviation of a pair, larger where server starts vary more than pairs explain.
         p_levels: p value of one effect for all levels: of the F test, or of the level that differs most.
         outliers: Residuals of the pairs far below and far above the others, log ratios.
         levels: Results at each load level; empty for one level.
