@@ -1,12 +1,13 @@
 """Dependent pairs: of a machine disturbed in step with the trials, and of effects that differ between server starts."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from experiments import BY_LEVEL, CLAIMS, Laboratory, Observation, Share
 
+from paribus.analysis.paired.finding import Finding
 from paribus.model import Verdict
 from paribus.stats.generator import Drift, Noise
 
@@ -29,24 +30,35 @@ def disturbances(n: int, seed: int) -> Iterator[Observation]:
 
 
 def starts(n: int, seed: int) -> Iterator[Observation]:
-    """Observe effects that differ between starts of a server, of which each has four pairs."""
+    """Observe effects that differ between server starts: with four pairs in each start, and with a single start."""
     lab = Laboratory()
-    for which, (spread, effect) in enumerate(((0.0, 0.0), (0.01, 0.0), (0.03, 0.0), (0.0, 0.03), (0.01, 0.03))):
-        findings = []
-        for number in range(n):
-            rng = np.random.default_rng([seed, 35, which, number])
-            pairs = lab.draw(rng, effect)
-            start = np.arange(len(pairs.difference)) // _PAIRS_OF_START
-            differs = rng.uniform(-spread, spread, start[-1] + 1)[start]
-            findings.append(lab.judge(replace(pairs, difference=pairs.difference + differs, start=start))[1])
-        name = f"{effect:+.0%}, ±{spread:.0%} between starts"
-        verdicts = Counter(finding.verdict for finding in findings)
-        if effect == 0:
-            claims = sum(verdicts[verdict] for verdict in CLAIMS)
-            yield Observation(f"{name}: any claim", Share(n, claims), high=0.075 if spread < 0.03 else 0.095)
-        else:
-            yield Observation(f"{name}: found", Share(n, verdicts[Verdict.BETTER]), 0.92)
-        held = sum(finding.interval.low <= effect <= finding.interval.high for finding in findings)
-        yield Observation(f"{name}: the interval holds it", Share(n, held), 0.91)
-        used = sum(finding.looks[-1].units for finding in findings)
-        yield Observation(f"{name}: share of the planned pairs used", Share(n * lab.pairs, used))
+    cases = ((0.0, 0.0), (0.01, 0.0), (0.03, 0.0), (0.0, 0.03), (0.01, 0.03))
+    for which, (spread, effect) in enumerate(cases):
+        for pairs_of_start in (_PAIRS_OF_START, lab.pairs):
+            findings = []
+            for number in range(n):
+                rng = np.random.default_rng([seed, 35, which, number])
+                pairs = lab.draw(rng, effect)
+                start = np.arange(lab.pairs) // pairs_of_start
+                differs = rng.uniform(-spread, spread, start[-1] + 1)[start]
+                nested = replace(pairs, difference=pairs.difference + differs, start=start if start[-1] else None)
+                findings.append(lab.judge(nested)[1])
+            yield from _of_starts(findings, lab, spread, effect, is_single=pairs_of_start == lab.pairs)
+
+
+def _of_starts(
+    findings: Sequence[Finding], lab: Laboratory, spread: float, effect: float, *, is_single: bool
+) -> Iterator[Observation]:
+    """Observe claims or power, coverage and cost; a single start shows nothing of what differs between starts."""
+    n, name = len(findings), f"{effect:+.0%}, ±{spread:.0%} between starts, {'one start' if is_single else 'many'}"
+    is_bound = not (is_single and spread)
+    verdicts = Counter(finding.verdict for finding in findings)
+    if effect == 0:
+        claims = Share(n, sum(verdicts[verdict] for verdict in CLAIMS))
+        yield Observation(f"{name}: any claim", claims, high=0.075 if is_bound else 1.0)
+    else:
+        yield Observation(f"{name}: found", Share(n, verdicts[Verdict.BETTER]), 0.92 if is_bound else 0.0)
+    held = sum(finding.interval.low <= effect <= finding.interval.high for finding in findings)
+    yield Observation(f"{name}: the interval holds it", Share(n, held), 0.91 if is_bound else 0.0)
+    used = sum(finding.looks[-1].units for finding in findings)
+    yield Observation(f"{name}: share of the planned pairs used", Share(n * lab.pairs, used))

@@ -248,7 +248,7 @@ class Database:
     """What workloads on a database work on: a file of SQLite, a private server, or a `running` one that others use.
 
     `program` is a private server's, empty where it is looked for; `built_in` are settings that its data is made with;
-    `ready_s` is how long a start may take. A private server is started again after `restart_every` blocks of a
+    `ready_s` is how long a start may take. A private server is restarted after `restart_every` blocks of a
     comparison; 0: never for that.
     """
 

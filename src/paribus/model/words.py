@@ -140,7 +140,7 @@ RATES = ("throughput_per_s", "bytes_per_s", "queries_per_s", "new_orders_per_s")
 """Responses that are counts over the time of a trial."""
 
 SERVER_STARTED = "server_started"
-"""When the server was started that a trial worked on, or first seen if it is not ours; in seconds since 1970."""
+"""Metric: the start of the server that a trial worked on, in seconds since 1970."""
 
 SLOW_SECONDS = "throughput_p05_per_s"
 """The throughput that all but 5 % of the seconds of a trial exceed; stalls lower it."""

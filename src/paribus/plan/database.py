@@ -63,6 +63,8 @@ class DatabaseTable(StrictTable):
                 raise ValueError("restart_every is for a private server, and dsn for a running one: remove one of them")
             if self.program:
                 raise ValueError("program is for a private server, and dsn for a running one: remove one of them")
+        elif self.kind == "sqlite" and "restart_every" in self.model_fields_set:
+            raise ValueError("restart_every is for a server, and SQLite has none: remove it")
         elif misplaced := sorted(self.model_fields_set & {"password_env", "password_file", "schema_"}):
             raise ValueError(f'{misplaced[0].rstrip("_")} is for a running server: add dsn = "…", or remove it')
         return self

@@ -1,7 +1,7 @@
 """Log ratios of pairs, t intervals of means, and the error for data that allow no conclusion."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -33,26 +33,27 @@ def log_ratios(compared: Sequence[float], baseline: Sequence[float]) -> list[flo
     return [math.log(b / a) for b, a in zip(compared, baseline, strict=True)]
 
 
-def step_between(values: Sequence[float]) -> float:
-    """Return the smallest step between values that come in steps: half of them or more occur twice.
+def step_between(groups: Collection[Sequence[float]]) -> float:
+    """Return the smallest step between values that come in steps: half of them or more occur twice in their group.
 
     Args:
-        values: Results of trials with one setting at one load, positive numbers.
+        groups: Results of trials, positive numbers; each group has one setting and one load.
 
     Returns:
-        A log ratio; 0 where most values occur once, or all are equal.
+        A log ratio; 0 where most values occur once, or no group has two that occur twice.
 
     Example:
-        >>> round(step_between([100.0, 103.0, 103.0, 100.0, 97.0, 103.0, 100.0]), 4)
+        >>> round(step_between([[100.0, 103.0, 103.0, 100.0, 97.0, 103.0, 100.0]]), 4)
         0.0296
-        >>> step_between([100.1, 102.7, 103.0, 99.2])
+        >>> step_between([[100.1, 102.7, 103.0, 99.2]])
         0.0
     """
-    distinct, times = np.unique(values, return_counts=True)
-    repeated = times > 1
-    if 2 * times[repeated].sum() < len(values) or np.count_nonzero(repeated) < 2:
+    counted = [np.unique(group, return_counts=True) for group in groups]
+    repeated = sum(int(times[times > 1].sum()) for _, times in counted)
+    are_steps = any(np.count_nonzero(times > 1) > 1 for _, times in counted)
+    if not are_steps or 2 * repeated < sum(map(len, groups)):
         return 0.0
-    return float(np.diff(np.log(distinct[repeated])).min())
+    return float(np.concatenate([np.diff(np.log(distinct)) for distinct, _ in counted]).min())
 
 
 def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, float | None, float | None]:

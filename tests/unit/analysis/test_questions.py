@@ -10,7 +10,7 @@ from paribus.analysis.paired.effects import Faults, Pair, PairSeries
 from paribus.analysis.paired.finding import Question
 from paribus.analysis.paired.questions import arrays
 from paribus.model import Purpose
-from paribus.stats.pairs import CannotJudge
+from paribus.stats.pairs import CannotJudge, step_between
 
 
 def _series(counts: list[int]) -> PairSeries:
@@ -80,3 +80,10 @@ def test_exact_trials_with_an_effect_or_a_stall_are_no_steps() -> None:
     assert arrays(replace(made, pairs=tuple(exact))).resolution == 0.0
     stalled = [replace(exact[0], baseline=4000.0), *exact[1:]]
     assert arrays(replace(made, pairs=tuple(stalled))).resolution == 0.0
+
+
+def test_chance_ties_of_a_fine_response_are_no_steps() -> None:
+    rng = np.random.default_rng(9)
+    for _ in range(50):
+        groups = np.round(np.exp(rng.normal(np.log(500), 0.02, (16, 6)))).tolist()  # steps of 0.2 %
+        assert step_between(groups) < 0.01

@@ -45,6 +45,7 @@ def test_starts_that_disagree_widen_the_interval() -> None:
     assert nested.interval.high - nested.interval.low > 1.3 * (plain.interval.high - plain.interval.low)
     assert nested.estimate == plain.estimate
     assert nested.scale > 1.2 * plain.scale  # so that more pairs are said to be needed
+    assert (nested.error, nested.freedom) > (plain.error, 19) and nested.freedom == 19
 
 
 def test_starts_never_narrow_the_interval() -> None:
@@ -57,19 +58,29 @@ def test_starts_never_narrow_the_interval() -> None:
 
 
 @pytest.mark.parametrize(
-    ("starts", "said", "are_units"),
+    ("starts", "reason", "are_units"),
     [
         ([0.0] * 16, "", False),  # no server, or a start for each trial
-        ([5.0] * 16, "measured within one start of the server", False),
-        ([5.0, 6.0, 7.0, 7.0] * 4, "measured within 3 starts of the server, too few", False),
-        ([5.0, 6.0, 7.0, 8.0] * 4, "the pairs span 4 starts of the server", True),
-        ([0.0, 6.0, 7.0, 8.0, 9.0] * 4, "measured within 4 starts of the server, too few", False),
+        ([50.0] * 16, "measured within one start of the server", False),
+        ([50.0, 51.0] * 8, "measured within one start of the server", False),  # stated to a second only
+        ([50.0, 60.0, 70.0, 70.0] * 4, "measured within 3 starts of the server; the interval does not allow", False),
+        ([50.0, 60.0, 70.0, 80.0] * 4, "the pairs span 4 starts of the server", True),
+        ([0.0, 60.0, 70.0, 80.0] * 4, "the pairs span 4 starts of the server", True),  # one build did not record them
     ],
 )
-def test_a_verdict_states_the_starts_that_it_spans(starts: list[float], said: str, are_units: bool) -> None:
+def test_a_verdict_states_the_starts_that_it_spans(starts: list[float], reason: str, are_units: bool) -> None:
     series = _series(starts)
-    assert starts_text(series).startswith(said) and bool(starts_text(series)) == bool(said)
-    assert (arrays(series).start is not None) == are_units
+    finding = next_look(arrays(series), LAB.question(), over=True)
+    assert finding.spans_starts == are_units
+    text = starts_text(series, allowed_for=finding.spans_starts)
+    assert text.startswith(reason) and bool(text) == bool(reason)
+
+
+def test_applications_and_open_ended_looks_do_not_allow_for_starts() -> None:
+    series = _series([50.0, 60.0, 70.0, 80.0] * 4)
+    assert starts_text(replace(series, split=True), allowed_for=False) == ""
+    finding = next_look(arrays(series), replace(LAB.question(), method="open-ended"), over=True)
+    assert not finding.spans_starts
 
 
 def test_the_start_of_a_pair_is_that_of_all_its_trials() -> None:

@@ -11,7 +11,16 @@ import numpy as np
 
 from paribus.analysis.paired.alpha_spending import SpendingLook
 from paribus.analysis.paired.by_level import ALPHA, Dependence, level_result
-from paribus.analysis.paired.finding import LEAST_UNITS, EffectInterval, Finding, Pairs, Question, Unit, verdict_of
+from paribus.analysis.paired.finding import (
+    LEAST_UNITS,
+    TOO_COARSE,
+    EffectInterval,
+    Finding,
+    Pairs,
+    Question,
+    Unit,
+    verdict_of,
+)
 from paribus.analysis.paired.starts import ErrorOfStarts, error_of_starts, influence_of
 from paribus.i18n import N_, gettext
 from paribus.model import Verdict
@@ -88,13 +97,17 @@ def look(pairs: Pairs, question: Question, looks: Sequence[SpendingLook], *, ove
     elif dependence is Dependence.OPEN:
         verdict = None  # one effect at all loads is not shown
     lowest, highest = diagnostics.outlier_bounds(fitted.residuals, data.resolution)
+    error, freedom = robust_mean.larger
     return Finding(
         estimate=fitted.estimate,
         interval=outer,
         inner=inner,
         mean_inner=mean_inner,
         looks=tuple(looks),
-        scale=fitted.scale * robust_mean.widened,
+        scale=fitted.scale * (error / fitted.error if fitted.error > 0 else 1.0),
+        error=error,
+        freedom=freedom,
+        spans_starts=robust_mean.of_starts is not None,
         p_levels=levels.p if levels is not None else 1.0,
         outliers=(fitted.residuals[fitted.residuals < lowest], fitted.residuals[fitted.residuals > highest]),
         levels=levels.findings if levels is not None else (),
@@ -205,7 +218,7 @@ def refuse(data: Pairs, question: Question) -> None:
     if not np.isfinite(data.difference).all():
         raise CannotJudge(N_("a trial measured nothing, or no positive number"))
     if question.margin < 2 * data.resolution:
-        raise CannotJudge(N_("the resolution of the response is coarser than half the margin: use longer trials"))
+        raise CannotJudge(TOO_COARSE)
     if np.ptp(data.difference) == 0 and (data.resolution == 0 or data.count < _LEAST_COUNT):
         raise CannotJudge(N_("all pairs are identical, which no real machine produces"))
 
@@ -220,9 +233,11 @@ class _Mean:
     of_starts: ErrorOfStarts | None = None
 
     @property
-    def widened(self) -> float:
-        """By how much the variation between starts makes the error larger; 1 where it does not."""
-        return max(1.0, self.of_starts.error / self.error) if self.of_starts is not None and self.error > 0 else 1.0
+    def larger(self) -> tuple[float, int]:
+        """The larger of the two errors, with its degrees of freedom."""
+        if self.of_starts is not None and self.of_starts.error > self.error:
+            return self.of_starts.error, self.of_starts.freedom
+        return self.error, self.freedom
 
 
 def _plain_mean(data: Pairs, means: LevelMeans | None) -> _Mean:

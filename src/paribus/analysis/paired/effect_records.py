@@ -51,7 +51,7 @@ def effects_of(
 ) -> list[Effect]:
     """The effect over all load levels with its verdict, then the effect at each level."""
     verdict = finding.verdict or Verdict.UNDECIDED
-    better, within = probabilities(finding.estimate, finding.fitted.error, finding.fitted.freedom, question)
+    better, within = probabilities(finding.estimate, finding.error, finding.freedom, question)
     under_way = not finished and last_look.verdict is None
     failed = tuple(check.finding for check in checks if not check.passed)
     tags = tags_of(

@@ -7,11 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paribus.analysis.paired.alpha_spending import Method, Spending, SpendingLook
+from paribus.i18n import N_
 from paribus.model import Verdict
 from paribus.stats import diagnostics
 from paribus.stats.huber import Array, Regression
 
 Unit = Literal["pair", "application"]
+TOO_COARSE = N_(
+    "the resolution of the response is coarser than half the margin: use longer trials, or a tool with more digits"
+)
 LEAST_UNITS: dict[Unit, int] = {"pair": 16, "application": 3}
 
 
@@ -137,6 +141,9 @@ class Finding:
         mean_inner: Interval of the two equivalence tests of the plain mean, in which outliers count in full.
         looks: The looks, including this one.
         scale: Robust standard deviation of a pair, larger where server starts vary more than pairs explain.
+        error: Standard error of the estimate; that of starts where it is larger.
+        freedom: Degrees of freedom of the error.
+        spans_starts: Whether the interval allows for effects that differ between starts of the server.
         p_levels: p value of one effect for all levels: of the F test, or of the level that differs most.
         outliers: Residuals of the pairs far below and far above the others, log ratios.
         levels: Results at each load level; empty for one level.
@@ -151,6 +158,9 @@ class Finding:
     mean_inner: EffectInterval
     looks: tuple[SpendingLook, ...]
     scale: float
+    error: float
+    freedom: int
+    spans_starts: bool
     p_levels: float
     outliers: tuple[Array, Array] = field(repr=False, compare=False)
     levels: tuple[LevelFinding, ...]

@@ -130,12 +130,12 @@ def arrays(series: PairSeries) -> Pairs:
 
 
 def _step(series: PairSeries) -> float:
-    """The step in which the response comes, such as a tool's rounding; a log ratio, 0 where there is none."""
+    """The step of a response that comes in steps, such as a tool's rounding; a log ratio, 0 where there is none."""
     trials: dict[tuple[LoadLevel, bool], list[float]] = defaultdict(list)
     for pair in series.pairs:
         trials[pair.load, False].append(pair.baseline)
         trials[pair.load, True].append(pair.compared)
-    return min(filter(None, map(step_between, trials.values())), default=0.0)
+    return step_between(trials.values())
 
 
 def comparison_key(series: PairSeries) -> ComparisonKey:

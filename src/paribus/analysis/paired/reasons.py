@@ -88,7 +88,7 @@ def reasons_of(
     reasons += verdict_reasons(finding.verdict, finding.interval, finding.inner, question)
     reasons += _against_equivalence(finding, question)
     reasons += [stalls_text(stalls, series)] if (stalls := stalls_of(finding, question)) else []
-    reasons += [spanned] if (spanned := starts_text(series)) else []
+    reasons += [spanned] if (spanned := starts_text(series, allowed_for=finding.spans_starts)) else []
     reasons += [hidden] if (hidden := hidden_capacity(series)) else []
     reasons += [would_decide] if would_decide else []
     if finding.levels and finding.verdict in (Verdict.EQUIVALENT, Verdict.UNDECIDED):

@@ -15,6 +15,7 @@ from paribus.stats.huber import TUNING, Array, Regression
 
 LEAST_STARTS = 4
 """Fewest starts that show how an effect varies between them."""
+_SAME_START_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +30,20 @@ def error_of_starts(influence: Array, start: NDArray[np.intp]) -> ErrorOfStarts:
     """Return the error of a mean from the variation between starts.
 
     Args:
-        influence: Deviation of each pair from the mean, in which it counts, log ratio, shape (n,).
+        influence: Contribution of each pair to the mean, log ratio, shape (n,).
         start: Index of each pair's start, shape (n,), with at least two values.
 
     Example:
-        >>> error_of_starts(np.array([0.01, 0.01, -0.01, -0.01]), np.array([0, 0, 1, 1]))
+        >>> error_of_starts(np.array([0.02, 0.02, 0.0, 0.0]), np.array([0, 0, 1, 1]))
         ErrorOfStarts(error=0.01, freedom=1)
     """
-    sums = np.bincount(start, weights=influence)
+    sums = np.bincount(start, weights=influence - influence.mean())
     k = len(sums)
     return ErrorOfStarts(float(np.sqrt(sums @ sums * k / (k - 1))) / len(influence), k - 1)
 
 
 def influence_of(fitted: Regression) -> Array:
-    """Return the deviation of each pair from a Huber fit as far as it moves the estimate, shape (n,)."""
+    """Return the contribution of each pair to a Huber fit, in which outliers are cut off, shape (n,)."""
     if fitted.scale == 0:
         return fitted.residuals
     standard = fitted.residuals / fitted.scale
@@ -51,23 +52,32 @@ def influence_of(fitted: Regression) -> Array:
 
 
 def indices(series: PairSeries) -> NDArray[np.intp] | None:
-    """Return the index of each pair's start; None where it is unknown, or there are too few starts."""
-    at = [pair.start for pair in series.pairs]
-    distinct, index = np.unique(at, return_inverse=True)
-    if series.split or len(distinct) < LEAST_STARTS or distinct[0] == 0:
-        return None
-    return np.asarray(index, dtype=np.intp)
+    """Return the index of each pair's start; None where each application has its own, or there are too few.
+
+    Pairs of unknown starts count as of one start.
+    """
+    index = _numbers(series)
+    return None if series.split or len(index) == 0 or index.max() + 1 < LEAST_STARTS else index
 
 
-def starts_text(series: PairSeries) -> str:
-    """Return how many server starts the pairs span; empty where each trial has its own, or there is no server."""
-    count = len({pair.start for pair in series.pairs} - {0.0})
-    if count == 0:
+def starts_text(series: PairSeries, *, allowed_for: bool) -> str:
+    """Return how many server starts the pairs span; empty where each trial has its own, or there is no server.
+
+    `allowed_for`: the interval allows for an effect that differs between starts.
+    """
+    if series.split or not any(pair.start for pair in series.pairs):
         return ""
+    count = int(_numbers(series).max()) + 1
     if count == 1:
         return gettext("measured within one start of the server: after another one the effect may differ")
-    if indices(series) is None:
-        message = N_("measured within {n} starts of the server, too few to show how the effect differs between them")
-        return gettext(message, n=count)
-    message = N_("the pairs span {n} starts of the server; the interval allows for an effect that differs between them")
+    message = N_("measured within {n} starts of the server; the interval does not allow for differences between them")
+    if allowed_for:
+        message = N_("the pairs span {n} starts of the server; the interval allows for differences between them")
     return gettext(message, n=count)
+
+
+def _numbers(series: PairSeries) -> NDArray[np.intp]:
+    """The number of each pair's start, from 0; some servers state their start to a second only."""
+    distinct, index = np.unique([pair.start for pair in series.pairs], return_inverse=True)
+    number = np.cumsum(np.diff(distinct, prepend=distinct[:1]) > _SAME_START_S)
+    return np.asarray(number[index], dtype=np.intp)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from paribus.analysis.paired.alpha_spending import SpendingLook
-from paribus.analysis.paired.finding import EffectInterval, Pairs, Question, verdict_of
+from paribus.analysis.paired.finding import TOO_COARSE, EffectInterval, Pairs, Question, verdict_of
 from paribus.i18n import N_, gettext
 from paribus.model import Verdict
 from paribus.stats import screen
@@ -61,7 +61,7 @@ def look_at_screen(
     if not np.isfinite(d).all():
         raise CannotJudge(N_("a trial measured nothing, or no positive number"))
     if question.margin < 2 * pairs.resolution:
-        raise CannotJudge(N_("the resolution of the response is coarser than half the margin: use longer trials"))
+        raise CannotJudge(TOO_COARSE)
     fitted = screen.fit(d, settings, pairs.order)
     errors = np.sqrt(np.diag(fitted.covariance))[:-1].tolist()
     if min(errors) == 0:

@@ -41,6 +41,14 @@ class MySqlLive(LiveServerKind):
         """Its machine, its port there and its data directory."""
         return " ".join(text or "" for text in ask("SELECT @@hostname, @@port, @@datadir").rows[0])
 
+    def started(self, ask: Ask) -> float:
+        """When it was started, from the seconds that it has run."""
+        return float(ask(self._started(ask)).rows[0][0] or 0)
+
+    def _started(self, ask: Ask) -> str:
+        schema = "information_schema" if self.identity(ask)[0] == "mariadb" else "performance_schema"
+        return _STARTED.format(schema=schema)
+
     def claim(self, ask: Ask) -> str:
         """Take the lock, which is one of the whole server."""
         is_taken, holder = ask("SELECT GET_LOCK('paribus', 0), IS_USED_LOCK('paribus')").rows[0]
@@ -77,8 +85,7 @@ class MySqlLive(LiveServerKind):
         """The way back to the value now, which a start of the server takes too."""
         before = mysql_variables.read(ask, variable.name)
         check = ExpectedAnswer(f"SHOW GLOBAL VARIABLES WHERE Variable_name = '{variable.name}'", before)
-        schema = "information_schema" if self.identity(ask)[0] == "mariadb" else "performance_schema"
-        started = _STARTED.format(schema=schema)
+        started = self._started(ask)
         return RestorePoint(
             before, self.setting(variable, before), check, ExpectedAnswer(started, ask(started).rows[0][0] or "0")
         )

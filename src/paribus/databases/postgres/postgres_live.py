@@ -45,6 +45,10 @@ class PostgresLive(LiveServerKind):
         """When it was started, in microseconds."""
         return ask("SELECT extract(epoch FROM pg_postmaster_start_time())").rows[0][0] or ""
 
+    def started(self, ask: Ask) -> float:
+        """When it was started."""
+        return float(self.instance(ask))
+
     def claim(self, ask: Ask) -> str:
         """Take the lock, which is one of the database that is connected to."""
         if ask(f"SELECT pg_try_advisory_lock({_LOCK})").rows[0][0] == "t":

@@ -71,6 +71,10 @@ class LiveServer:
         """What tells this server from any other, the same on all connections. Raises QueryRefused and ServerGone."""
         return self._live_kind.instance(self.query)
 
+    def started(self) -> float:
+        """When it was started, in seconds since 1970. Raises QueryRefused and ServerGone."""
+        return self._live_kind.started(self.query)
+
     def query(self, text: str) -> Rows:
         """The result of one statement. Raises QueryRefused, and ServerGone where the server is not reached."""
         try:

@@ -39,6 +39,10 @@ class LiveServerKind(Protocol):
         """What tells this server from any other, the same on all connections to it."""
         ...
 
+    def started(self, ask: Ask) -> float:
+        """When it was started, in seconds since 1970, to a second."""
+        ...
+
     def claim(self, ask: Ask) -> str:
         """Take the server's lock for this connection; the connection that has it, or empty for this one."""
         ...

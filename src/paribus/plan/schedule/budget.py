@@ -63,6 +63,8 @@ def block_s(comparison: Comparison, plan: Plan) -> float:
 def _start_s(comparison: Comparison, plan: Plan) -> float:
     """Returns the seconds of a block's share in a start of the private server, which holds for several blocks."""
     database = plan.database if comparison.workload.database else None
+    if comparison.apply_s or comparison.workload.cache == "cold":
+        return 0.0  # each application, or each trial, is a start
     if database is None or not database.is_private or not database.restart_every:
         return 0.0
     return _START_S / database.restart_every

@@ -51,7 +51,7 @@ class DatabaseSession(ABC):
         """Restore the workload's data where a load has changed it. Raises as `make_data`."""
 
     def begin_block(self, block: Sequence[Trial], workload: Workload) -> None:  # noqa: B027
-        """Prepare for a block: a private server is started again for it where that is due."""
+        """Prepare for a block: a private server is restarted for it where that is due."""
 
     @property
     def pid(self) -> int | None:
@@ -117,7 +117,7 @@ class DatabaseSession(ABC):
         """Let others use the servers again, when all is restored."""
 
 
-def started(at: float) -> Measurement:
+def start_measurement(at: float) -> Measurement:
     """The start of the server that a trial worked on, in seconds since 1970."""
     return measured_once(SERVER_STARTED, "s", at, "prepare", "start")
 

@@ -6,7 +6,6 @@ program is killed. Called by the bench and the runner.
 """
 
 import contextlib
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from paribus.databases import LiveServer
@@ -20,7 +19,7 @@ from paribus.trial.databases.database_session import (
     DatabaseSession,
     database_of,
     server_text,
-    started,
+    start_measurement,
     tested_variables,
 )
 from paribus.trial.databases.running_server_variables import JournalledVariables
@@ -57,7 +56,6 @@ class RunningServerSession(DatabaseSession):
         self._on_counting = on_counting
         self._load_host = load_host
         self._is_counting = False
-        self._seen = time.time()
         self._variables = JournalledVariables(self._live, journal, database.family)
         # By name, the actions that create and remove it.
         self._databases: dict[str, tuple[PutStatements, PutStatements]] = {}
@@ -144,7 +142,7 @@ class RunningServerSession(DatabaseSession):
             data.read(workload, trial.settings, self.server(workload, trial.settings))
             self._warm.add(name)
         self._used.add(name)
-        self.readied = (started(self._seen),)
+        self.readied = (start_measurement(self._live.started()),)
         return tuple(changes)
 
     def _set(self, name: str, requested: str, even_if_equal: bool) -> Change:

@@ -15,7 +15,18 @@ from paribus.databases.server import row_counts
 from paribus.engine.protocol import Counting, DatabaseServer
 from paribus.errors import DatabaseError, EngineError, ParibusError, QueryRefused, ServerWouldNotStart
 from paribus.hosts.transport import Host
-from paribus.model import Change, ChangeState, Database, Measurement, NotTaken, Settings, Trial, Workload
+from paribus.model import (
+    COMPARING,
+    Change,
+    ChangeState,
+    Database,
+    Measurement,
+    NotTaken,
+    Purpose,
+    Settings,
+    Trial,
+    Workload,
+)
 from paribus.registry import database_settings
 from paribus.trial.databases import readiness, recovery
 from paribus.trial.databases.database_session import (
@@ -23,13 +34,14 @@ from paribus.trial.databases.database_session import (
     Named,
     database_of,
     server_text,
-    started,
+    start_measurement,
     tested_variables,
 )
 from paribus.trial.databases.server_log import FREE_SPACE, with_server_log
 from paribus.trial.databases.workload_data import Progress, WorkloadData
 
 _PROCESS = "process.server."
+_RESTARTED = (*COMPARING, Purpose.NOISE_FLOOR, Purpose.PLACEBO)
 _AT_A_START = (TakesEffect.RESTART, TakesEffect.REBUILD)
 
 
@@ -154,7 +166,9 @@ class PrivateServers(DatabaseSession):
     # --- settings ---
 
     def begin_block(self, block: Sequence[Trial], workload: Workload) -> None:
-        """Count the block; the next `apply` starts the server again where its comparison has had enough of one."""
+        """Count the block of a comparison; the next `apply` restarts the server after `restart_every` of them."""
+        if block[0].purpose not in _RESTARTED:
+            return
         every, self._comparison = self._database.restart_every, (block[0].factor, block[0].workload)
         self._is_due = bool(workload.database and every and self._blocks[self._comparison] >= every)
         self._blocks[self._comparison] += 1
@@ -213,7 +227,7 @@ class PrivateServers(DatabaseSession):
             self._remark(note)
             self._ready.add(name)
         server.used = True
-        self.readied += (started(self._started),)
+        self.readied += (start_measurement(self._started),)
         return tuple(changes)
 
     def _start(
