@@ -85,7 +85,7 @@ def test_applications_and_open_ended_looks_do_not_allow_for_starts() -> None:
 
 def test_the_start_of_a_pair_is_that_of_all_its_trials() -> None:
     trials = [samples.trial(n + 1, "ab"[n % 2], block=n // 2, position=n % 2 + 1) for n in range(6)]
-    at = {1: 10.0, 2: 10.0, 3: 10.0, 4: 20.0, 5: None, 6: None}
+    at = {1: 10.0, 2: 11.0, 3: 10.0, 4: 20.0, 5: None, 6: None}
     measured = {
         order: {"throughput_per_s": samples.measured(100.0)}
         | ({SERVER_STARTED: samples.measured(start, SERVER_STARTED)} if start else {})

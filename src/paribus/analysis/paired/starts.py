@@ -9,13 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from paribus.analysis.paired.effects import PairSeries
+from paribus.analysis.paired.effects import SAME_START_S, PairSeries
 from paribus.i18n import N_, gettext
 from paribus.stats.huber import TUNING, Array, Regression
 
 LEAST_STARTS = 4
 """Fewest starts that show how an effect varies between them."""
-_SAME_START_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ def starts_text(series: PairSeries, *, allowed_for: bool) -> str:
 
 
 def _numbers(series: PairSeries) -> NDArray[np.intp]:
-    """The number of each pair's start, from 0; some servers state their start to a second only."""
+    """The number of each pair's start, from 0."""
     distinct, index = np.unique([pair.start for pair in series.pairs], return_inverse=True)
-    number = np.cumsum(np.diff(distinct, prepend=distinct[:1]) > _SAME_START_S)
+    number = np.cumsum(np.diff(distinct, prepend=distinct[:1]) > SAME_START_S)
     return np.asarray(number[index], dtype=np.intp)
