@@ -2,8 +2,8 @@
 
     .venv/bin/python bench/ground_truth/server_starts.py [--family mariadb postgres] [--trial 1s]
 
-Each comparison has 20 starts of a private server with four pairs each. Prints a table: by how much pairs vary within a
-start, by how much the means of starts vary, what the pairs alone explain of that, and the F test of the difference.
+Each comparison has 20 starts of a private server with four pairs each. The table shows how much pairs vary within a
+start, and how much the means of starts vary. It adds what the pairs alone explain of that, with the F test.
 """
 
 import argparse
