@@ -19,7 +19,7 @@ from guest.image import DISK_MODULES, Contents, Image, command
 from guest.machine import PROGRAMS, Machine
 from paribus.engine.find import binary
 
-PACKAGES = Path(__file__).parent.parent.parent / "artefacts/guest"
+PACKAGES = Path(__file__).resolve().parents[2] / "artefacts/guest"
 DISK_BYTES = 256 << 20
 SETTINGS = "grep -rs '' /sys/block/vda/queue /proc/sys/vm/swappiness /proc/sys/vm/compaction_proactiveness"
 
