@@ -46,6 +46,15 @@ class Regression:
         return float(np.sqrt(self.covariance[0, 0]))
 
     @property
+    def influence(self) -> Array:
+        """Contribution of each residual to a Huber estimate, in which outliers are cut off, shape (n,)."""
+        if self.scale == 0:
+            return self.residuals
+        standard = self.residuals / self.scale
+        share = float((np.abs(standard) <= TUNING).mean())
+        return np.asarray(self.scale / share * np.clip(standard, -TUNING, TUNING), dtype=np.float64)
+
+    @property
     def residual_sd(self) -> float:
         """Standard deviation of the residuals, outliers included."""
         return float(np.sqrt(self.residuals @ self.residuals / self.freedom))

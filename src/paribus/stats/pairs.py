@@ -1,9 +1,13 @@
-"""Log ratios of pairs, t intervals of means, and the error for data that allow no conclusion."""
+"""Log ratios of pairs, intervals and errors of means, and the exception for data that allow no conclusion."""
 
 import math
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+
+from paribus.stats.huber import Array
 
 
 class CannotJudge(ValueError):
@@ -81,6 +85,32 @@ def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, fl
         float(special.stdtrit(len(array) - 1, 0.5 + confidence / 2)) * float(array.std(ddof=1)) / math.sqrt(len(array))
     )
     return mean, mean - half_width, mean + half_width
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorOfClusters:
+    """Standard error of a mean whose units are clusters, with its degrees of freedom."""
+
+    error: float
+    freedom: int
+
+
+def error_of_clusters(influence: Array, cluster: NDArray[np.intp]) -> ErrorOfClusters:
+    """Return the error of a mean from the variation between clusters of values, such as the pairs of one server start.
+
+    The variance is that of Liang and Zeger (Biometrika 73, 1986), with the factor k / (k - 1) for few clusters.
+
+    Args:
+        influence: Contribution of each value to the mean, shape (n,).
+        cluster: Index of each value's cluster, shape (n,), with at least two different ones.
+
+    Example:
+        >>> error_of_clusters(np.array([0.02, 0.02, 0.0, 0.0]), np.array([0, 0, 1, 1]))
+        ErrorOfClusters(error=0.01, freedom=1)
+    """
+    sums = np.bincount(cluster, weights=influence - influence.mean())
+    k = len(sums)
+    return ErrorOfClusters(float(np.sqrt(sums @ sums * k / (k - 1))) / len(influence), k - 1)
 
 
 def welch(sides: Sequence[Sequence[float]], confidence: float) -> tuple[float, float, float]:

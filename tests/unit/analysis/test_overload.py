@@ -4,15 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import trial_samples as samples
 
 from paribus.analysis.diagnostics.overload import hidden_capacity, overloads
 from paribus.analysis.paired.check_context import Timeline
 from paribus.analysis.paired.decision import next_look
 from paribus.analysis.paired.effect_records import effects_of
-from paribus.analysis.paired.effects import Faults, Pair, PairSeries
+from paribus.analysis.paired.effects import Pair, PairSeries
 from paribus.analysis.paired.finding import Question
 from paribus.analysis.paired.questions import arrays
-from paribus.model import Cell, Look, Purpose, Tag, Verdict
+from paribus.model import Cell, Look, Tag, Verdict
 from paribus.units import LoadLevel, LoadUnit
 
 
@@ -66,18 +67,7 @@ def _series(asked: int, capacity: float, unit: LoadUnit = LoadUnit.RATE_PER_S) -
         Pair(number, LoadLevel(asked, unit), baseline, compared, 1, ((2 * number,), (2 * number + 1,)), 0)
         for number, (baseline, compared) in enumerate(served)
     ]
-    return PairSeries(
-        purpose=Purpose.COMPARE,
-        factor="k",
-        workload="w",
-        response="throughput_per_s",
-        baseline="a",
-        arm="b",
-        planned=len(pairs),
-        pairs=tuple(pairs),
-        faults=Faults(),
-        split=False,
-    )
+    return samples.series(pairs)
 
 
 def test_a_served_rate_hides_what_is_left() -> None:

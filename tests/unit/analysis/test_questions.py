@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import trial_samples as samples
 
 from paribus.analysis.paired.decision import next_look
-from paribus.analysis.paired.effects import Faults, Pair, PairSeries
+from paribus.analysis.paired.effects import Pair, PairSeries
 from paribus.analysis.paired.finding import Question
 from paribus.analysis.paired.questions import arrays
-from paribus.model import Purpose
 from paribus.stats.pairs import CannotJudge, step_between
 
 
@@ -26,18 +26,7 @@ def _series(counts: list[int]) -> PairSeries:
         )
         for block, n in enumerate(counts)
     )
-    return PairSeries(
-        purpose=Purpose.COMPARE,
-        factor="sqlite.synchronous",
-        workload="oltp_read_write",
-        response="throughput_per_s",
-        baseline="full",
-        arm="normal",
-        planned=len(pairs),
-        pairs=pairs,
-        faults=Faults(),
-        split=False,
-    )
+    return samples.series(pairs)
 
 
 @pytest.mark.parametrize(

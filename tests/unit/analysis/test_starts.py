@@ -8,10 +8,10 @@ import trial_samples as samples
 from experiments import Laboratory
 
 from paribus.analysis.paired.decision import next_look
-from paribus.analysis.paired.effects import Faults, Pair, PairSeries, pair_series
+from paribus.analysis.paired.effects import Pair, PairSeries, pair_series
 from paribus.analysis.paired.questions import arrays
-from paribus.analysis.paired.starts import starts_text
-from paribus.model import SERVER_STARTED, Purpose
+from paribus.analysis.paired.reasons import starts_text
+from paribus.model import SERVER_STARTED
 from paribus.units import LoadLevel
 
 LAB = Laboratory()
@@ -22,18 +22,7 @@ def _series(starts: list[float]) -> PairSeries:
         Pair(number, LoadLevel(1), 100.0, 101.0 + number % 3, 1, ((2 * number,), (2 * number + 1,)), 0, start=start)
         for number, start in enumerate(starts)
     )
-    return PairSeries(
-        purpose=Purpose.COMPARE,
-        factor="k",
-        workload="w",
-        response="throughput_per_s",
-        baseline="a",
-        arm="b",
-        planned=len(pairs),
-        pairs=pairs,
-        faults=Faults(),
-        split=False,
-    )
+    return samples.series(pairs)
 
 
 def test_starts_that_disagree_widen_the_interval() -> None:

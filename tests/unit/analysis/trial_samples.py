@@ -1,7 +1,9 @@
 """Trials and measurements with defaults for all that a test does not set."""
 
+from collections.abc import Iterable
 from typing import Any
 
+from paribus.analysis.paired.effects import Faults, Pair, PairSeries
 from paribus.model import Measurement, Purpose, Trial, TrialState
 from paribus.units import LoadLevel
 
@@ -29,3 +31,20 @@ def measured(value: float, metric: str = "throughput_per_s", **fields: Any) -> M
     """Return a measurement with one value."""
     defaults: dict[str, Any] = {"phase": "measure", "unit": "", "source": "engine", "n": 1}
     return Measurement(metric=metric, **defaults | dict.fromkeys(("mean", "low", "high", "total"), value) | fields)
+
+
+def series(pairs: Iterable[Pair], **fields: Any) -> PairSeries:
+    """Return the pairs of arms `a` and `b` as a whole comparison of throughput."""
+    made = tuple(pairs)
+    defaults: dict[str, Any] = {
+        "purpose": Purpose.COMPARE,
+        "factor": "k",
+        "workload": "w",
+        "response": "throughput_per_s",
+        "baseline": "a",
+        "arm": "b",
+        "planned": len(made),
+        "faults": Faults(),
+        "split": False,
+    }
+    return PairSeries(pairs=made, **defaults | fields)

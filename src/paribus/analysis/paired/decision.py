@@ -21,13 +21,12 @@ from paribus.analysis.paired.finding import (
     Unit,
     verdict_of,
 )
-from paribus.analysis.paired.starts import ErrorOfStarts, error_of_starts, influence_of
 from paribus.i18n import N_, gettext
 from paribus.model import Verdict
 from paribus.stats import diagnostics
 from paribus.stats.huber import Array, Regression, huber, least_squares
 from paribus.stats.levels import LevelMeans, design
-from paribus.stats.pairs import CannotJudge
+from paribus.stats.pairs import CannotJudge, ErrorOfClusters, error_of_clusters
 from paribus.stats.planner import pairs_that_show_stalls
 from paribus.stats.sequential import t_tail
 
@@ -64,8 +63,8 @@ def look(pairs: Pairs, question: Question, looks: Sequence[SpendingLook], *, ove
     plain = _plain_mean(data, levels.means if levels is not None else None)
     robust_mean = _Mean(fitted.estimate, fitted.error, fitted.freedom)
     if robust and data.start is not None:
-        plain = replace(plain, of_starts=error_of_starts(fitted.residuals, data.start))
-        robust_mean = replace(robust_mean, of_starts=error_of_starts(influence_of(fitted), data.start))
+        plain = replace(plain, of_starts=error_of_clusters(fitted.residuals, data.start))
+        robust_mean = replace(robust_mean, of_starts=error_of_clusters(fitted.influence, data.start))
 
     def interval(effect: _Mean, sides: int) -> EffectInterval:
         half_width = spending.standard_errors(looks, sides, effect.freedom) * effect.error + step
@@ -230,7 +229,7 @@ class _Mean:
     estimate: float
     error: float
     freedom: int
-    of_starts: ErrorOfStarts | None = None
+    of_starts: ErrorOfClusters | None = None
 
     @property
     def larger(self) -> tuple[float, int]:

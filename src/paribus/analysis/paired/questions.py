@@ -8,19 +8,20 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paribus.analysis.paired.alpha_spending import SpendingLook
 from paribus.analysis.paired.carry_over import with_carry_over
 from paribus.analysis.paired.check_context import Timeline
-from paribus.analysis.paired.effects import PairSeries, Summaries, factors_of_screen, pair_series
+from paribus.analysis.paired.effects import SAME_START_S, PairSeries, Summaries, factors_of_screen, pair_series
 from paribus.analysis.paired.finding import Pairs, Question
-from paribus.analysis.paired.starts import indices
 from paribus.model import COMPARING, RATES, RESPONSES, SLOW_SECONDS, Factor, Look, Protocol, Purpose, Trial, Workload
 from paribus.stats.pairs import log_ratios, step_between
 from paribus.units import LoadLevel
 
 ComparisonKey = tuple[str, str, str, str]
 LITTLE_OTHER_LOAD = 0.02  # standard deviation over pairs: less explains nothing
+_LEAST_STARTS = 4  # that show how an effect varies between starts of a server
 _HISTOGRAM_STEP = 0.001  # of response times: the engine keeps three digits
 
 
@@ -125,8 +126,21 @@ def arrays(series: PairSeries) -> Pairs:
         resolution=max(stated, _step(series)),
         count=min(counts, default=0),
         covariates=np.column_stack(covariates) if covariates else None,
-        start=indices(series),
+        start=_start_of_pairs(series),
     )
+
+
+def start_numbers(series: PairSeries) -> NDArray[np.intp]:
+    """Return the number of each pair's server start, from 0, shape (n,); pairs of unknown starts count as of one."""
+    distinct, index = np.unique([pair.start for pair in series.pairs], return_inverse=True)
+    number = np.cumsum(np.diff(distinct, prepend=distinct[:1]) > SAME_START_S)
+    return np.asarray(number[index], dtype=np.intp)
+
+
+def _start_of_pairs(series: PairSeries) -> NDArray[np.intp] | None:
+    """The number of each pair's start; None where each application has its own, or there are too few."""
+    number = start_numbers(series)
+    return None if series.split or len(number) == 0 or number.max() + 1 < _LEAST_STARTS else number
 
 
 def _step(series: PairSeries) -> float:

@@ -10,8 +10,8 @@ from paribus.analysis.paired.check_context import Timeline
 from paribus.analysis.paired.decision import MEAN_MARGIN
 from paribus.analysis.paired.effects import PairSeries
 from paribus.analysis.paired.finding import EffectInterval, Finding, Question
+from paribus.analysis.paired.questions import start_numbers
 from paribus.analysis.paired.stalls import Stalls, stalls_of
-from paribus.analysis.paired.starts import starts_text
 from paribus.i18n import N_, gettext
 from paribus.model import Tag, Verdict
 from paribus.stats.planner import STALLED_MARGINS, pairs_for, pairs_that_show_stalls, pairs_to_show
@@ -121,6 +121,22 @@ def covered_text(series: PairSeries, timeline: Timeline) -> str:
         "measured within {span}, in trials of at most {longest}: an effect that begins or ends later is not seen"
     )
     return gettext(message, span=show_duration(span_s), longest=show_duration(longest_s))
+
+
+def starts_text(series: PairSeries, *, allowed_for: bool) -> str:
+    """Return how many server starts the pairs span; empty where each trial has its own, or there is no server.
+
+    `allowed_for`: the interval allows for an effect that differs between starts.
+    """
+    if series.split or not any(pair.start for pair in series.pairs):
+        return ""
+    count = int(start_numbers(series).max()) + 1
+    if count == 1:
+        return gettext("measured within one start of the server: after another one the effect may differ")
+    message = N_("measured within {n} starts of the server; the interval does not allow for differences between them")
+    if allowed_for:
+        message = N_("the pairs span {n} starts of the server; the interval allows for differences between them")
+    return gettext(message, n=count)
 
 
 def verdict_reasons(
