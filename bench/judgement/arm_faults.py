@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from experiments import BY_LEVEL, CLAIMS, Laboratory, Observation, count, schedule, share_of
+from numpy.typing import NDArray
 
 from paribus.analysis.paired.decision import next_look
 from paribus.analysis.paired.effect_change import EffectChange, effect_change
@@ -123,32 +124,75 @@ def changing(n: int, seed: int) -> Iterator[Observation]:
 
 
 def selecting(n: int, seed: int) -> Iterator[Observation]:
-    """Observe claims where an arm makes its own slowest trials unusable, and those without the mark *suspect*."""
-    for which, share in enumerate((0.02, 0.05, 0.1, 0.2)):
-        seen = count(n, (seed, 33, which), _selected(Laboratory(), share))
-        claims = share_of(seen, ("claim", "suspect claim"), n)
-        yield Observation(f"B's slowest {share:.0%} of trials are unusable: any claim", claims)
-        unmarked = share_of(seen, ("claim",), n)
-        yield Observation(f"B's slowest {share:.0%} of trials are unusable: not marked suspect", unmarked, high=0.10)
+    """Observe verdicts where an arm makes its own slow trials unusable, and where chance makes those of both so."""
+    for which, share in enumerate((0.02, 0.05, 0.08, 0.1, 0.2)):
+        seen = count(n, (seed, 33, which), _selected(_slowest(share)))
+        claims = share_of(seen, [f"{verdict}, {mark}" for verdict in CLAIMS for mark in _MARKS], n)
+        yield Observation(f"B's slowest {share:.0%} of trials are unusable: any claim", claims, high=0.075)
+    for which, (name, share) in enumerate((("nine of ten", 0.9), ("half", 0.5))):
+        seen = count(n, (seed, 33, 10 + which), _selected(_stalled(0.1, share)))
+        equal = share_of(seen, [f"{Verdict.EQUIVALENT}, {mark}" for mark in _MARKS], n)
+        yield Observation(f"a tenth of B's trials lose 30 %, {name} of these unusable: equivalent", equal)
+        unmarked = share_of(seen, [f"{Verdict.EQUIVALENT}, unmarked"], n)
+        yield Observation(f"the same, {name} of these unusable: not marked suspect", unmarked, high=0.08)
+    for which, (name, effect, verdict) in enumerate(
+        (("A/A", 0.0, Verdict.EQUIVALENT), ("+3 %", float(np.log(1.03)), Verdict.BETTER))
+    ):
+        seen = count(n, (seed, 33, 20 + which), _selected(_by_chance(0.05), effect))
+        found = share_of(seen, [f"{verdict}, {mark}" for mark in _MARKS], n)
+        yield Observation(f"{name}, a twentieth of all trials is unusable by chance: {verdict}", found, 0.7)
 
 
-def _selected(lab: Laboratory, share: float) -> Callable[[np.random.Generator], str | None]:
-    """Simulate experiments of equal arms in which blocks with a slow trial of B are made again, at most twice."""
+_MARKS = ("unmarked", "suspect")
+_OF_B = np.array([False, True])
+Unusable = Callable[[np.random.Generator, Array], tuple[Array, NDArray[np.bool_]]]
+"""Attempts at pairs of trials (baseline, compared), shape (n, attempts, 2), changed; and which trials are unusable."""
+
+
+def _slowest(share: float) -> Unusable:
+    """B's slowest trials are unusable."""
+
+    def slowest(_: np.random.Generator, attempts: Array) -> tuple[Array, NDArray[np.bool_]]:
+        is_slow = attempts < np.quantile(attempts[..., 1], share)
+        return attempts, is_slow & _OF_B
+
+    return slowest
+
+
+def _stalled(share: float, unusable: float) -> Unusable:
+    """B stalls in a share of its trials, of which some are unusable."""
+
+    def stalled(rng: np.random.Generator, attempts: Array) -> tuple[Array, NDArray[np.bool_]]:
+        is_stalled = (rng.random(attempts.shape) < share) & _OF_B
+        return attempts + is_stalled * _LOSS, is_stalled & (rng.random(attempts.shape) < unusable)
+
+    return stalled
+
+
+def _by_chance(share: float) -> Unusable:
+    """Trials of both arms are unusable whatever they measured."""
+    return lambda rng, attempts: (attempts, rng.random(attempts.shape) < share)
+
+
+def _selected(unusable: Unusable, effect: float = 0.0) -> Callable[[np.random.Generator], str | None]:
+    """Simulate experiments in which blocks with an unusable trial are made again, at most twice."""
+    lab = Laboratory()
 
     def simulate(rng: np.random.Generator) -> str | None:
         order, level = schedule(int(rng.integers(2**31)), lab.pairs, lab.levels)
-        attempts = draw(lab.noise, rng, np.repeat(level, 2 * (1 + MOST_RERUNS))).reshape(len(level), -1, 2)
-        baseline, compared = attempts[..., 0], attempts[..., 1]
-        slow = compared < np.quantile(compared, share)
-        usable = ~slow.all(axis=1)
-        first = np.argmax(~slow, axis=1)[:, None]
-        difference = np.take_along_axis(compared - baseline, first, axis=1)[:, 0]
-        finding = replace(lab, pairs=int(usable.sum())).judge(Pairs(difference[usable], order[usable], level[usable]))[
-            1
-        ]
-        if finding.verdict not in CLAIMS:
-            return None
-        faults = int(slow[np.arange(len(slow)), 0].sum())
-        return "suspect claim" if equal_counts_p(faults, 0) < _SUSPICIOUS else "claim"
+        drawn = draw(lab.noise, rng, np.repeat(level, 2 * (1 + MOST_RERUNS))).reshape(len(level), -1, 2)
+        attempts, is_unusable = unusable(rng, drawn + np.array([0.0, effect]))
+        is_failed = np.any(is_unusable, axis=2)
+        is_done = ~np.all(is_failed, axis=1)
+        taken = np.argmax(~is_failed, axis=1)
+        baseline, compared = attempts[np.arange(len(level)), taken].T
+        was_made = np.arange(is_failed.shape[1]) < np.where(is_done, taken, is_failed.shape[1])[:, None]
+        lost = (is_unusable & ~is_unusable[..., ::-1] & was_made[..., None]).sum(axis=1)
+        starts = np.concatenate(([0], np.flatnonzero(is_done)[:-1] + 1))
+        lost = np.add.reduceat(lost, starts, axis=0)
+        pairs = Pairs((compared - baseline)[is_done], order[is_done], level[is_done], lost=lost)
+        finding = replace(lab, pairs=int(is_done.sum())).judge(pairs)[1]
+        only = lost[: finding.looks[-1].units].sum(axis=0).tolist()
+        return f"{finding.verdict}, {'suspect' if equal_counts_p(*only) < _SUSPICIOUS else 'unmarked'}"
 
     return simulate

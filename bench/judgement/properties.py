@@ -335,7 +335,7 @@ PROPERTIES = (
     Property(30, "rounds by the first pairs", 300, first_pairs),
     Property(31, "toggling", 300, toggling),
     Property(32, "best of eight", 45, selection),
-    Property(33, "selection of trials", 500, selecting),
+    Property(33, "selection of trials", 1000, selecting),
     Property(34, "disturbances in step", 1000, disturbances),
     Property(35, "server starts", 1000, starts),
 )

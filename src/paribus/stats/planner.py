@@ -72,6 +72,22 @@ def pairs_that_show_stalls(margin: float) -> int:
     return math.ceil(math.log(_UNSEEN) / math.log1p(-share))
 
 
+def trials_between_stalls(pairs: int) -> int:
+    """Return how many trials there are to one stalled trial, where an arm stalls as often as may just be unseen.
+
+    With this share of stalled trials the probability is 5 % that none of the pairs has one.
+
+    Args:
+        pairs: Number of pairs.
+
+    Example:
+        >>> trials_between_stalls(60)
+        20
+    """
+    share = 1 - math.exp(math.log(_UNSEEN) / pairs)
+    return math.floor(1 / share)
+
+
 def smallest_effect(pair_sd: float, pairs: int) -> float:
     """Return the effect that is detected with 80 % power.
 

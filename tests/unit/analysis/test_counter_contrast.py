@@ -8,7 +8,8 @@ import pytest
 import trial_samples as samples
 
 from paribus.analysis.diagnostics.counter_contrast import contrast
-from paribus.analysis.paired.effects import Faults, Pair, PairSeries
+from paribus.analysis.paired.effects import Pair, PairSeries
+from paribus.analysis.paired.unusable import Faults
 from paribus.model import Measurement, Purpose
 from paribus.units import LoadLevel
 

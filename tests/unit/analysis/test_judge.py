@@ -263,7 +263,41 @@ def test_an_arm_with_many_invalid_trials_is_suspect() -> None:
     ]
     effect = _judged(trials + spoilt, values).effects[0]
     assert Tag.SUSPECT in effect.tags
-    assert any(reason.startswith("unusable trials: b in 8 blocks, a in 0 blocks;") for reason in effect.reasons)
+    assert any(reason.startswith("unusable trials: 8 of b, 0 of a") for reason in effect.reasons)
+
+
+@pytest.mark.parametrize("arms", ["b", "ab"])
+def test_pairs_that_one_arm_lost_count_at_their_worst(arms: str) -> None:
+    trials, values = _experiment(lambda _load: 0.017, sd=0.015)
+    lost = [
+        dataclasses.replace(t, order=t.order - 100, state=TrialState.SUPERSEDED, invalid_because=("errors",))
+        for t in trials
+        if t.arm in arms and t.block <= 10
+    ]
+    alone, with_lost = (_judged(rows, values).effects[0] for rows in (trials, [*trials, *lost]))
+    assert alone.verdict is Verdict.BETTER
+    if arms == "ab":  # something else disturbed both arms alike
+        assert with_lost == dataclasses.replace(alone, checks=with_lost.checks)
+    else:
+        assert with_lost.verdict is Verdict.UNDECIDED
+        assert with_lost.low < alone.low
+        assert with_lost.high > alone.high
+
+
+def test_trials_lost_after_a_look_do_not_change_it() -> None:
+    trials, values = _experiment(lambda _load: 0.05)
+    early = [t for t in trials if t.block <= 18]
+    spoilt = [
+        dataclasses.replace(
+            t, order=t.order + 1000, block=t.block, state=TrialState.INVALID, invalid_because=("errors",)
+        )
+        for t in trials
+        if t.arm == "b" and t.block > 18
+    ]
+    (look,) = take_looks(early, values, [_workload()], PROTOCOL, [], [("k", "w")], over=True)
+    effect = judge([*early, *spoilt], values, [_workload()], PROTOCOL, [look], baseline={}, finished=True).effects[0]
+    assert (effect.low, effect.high) == pytest.approx((look.low, look.high))
+    assert Tag.SUSPECT in effect.tags
 
 
 def test_a_refused_arm_does_not_spoil_the_others() -> None:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from paribus.analysis.diagnostics.saturation import saturation
-from paribus.analysis.paired.effects import Faults, Pair, PairSeries
+from paribus.analysis.paired.effects import Pair, PairSeries
+from paribus.analysis.paired.unusable import Faults
 from paribus.model import Purpose
 from paribus.stats.scaling import peak_ratio
 from paribus.units import LoadLevel, LoadUnit

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from paribus.analysis.paired.effects import Faults, Pair, PairSeries
+from paribus.analysis.paired.effects import Pair, PairSeries
+from paribus.analysis.paired.unusable import Faults
 from paribus.model import Measurement, Purpose, Trial, TrialState
 from paribus.units import LoadLevel
 

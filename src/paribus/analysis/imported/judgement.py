@@ -21,7 +21,8 @@ from paribus.analysis.imported.matched_runs import (
     higher_is_better,
     trials_per_factor,
 )
-from paribus.analysis.paired.effects import Summaries, cells, counting
+from paribus.analysis.paired.cells import cells
+from paribus.analysis.paired.effects import Summaries, counting
 from paribus.analysis.paired.judge import Judgement
 from paribus.findings import Constancy, Scaling
 from paribus.model import Effect, Factor, Measurement, Protocol, Tag, Trial, TrialState, Verdict, Workload

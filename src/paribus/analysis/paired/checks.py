@@ -8,10 +8,11 @@ import numpy as np
 from paribus.analysis.paired.carry_over import carry_over_check
 from paribus.analysis.paired.check_context import CheckContext, Courses, Timeline
 from paribus.analysis.paired.effect_change import effect_change
-from paribus.analysis.paired.effects import Faults, Pair, PairSeries
+from paribus.analysis.paired.effects import Pair, PairSeries
 from paribus.analysis.paired.finding import Finding, Pairs, Question
 from paribus.analysis.paired.machine_checks import machine_checks
 from paribus.analysis.paired.stalls import slow_trials, stalls_of
+from paribus.analysis.paired.unusable import Faults
 from paribus.i18n import N_, gettext
 from paribus.model import Check
 from paribus.stats import diagnostics
@@ -44,7 +45,7 @@ def checks_of(
         _settled(series, question, context.courses),
         _steady(finding, question, series),
         _outliers(finding, question, series),
-        _faults(finding, series, pairs),
+        faults_check(series.faults, pairs.lost_pairs, series.arm, series.baseline),
         *machine_checks(series, context),
         context.plausibility.check(series),
         completions_check(series, pairs),
@@ -123,29 +124,24 @@ def outliers_check(compared: int, baseline: int, arm: str, baseline_arm: str, *,
     return Check(gettext("outliers"), passed, text)
 
 
-def _faults(finding: Finding, series: PairSeries, pairs: Pairs) -> Check:
-    """Whether unusable trials are as frequent in the compared arm as in the baseline (McNemar's exact test, mid-p)."""
-    faults = series.faults
-    text = faults_text(faults, series.arm, series.baseline)
-    count = faults.compared + faults.baseline + faults.both
-    if count:
-        units = finding.looks[-1].units
-        low, high = (
-            (units * finding.estimate + count * worst) / (units + count)
-            for worst in (pairs.difference.min(), pairs.difference.max())
-        )
-        bounds = N_(
-            "; if all of them had been like the lowest or the highest pair, the effect would be {low} or {high}"
-        )
-        text += gettext(bounds, low=show_percent(low), high=show_percent(high))
-    return Check(gettext("reruns"), diagnostics.equal_counts_p(faults.compared, faults.baseline) >= _ALPHA, text)
+def faults_check(faults: Faults, lost: int, arm: str, baseline: str) -> Check:
+    """Return whether unusable trials are as frequent in both arms (McNemar's exact test, mid-p).
 
-
-def faults_text(faults: Faults, arm: str, baseline: str) -> str:
-    """Return how many blocks had unusable trials of each arm."""
-    message = N_("unusable trials: {arm} in {n} blocks, {baseline} in {others} blocks")
+    Args:
+        faults: Attempts at blocks with unusable trials.
+        lost: Pairs that the interval takes for as low or as high as any.
+        arm: Name of the compared arm.
+        baseline: Name of the baseline.
+    """
+    message = N_("unusable trials: {n} of {arm}, {others} of {baseline}")
     count, others = faults.compared + faults.both, faults.baseline + faults.both
-    return gettext(message, n=count, arm=arm, others=others, baseline=baseline)
+    text = gettext(message, n=count, arm=arm, others=others, baseline=baseline)
+    if lost:
+        allowed = N_(
+            "; the interval allows for {n} lost pairs that are all as low, or all as high, as the most extreme one"
+        )
+        text += gettext(allowed, n=lost)
+    return Check(gettext("reruns"), diagnostics.equal_counts_p(faults.compared, faults.baseline) >= _ALPHA, text)
 
 
 def completions_check(series: PairSeries, pairs: Pairs) -> Check | None:

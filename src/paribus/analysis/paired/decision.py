@@ -81,6 +81,9 @@ def look(pairs: Pairs, question: Question, looks: Sequence[SpendingLook], *, ove
         outer = _with_tail(outer, interval(plain, 2), 0.0 if is_rounding else moved)
     if robust and levels is not None and levels.p < ALPHA:
         outer, inner = outer.hull(interval(plain, 2)), inner.hull(mean_inner)
+    outer, inner, mean_inner = (
+        without_lost.allowing_for(pairs.lost_pairs, fitted.residuals) for without_lost in (outer, inner, mean_inner)
+    )
     least_units = pairs_that_show_stalls(question.margin) if by_pair else 0
     may_be_equal = (
         (levels is None or levels.one_verdict)

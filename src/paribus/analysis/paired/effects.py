@@ -1,4 +1,4 @@
-"""Trials that count, the pairs of each comparison, and the mean of each cell."""
+"""Trials that count, and the pairs of each comparison."""
 
 import math
 import statistics
@@ -6,11 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from paribus.analysis.paired.unusable import Faults, lost_before, unusable_attempts
 from paribus.model import (
     SERVER_STARTED,
     SINGLE,
     ArmKey,
-    Cell,
     Factor,
     FailureClass,
     Measurement,
@@ -21,7 +21,6 @@ from paribus.model import (
     arm_of,
     arms_given_up,
 )
-from paribus.stats.pairs import mean_interval
 from paribus.units import LoadLevel
 
 Summaries = Mapping[int, Mapping[str, Measurement]]
@@ -42,7 +41,8 @@ class Pair:
     operations of the side with fewer of them, 0 where unknown. `other_load` is the log ratio of the processor time
     that other processes left free, compared over baseline. `after`, which the fit adjusts for, is 1 where only the
     compared trial followed the compared arm, and -1 where only the baseline's did. `start` is when the server
-    was started on which all trials of the pair worked, in seconds since 1970; 0 where there is no such start.
+    was started on which all trials of the pair worked, in seconds since 1970; 0 where there is no such start. `lost` is
+    the number of pairs lost since the pair before to unusable trials of the baseline, and of the compared arm.
     """
 
     block: int
@@ -55,6 +55,7 @@ class Pair:
     other_load: float = 0.0
     after: int = 0
     start: float = 0.0
+    lost: tuple[int, int] = (0, 0)
 
     @property
     def trials(self) -> tuple[int, ...]:
@@ -65,18 +66,6 @@ class Pair:
     def is_toggled(self) -> bool:
         """Whether the settings were toggled."""
         return len(self.trials) > len(self.sides)
-
-
-@dataclass(frozen=True, slots=True)
-class Faults:
-    """Blocks of a comparison in which a trial was invalid or failed, whether or not it was rerun.
-
-    They are counted by the arm of that trial: the baseline alone, the compared arm alone, or both.
-    """
-
-    baseline: int = 0
-    compared: int = 0
-    both: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +160,7 @@ def pair_series(
     for block in judged_blocks:
         for trial, pair in _pairs(block, summaries, responses):
             pairs_of_arm[arm_of(trial)].append(pair)
-    faulty = [t for t in trials if t.invalid_because or t.failure not in (None, FailureClass.INTERRUPTED)]
-    faulty_blocks: dict[ArmKey, set[int]] = defaultdict(set)
-    for trial in faulty:
-        faulty_blocks[arm_of(trial)].add(trial.block)
+    unusable = unusable_attempts(trials)
     names = {(t.factor, t.workload): t.arm for t in counted if t.baseline}
     planned: dict[ArmKey, list[Trial]] = defaultdict(list)
     for trial in counted:
@@ -183,9 +169,13 @@ def pair_series(
     result = []
     for (factor, workload, arm), arm_trials in planned.items():
         baseline, blocks = names[factor, workload], {trial.block for trial in arm_trials}
-        pairs = sorted(
-            pairs_of_arm[factor, workload, arm], key=lambda pair: max(run_time[order] for order in pair.trials)
+        ended = {pair: max(run_time[order] for order in pair.trials) for pair in pairs_of_arm[factor, workload, arm]}
+        pairs = sorted(ended, key=ended.__getitem__)
+        of_baseline, of_arm = (
+            {attempt: ran for attempt, ran in unusable[factor, workload, name].items() if attempt[0] in blocks}
+            for name in (baseline, arm)
         )
+        lost = lost_before(of_baseline, of_arm, [ended[pair] for pair in pairs])
         result.append(
             PairSeries(
                 purpose=arm_trials[0].purpose,
@@ -195,19 +185,12 @@ def pair_series(
                 baseline=baseline,
                 arm=arm,
                 planned=len(blocks),
-                pairs=tuple(pairs),
-                faults=_faults(faulty_blocks[factor, workload, baseline], faulty_blocks[factor, workload, arm], blocks),
+                pairs=tuple(replace(pair, lost=count) for pair, count in zip(pairs, lost, strict=True)),
+                faults=Faults.of(of_baseline, of_arm),
                 split=len(arm_trials) > len({(trial.block, trial.application) for trial in arm_trials}),
             )
         )
     return result
-
-
-def _faults(baseline: set[int], compared: set[int], blocks: set[int]) -> Faults:
-    """The faulty blocks of both arms among the blocks of a comparison."""
-    baseline, compared = baseline & blocks, compared & blocks
-    both = len(baseline & compared)
-    return Faults(baseline=len(baseline) - both, compared=len(compared) - both, both=both)
 
 
 def _pairs(block: Sequence[Trial], summaries: Summaries, responses: Mapping[str, str]) -> Iterator[tuple[Trial, Pair]]:
@@ -295,55 +278,6 @@ def free_log(other_share: float) -> float:
     cut off at 0.9.
     """
     return math.log1p(-min(max(other_share, 0.0), _MOST_OTHER_LOAD))
-
-
-def cells(
-    trials: Sequence[Trial], summaries: Summaries, confidence: float, factors: Sequence[Factor] = ()
-) -> list[Cell]:
-    """Return each metric's mean over the trials that count, by arm and load level.
-
-    A screen's factor has one cell per level, over all settings of the other factors, unless it was also compared alone.
-
-    Args:
-        trials: All trials of an experiment.
-        summaries: Measurements by trial and metric.
-        confidence: Coverage of the cells' intervals.
-        factors: Factors of the plan; needed for screens only.
-    """
-    groups: dict[tuple[str, str, str, LoadLevel], list[Trial]] = defaultdict(list)
-    for block in whole_blocks(trials).values():
-        for trial in block:
-            groups[trial.factor, trial.arm, trial.workload, trial.load].append(trial)
-    compared_alone = {(factor, workload) for factor, _, workload, _ in groups}
-    screened = [trial for block in whole_blocks(trials, (Purpose.SCREEN,)).values() for trial in block]
-    for workload in dict.fromkeys(trial.workload for trial in screened):
-        for factor in factors_of_screen(screened, workload, factors):
-            for trial in screened if (factor.key, workload) not in compared_alone else ():
-                if trial.workload == workload:
-                    label = factor.labels[factor.levels.index(trial.settings[factor.key])]
-                    groups[factor.key, label, workload, trial.load].append(trial)
-    result = []
-    for (name, arm, workload, load), cell_trials in groups.items():
-        measured = [summaries.get(trial.order, {}) for trial in cell_trials]
-        for metric in sorted(set().union(*measured) - {SERVER_STARTED}):
-            values = [metrics[metric].mean for metrics in measured if metric in metrics]
-            mean, low, high = mean_interval(values, confidence)
-            result.append(
-                Cell(
-                    factor=name,
-                    arm=arm,
-                    workload=workload,
-                    load=load,
-                    metric=metric,
-                    mean=mean,
-                    low=low,
-                    high=high,
-                    trials=tuple(
-                        trial.order for trial, metrics in zip(cell_trials, measured, strict=True) if metric in metrics
-                    ),
-                )
-            )
-    return result
 
 
 def factors_of_screen(trials: Iterable[Trial], workload: str, factors: Sequence[Factor]) -> tuple[Factor, ...]:

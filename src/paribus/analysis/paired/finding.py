@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paribus.analysis.paired.alpha_spending import Method, Spending, SpendingLook
+from paribus.analysis.paired.unusable import worse_lost
 from paribus.i18n import N_
 from paribus.model import Verdict
 from paribus.stats import diagnostics
@@ -36,6 +37,8 @@ class Pairs:
             differs enough.
         start: Index of the server start in which both trials of each pair ran, shape (n,); None where these are too few
             to show how the effect varies between starts, or each trial has its own.
+        lost: Pairs lost since the pair before to unusable trials of the baseline, and to those of the compared arm,
+            shape (n, 2); None where none was lost.
     """
 
     difference: Array
@@ -46,6 +49,12 @@ class Pairs:
     count: int = 0
     covariates: Array | None = None
     start: NDArray[np.intp] | None = None
+    lost: NDArray[np.intp] | None = None
+
+    @property
+    def lost_pairs(self) -> int:
+        """Pairs that one arm lost more than the other, beyond chance."""
+        return 0 if self.lost is None else worse_lost(*self.lost.sum(axis=0).tolist())
 
     def first(self, n: int) -> "Pairs":
         """Return the first n pairs."""
@@ -57,6 +66,7 @@ class Pairs:
             application=None if self.application is None else self.application[:n],
             covariates=None if self.covariates is None else self.covariates[:n],
             start=None if self.start is None else self.start[:n],
+            lost=None if self.lost is None else self.lost[:n],
         )
 
 
@@ -114,6 +124,19 @@ class EffectInterval:
     def beyond(self, margin: float) -> bool:
         """Return whether the interval lies entirely on one side of [-margin, margin]."""
         return self.low > margin or self.high < -margin
+
+    def allowing_for(self, lost: int, residuals: Array) -> "EffectInterval":
+        """Return the interval of a mean that contains `lost` more pairs, all as low or all as high as the extreme one.
+
+        These are the bounds of Manski (Partial Identification of Probability Distributions, 2003, 1.2), with the range
+        of the pairs for the range of the response.
+
+        Args:
+            lost: Number of pairs that are missing.
+            residuals: Residuals of the pairs that are there, shape (n,).
+        """
+        share = lost / (lost + len(residuals))
+        return EffectInterval(self.low + share * float(residuals.min()), self.high + share * float(residuals.max()))
 
     def hull(self, other: "EffectInterval") -> "EffectInterval":
         """Return the smallest interval that contains both."""

@@ -17,11 +17,12 @@ from paribus.analysis.diagnostics.saturation import saturation
 from paribus.analysis.diagnostics.scaling import scalings
 from paribus.analysis.diagnostics.uncontrolled import constancy
 from paribus.analysis.layouts import layout_uses
+from paribus.analysis.paired.cells import cells
 from paribus.analysis.paired.check_context import CheckContext, Courses, Timeline
 from paribus.analysis.paired.checks import checks_of
 from paribus.analysis.paired.decision import look, next_look, refuse
 from paribus.analysis.paired.effect_records import effects_of
-from paribus.analysis.paired.effects import PairSeries, Summaries, cells
+from paribus.analysis.paired.effects import PairSeries, Summaries
 from paribus.analysis.paired.finding import Finding, Question
 from paribus.analysis.paired.questions import (
     ComparisonKey,

@@ -114,6 +114,7 @@ def arrays(series: PairSeries) -> Pairs:
     )
     other_load = np.array([pair.other_load for pair in series.pairs])
     after = np.array([float(pair.after) for pair in series.pairs])
+    lost = [pair.lost for pair in series.pairs]
     covariates = [after] if after.any() else []
     covariates += [other_load] if counts and np.std(other_load) > LITTLE_OTHER_LOAD else []
     return Pairs(
@@ -127,6 +128,7 @@ def arrays(series: PairSeries) -> Pairs:
         count=min(counts, default=0),
         covariates=np.column_stack(covariates) if covariates else None,
         start=_start_of_pairs(series),
+        lost=np.array(lost, dtype=np.intp) if any(map(any, lost)) else None,
     )
 
 

@@ -14,7 +14,13 @@ from paribus.analysis.paired.questions import start_numbers
 from paribus.analysis.paired.stalls import Stalls, stalls_of
 from paribus.i18n import N_, gettext
 from paribus.model import Tag, Verdict
-from paribus.stats.planner import STALLED_MARGINS, pairs_for, pairs_that_show_stalls, pairs_to_show
+from paribus.stats.planner import (
+    STALLED_MARGINS,
+    pairs_for,
+    pairs_that_show_stalls,
+    pairs_to_show,
+    trials_between_stalls,
+)
 from paribus.units import show_duration, show_percent
 
 _FITTED = {
@@ -87,7 +93,11 @@ def reasons_of(
         reasons.append(gettext(counted, n=units, each=trials_per_unit))
     reasons += verdict_reasons(finding.verdict, finding.interval, finding.inner, question)
     reasons += _against_equivalence(finding, question)
-    reasons += [stalls_text(stalls, series)] if (stalls := stalls_of(finding, question)) else []
+    stalls = stalls_of(finding, question)
+    reasons += [stalls_text(stalls, series)] if stalls else []
+    if finding.verdict is Verdict.EQUIVALENT and not series.split and not stalls:
+        rare = N_("stalls in fewer than one trial in {n} are not excluded: no trial need have shown one")
+        reasons.append(gettext(rare, n=trials_between_stalls(units)))
     reasons += [spanned] if (spanned := starts_text(series, allowed_for=finding.spans_starts)) else []
     reasons += [hidden] if (hidden := hidden_capacity(series)) else []
     reasons += [would_decide] if would_decide else []

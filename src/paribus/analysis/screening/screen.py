@@ -52,7 +52,9 @@ def take_looks(screen: ScreenPairs, question: Question, looks: Sequence[Look], *
     if not undecided or (previous[undecided[0]] and previous[undecided[0]][-1].pairs >= pairs):
         return []
     history = spending_looks(previous[undecided[0]], question)  # undecided factors have equally many looks
-    screen_finding = next_look_at_screen(arrays(screen.series), screen.settings, question, history, over=over)
+    screen_finding = next_look_at_screen(
+        arrays(screen.series), screen.settings, question, history, over=over, lost=screen.lost_pairs
+    )
     return [
         Look(
             factor=factor.key,
@@ -137,6 +139,7 @@ def _look_again(
         question,
         spending_looks(factor_looks, question),
         over=over,
+        lost=screen_at_look.lost_pairs,
     )
     return finding, screen_at_look, factor_looks[-1]
 

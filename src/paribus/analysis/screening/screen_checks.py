@@ -5,12 +5,10 @@ import numpy as np
 from paribus.analysis.paired import checks
 from paribus.analysis.paired.carry_over import gain_check, gains_in_blocks
 from paribus.analysis.paired.check_context import CheckContext
-from paribus.analysis.paired.effects import Faults
 from paribus.analysis.paired.finding import Question
 from paribus.analysis.paired.machine_checks import SUSPICIOUS, machine_checks
 from paribus.analysis.paired.questions import arrays
 from paribus.analysis.screening.screen_pairs import ScreenPairs
-from paribus.i18n import gettext
 from paribus.model import Check, Factor
 from paribus.stats import diagnostics, screen
 from paribus.stats.huber import Array, Regression, huber
@@ -35,7 +33,7 @@ def checks_of_factor(
         _carry_over(factor, pairs, question, context),
         _settled(number, pairs, question, context),
         _outliers(factor, signs, fitted, as_arrays.resolution, question),
-        _reruns(factor, pairs.faults[number]),
+        checks.faults_check(pairs.faults[number], pairs.lost_pairs[number], *reversed(factor.labels)),
         *machine_checks(series, context),
         context.plausibility.check(series),
         checks.completions_check(series, as_arrays),
@@ -93,9 +91,3 @@ def _outliers(factor: Factor, signs: Array, fitted: Regression, resolution: floa
     slow = [int(np.sum(in_compared & (signs == sign)) + np.sum(in_mirror & (signs == -sign))) for sign in (1, -1)]
     passed = diagnostics.equal_counts_p(*slow) >= SUSPICIOUS
     return checks.outliers_check(slow[0], slow[1], factor.labels[1], factor.labels[0], passed=passed)
-
-
-def _reruns(factor: Factor, faults: Faults) -> Check:
-    """Whether unusable trials are as frequent at both levels of the factor."""
-    passed = diagnostics.equal_counts_p(faults.compared, faults.baseline) >= SUSPICIOUS
-    return Check(gettext("reruns"), passed, checks.faults_text(faults, factor.labels[1], factor.labels[0]))

@@ -41,7 +41,13 @@ class ScreenFinding:
 
 
 def look_at_screen(
-    pairs: Pairs, settings: Array, question: Question, looks: Sequence[SpendingLook], *, over: bool
+    pairs: Pairs,
+    settings: Array,
+    question: Question,
+    looks: Sequence[SpendingLook],
+    *,
+    over: bool,
+    lost: Sequence[int] = (),
 ) -> ScreenFinding:
     """Judge the pairs of a screen at the last of `looks`.
 
@@ -51,6 +57,7 @@ def look_at_screen(
         question: The declared question; all factors count in its `claims`.
         looks: All looks; the last is this one.
         over: Whether no pairs will follow; verdicts are then undecided at worst.
+        lost: Pairs that one level of each factor lost more than the other; empty for none.
 
     Raises:
         CannotJudge: The data allow no conclusion.
@@ -68,8 +75,14 @@ def look_at_screen(
         raise CannotJudge(N_("all pairs are identical, which no real machine produces"))
     outer, inner = (question.spending.standard_errors(looks, sides, fitted.freedom) for sides in (2, 1))
     findings = []
-    for estimate, error in zip(fitted.coefficients.tolist(), errors, strict=False):
-        wide, narrow = (EffectInterval(estimate - width * error, estimate + width * error) for width in (outer, inner))
+    for number, (estimate, error) in enumerate(zip(fitted.coefficients.tolist(), errors, strict=False)):
+        of_factor = settings[:, number] * fitted.residuals
+        wide, narrow = (
+            EffectInterval(estimate - width * error, estimate + width * error).allowing_for(
+                lost[number] if lost else 0, of_factor
+            )
+            for width in (outer, inner)
+        )
         verdict = verdict_of(wide, narrow, question) or (Verdict.UNDECIDED if over else None)
         p = 2 * t_tail(abs(estimate) / error, fitted.freedom)
         findings.append(
@@ -79,8 +92,14 @@ def look_at_screen(
 
 
 def next_look_at_screen(
-    pairs: Pairs, settings: Array, question: Question, previous: Sequence[SpendingLook] = (), *, over: bool = False
+    pairs: Pairs,
+    settings: Array,
+    question: Question,
+    previous: Sequence[SpendingLook] = (),
+    *,
+    over: bool = False,
+    lost: Sequence[int] = (),
 ) -> ScreenFinding:
     """Judge the pairs of a screen at the look after the previous ones; arguments and errors as `look_at_screen`."""
     looks = question.spending.next(previous, len(pairs.difference), over=over)
-    return look_at_screen(pairs, settings, question, looks, over=over)
+    return look_at_screen(pairs, settings, question, looks, over=over, lost=lost)

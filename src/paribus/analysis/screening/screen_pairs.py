@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from paribus.analysis.paired.effects import Faults, PairSeries, factors_of_screen
-from paribus.model import Factor, FailureClass, Purpose, Trial
+from paribus.analysis.paired.effects import PairSeries, factors_of_screen
+from paribus.analysis.paired.unusable import Attempt, Faults, RunTime, is_unusable, lost_before, worse_lost
+from paribus.model import Factor, Purpose, Trial
 from paribus.stats.huber import Array
 
 
@@ -15,17 +17,24 @@ class ScreenPairs:
     """The pairs of a screen and its factors.
 
     `settings`, shape (n, k), holds +1 where the compared trial of a pair had a factor's second level, else -1. `faults`
-    are the unusable trials by factor: in how many blocks they were at its second level, and at its first.
+    are the unusable trials by factor: in how many attempts they were at its second level, and at its first. `lost`,
+    shape (n, k, 2), holds the pairs lost since the pair before at the first level of a factor, and at its second.
     """
 
     series: PairSeries
     factors: tuple[Factor, ...]
     settings: Array
     faults: tuple[Faults, ...]
+    lost: NDArray[np.intp]
+
+    @property
+    def lost_pairs(self) -> list[int]:
+        """Pairs that one level of each factor lost more than the other, beyond chance."""
+        return [worse_lost(*counts) for counts in self.lost.sum(axis=0).tolist()]
 
     def first(self, n: int) -> "ScreenPairs":
         """Return the first n pairs."""
-        return replace(self, series=self.series.first(n), settings=self.settings[:n])
+        return replace(self, series=self.series.first(n), settings=self.settings[:n], lost=self.lost[:n])
 
 
 def screen_pairs_of(series: PairSeries, trials: Sequence[Trial], factors: Sequence[Factor]) -> ScreenPairs:
@@ -41,15 +50,26 @@ def screen_pairs_of(series: PairSeries, trials: Sequence[Trial], factors: Sequen
     compared_settings = [settings_of[pair.sides[1][0]] for pair in series.pairs]
     high = [[of_pair[factor.key] == factor.levels[1] for factor in varied] for of_pair in compared_settings]
     settings = np.where(np.array(high, dtype=bool).reshape(-1, len(varied)), 1.0, -1.0)
-    return ScreenPairs(series, varied, settings, tuple(_faults(factor, series.workload, trials) for factor in varied))
+    ran = {trial.order: (trial.started or 0.0, trial.order) for trial in trials}
+    ended = [max(ran[order] for order in pair.trials) for pair in series.pairs]
+    attempts = [_unusable(factor, series.workload, trials) for factor in varied]
+    lost = [lost_before(first, second, ended) for first, second in attempts]
+    return ScreenPairs(
+        series,
+        varied,
+        settings,
+        tuple(Faults.of(first, second) for first, second in attempts),
+        np.array(lost, dtype=np.intp).reshape(len(varied), -1, 2).swapaxes(0, 1),
+    )
 
 
-def _faults(factor: Factor, workload: str, trials: Sequence[Trial]) -> Faults:
-    """The blocks of the screen in which a trial was unusable, by the level that the factor had in that trial."""
-    blocks: dict[bool, set[int]] = {False: set(), True: set()}
+def _unusable(
+    factor: Factor, workload: str, trials: Sequence[Trial]
+) -> tuple[dict[Attempt, RunTime], dict[Attempt, RunTime]]:
+    """Attempts at blocks of the screen with an unusable trial at the first level of the factor, and at its second."""
+    attempts: tuple[dict[Attempt, RunTime], dict[Attempt, RunTime]] = ({}, {})
     for trial in trials:
-        is_unusable = trial.invalid_because or trial.failure not in (None, FailureClass.INTERRUPTED)
-        if is_unusable and trial.purpose is Purpose.SCREEN and trial.workload == workload:
-            blocks[trial.settings[factor.key] == factor.levels[1]].add(trial.block)
-    both = len(blocks[False] & blocks[True])
-    return Faults(baseline=len(blocks[False]) - both, compared=len(blocks[True]) - both, both=both)
+        if is_unusable(trial) and trial.purpose is Purpose.SCREEN and trial.workload == workload:
+            is_second = trial.settings[factor.key] == factor.levels[1]
+            attempts[is_second][trial.block, trial.attempt] = trial.started or 0.0, trial.order
+    return attempts
