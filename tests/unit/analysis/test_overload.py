@@ -10,7 +10,7 @@ from paribus.analysis.diagnostics.overload import hidden_capacity, overloads
 from paribus.analysis.paired.check_context import Timeline
 from paribus.analysis.paired.decision import next_look
 from paribus.analysis.paired.effect_records import effects_of
-from paribus.analysis.paired.effects import Pair, PairSeries
+from paribus.analysis.paired.effects import Pair, PairSeries, pair_series
 from paribus.analysis.paired.finding import Question
 from paribus.analysis.paired.questions import arrays
 from paribus.model import Cell, Look, Tag, Verdict
@@ -64,10 +64,31 @@ def _series(asked: int, capacity: float, unit: LoadUnit = LoadUnit.RATE_PER_S) -
     logs = np.random.default_rng(3).normal(np.log(capacity), 0.01, (40, 2))
     served = np.minimum(np.exp(logs), asked).tolist()
     pairs = [
-        Pair(number, LoadLevel(asked, unit), baseline, compared, 1, ((2 * number,), (2 * number + 1,)), 0)
+        Pair(
+            number,
+            LoadLevel(asked, unit),
+            baseline,
+            compared,
+            1,
+            ((2 * number,), (2 * number + 1,)),
+            0,
+            served=(baseline / asked, compared / asked) if unit is LoadUnit.RATE_PER_S else (),
+        )
         for number, (baseline, compared) in enumerate(served)
     ]
     return samples.series(pairs)
+
+
+def test_each_trial_of_an_open_loop_tells_the_share_that_was_served() -> None:
+    """Whatever response is judged, such as bytes or New-Orders."""
+    trials = [samples.trial(n, "ab"[n % 2], LoadLevel(1000, LoadUnit.RATE_PER_S), block=1) for n in (0, 1)]
+    values = {
+        n: {"throughput_per_s": samples.measured(990.0 + n), "bytes_per_s": samples.measured(4.0, "bytes_per_s")}
+        for n in (0, 1)
+    }
+    (series,) = pair_series(trials, values, {"w": "bytes_per_s"})
+    assert series.pairs[0].served == (0.99, 0.991)
+    assert hidden_capacity(series).startswith("2 of 2 trials")
 
 
 def test_a_served_rate_hides_what_is_left() -> None:

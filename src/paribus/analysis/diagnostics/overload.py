@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 
 from paribus.analysis.paired.effects import PairSeries
 from paribus.i18n import N_, gettext
-from paribus.model import ArmKey, Cell
-from paribus.units import LoadUnit
+from paribus.model import RATES, SLOW_SECONDS, ArmKey, Cell
 
 _LEAST_SERVED = 0.98  # of the offered rate; the remainder may be in progress at the end of a window
 _LEAST_CAPPED = 0.1  # of the trials
+_HIDING = (*RATES, SLOW_SECONDS)
 
 
 def overloads(cells: Sequence[Cell]) -> Mapping[ArmKey, Sequence[str]]:
@@ -26,13 +26,11 @@ def overloads(cells: Sequence[Cell]) -> Mapping[ArmKey, Sequence[str]]:
 
 
 def hidden_capacity(series: PairSeries) -> str:
-    """Return what a comparison of throughput cannot show, since its trials were served all that was asked for.
+    """Return what a comparison of rates cannot show, since its trials were served all that was asked for.
 
-    Empty for other responses, closed loops, and where fewer than a tenth of the trials were.
+    Empty for responses that are no rates, closed loops, and where fewer than a tenth of the trials were.
     """
-    if series.response != "throughput_per_s" or any(p.load.unit is not LoadUnit.RATE_PER_S for p in series.pairs):
-        return ""
-    shares = [served / pair.load.n for pair in series.pairs for served in (pair.baseline, pair.compared)]
+    shares = [share for pair in series.pairs for share in pair.served] if series.response in _HIDING else []
     served_all = sum(share >= _LEAST_SERVED for share in shares)
     if served_all == 0 or served_all < _LEAST_CAPPED * len(shares):
         return ""

@@ -21,7 +21,7 @@ from paribus.model import (
     arm_of,
     arms_given_up,
 )
-from paribus.units import LoadLevel
+from paribus.units import LoadLevel, LoadUnit
 
 Summaries = Mapping[int, Mapping[str, Measurement]]
 
@@ -43,6 +43,8 @@ class Pair:
     compared trial followed the compared arm, and -1 where only the baseline's did. `start` is when the server
     was started on which all trials of the pair worked, in seconds since 1970; 0 where there is no such start. `lost` is
     the number of pairs lost since the pair before to unusable trials of the baseline, and of the compared arm.
+    `served` holds the operations per second of each trial as shares of the rate that was asked for; empty for closed
+    loops.
     """
 
     block: int
@@ -56,6 +58,7 @@ class Pair:
     after: int = 0
     start: float = 0.0
     lost: tuple[int, int] = (0, 0)
+    served: tuple[float, ...] = ()
 
     @property
     def trials(self) -> tuple[int, ...]:
@@ -220,6 +223,7 @@ def _pair(
     values = [[summaries.get(trial.order, {}).get(metric) for trial in side] for side in sides]
     if any(value is None for side in values for value in side):
         return None
+    is_open = baseline_trials[0].load.unit is LoadUnit.RATE_PER_S
     counts = [sum(_operations(summaries[trial.order]) for trial in side) for side in sides]
     free = [sum(_free(summaries[trial.order]) for trial in side) / len(side) for side in sides]
     baseline, compared = ([value.mean for value in side if value is not None] for side in values)
@@ -232,6 +236,7 @@ def _pair(
         sides=(tuple(trial.order for trial in baseline_trials), tuple(trial.order for trial in compared_trials)),
         count=min(counts),
         other_load=free[1] - free[0],
+        served=tuple(_served(trial, summaries[trial.order]) for side in sides for trial in side) if is_open else (),
         start=_start([summaries[trial.order] for side in sides for trial in side]),
     )
 
@@ -263,6 +268,11 @@ def _operations(measured: Mapping[str, Measurement]) -> int:
     """Operations that a trial completed."""
     throughput = measured.get(_THROUGHPUT)
     return round(throughput.total) if throughput else 0
+
+
+def _served(trial: Trial, measured: Mapping[str, Measurement]) -> float:
+    """The operations per second of an open loop, as a share of the rate that was asked for; 0 where unknown."""
+    return measured[_THROUGHPUT].mean / trial.load.n if _THROUGHPUT in measured else 0.0
 
 
 def _free(measured: Mapping[str, Measurement]) -> float:
