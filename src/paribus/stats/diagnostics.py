@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from paribus.stats.huber import MAD_OF_NORMAL, Array, Regression, huber, least_squares
 
@@ -103,18 +102,19 @@ def equal_counts_p(first: int, second: int) -> float:
     return min(1.0, up_to + below)
 
 
-def carry_over(d: Array, order: Array, after_compared: NDArray[np.bool_]) -> Coefficient | None:
+def carry_over(d: Array, order: Array, after_compared: Array) -> Coefficient | None:
     """Estimate the gain of a trial that follows a trial of the compared arm instead of one of the baseline.
 
     Args:
         d: Pair differences, shape (n,).
         order: +1 where the baseline came first in the pair, else -1, shape (n,).
-        after_compared: Shape (n, 2): whether the compared and the baseline trial followed a trial of the compared arm.
+        after_compared: Shape (n, 2): 1 where the compared and the baseline trial followed a trial of the compared arm,
+            else 0; or what earlier trials have left in all.
 
     Returns:
         The coefficient as a log ratio, or None where the schedule confounds it with the order.
     """
-    gained = after_compared[:, 0].astype(float) - after_compared[:, 1].astype(float)
+    gained = after_compared[:, 0] - after_compared[:, 1]
     x = np.column_stack([np.ones_like(d), order, gained])
     if len(d) <= x.shape[1] + 2 or np.linalg.matrix_rank(x) < x.shape[1]:
         return None

@@ -137,11 +137,21 @@ def test_an_effect_on_the_next_trial_is_a_carry_over() -> None:
 def test_the_passed_check_says_which_carry_over_it_would_have_seen() -> None:
     trials, values = _experiment(lambda _load: 0.0)
     checks, _ = _checks(_timed(trials), values)
-    smallest = re.search(r"; (\S+) % would be seen$", checks["carry-over"].finding)
-    assert smallest
+    visible = re.search(
+        r"; (\S+) % would be seen, and (\S+) % where half of it lasts for each further trial$",
+        checks["carry-over"].finding,
+    )
+    assert visible
+    of_next, of_all = (1.3 * float(percent) / 100 for percent in visible.groups())
     trials, values = _experiment(lambda _load: 0.0)
-    trials = _carried_over(trials, values, 1 - 1.3 * float(smallest[1]) / 100)
+    trials = _carried_over(trials, values, 1 - of_next)
     assert not _checks(trials, values)[0]["carry-over"].passed
+    trials, values = _experiment(lambda _load: 0.0)
+    left = 0.0
+    for trial in trials:
+        _scaled(values, trial.order, 1 - of_all * left)
+        left = left / 2 + (trial.arm == "b")
+    assert not _checks(_timed(trials), values)[0]["carry-over"].passed
 
 
 def test_several_arms_are_adjusted_for_carry_over() -> None:

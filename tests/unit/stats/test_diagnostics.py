@@ -50,11 +50,11 @@ def test_carry_over_to_the_next_trial_is_estimated() -> None:
     baseline_after = np.where(order > 0, before, True)
     gain = 0.05
     d = gain * compared_after - gain * baseline_after + rng.normal(0, 0.02, 200)
-    carry_over = diagnostics.carry_over(d, order, np.column_stack([compared_after, baseline_after]))
+    carry_over = diagnostics.carry_over(d, order, np.column_stack([compared_after, baseline_after]).astype(float))
     assert carry_over is not None
     assert carry_over.estimate == pytest.approx(gain, abs=3 * carry_over.error)
     assert carry_over.p < 1e-6
-    assert diagnostics.carry_over(d, order, np.zeros((200, 2), dtype=bool)) is None
+    assert diagnostics.carry_over(d, order, np.zeros((200, 2))) is None
 
 
 def test_a_trend_in_trials_shows_in_their_first_and_last_thirds() -> None:

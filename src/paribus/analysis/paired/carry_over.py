@@ -23,6 +23,7 @@ from paribus.stats.diagnostics import ERRORS_SEEN, Coefficient
 from paribus.stats.huber import Array, huber
 from paribus.units import show_duration, show_percent
 
+_LASTS = 0.5  # of what an arm leaves behind, for each further trial
 _LASTING = N_(": settle longer, or recreate the data for each application")
 
 
@@ -64,19 +65,38 @@ def carry_over_check(series: PairSeries, pairs: Pairs, question: Question, conte
     """
     if series.split:
         return None
+    before, is_washed = context.timeline.before, series.factor in context.washed_out
     if all(pair.is_toggled for pair in series.pairs):
-        gain = _gain_of_toggled(series, pairs, context)
+        gain, lasting = _gain_of_toggled(series, pairs, context), None
     else:
-        gain = diagnostics.carry_over(pairs.difference, pairs.order, followed_compared(series, context.timeline.before))
+        gain = diagnostics.carry_over(pairs.difference, pairs.order, followed_compared(series, before).astype(float))
+        lasting = diagnostics.carry_over(pairs.difference, pairs.order, _exposure(series, before, washed=is_washed))
     if gain is None:
         return None
     if any(pair.after for pair in series.pairs):
         message = N_("a trial that follows {arm} changes by {effect}, for which the effect is adjusted")
         text = gettext(message, arm=series.arm, effect=show_percent(gain.estimate))
         return Check(gettext("carry-over"), True, text)
-    if series.factor in context.washed_out:
-        return gain_check(gain, question, series.arm, washed_s=context.trial_s)
-    return gain_check(gain, question, series.arm, N_(": set wash_out = true"))
+    if is_washed:
+        return gain_check(gain, question, series.arm, washed_s=context.trial_s, lasting=lasting)
+    return gain_check(gain, question, series.arm, N_(": set wash_out = true"), lasting=lasting)
+
+
+def _exposure(series: PairSeries, before: Mapping[int, Trial], *, washed: bool) -> Array:
+    """What the compared arm has left when each trial begins, in units of what one of its trials leaves, shape (n, 2).
+
+    Half of it lasts for each further trial, and for the time by which it is washed out. Columns are the compared arm
+    and the baseline.
+    """
+    in_compared = {order: side for pair in series.pairs for side, orders in enumerate(pair.sides) for order in orders}
+    left: dict[int, float] = {}
+    for order, earlier in before.items():
+        followed = _is_compared(series, earlier)
+        left[order] = _LASTS * left.get(earlier.order, 0.0) + followed
+        if washed and in_compared.get(order, followed) != followed:
+            left[order] = _LASTS * left[order] + in_compared[order]
+    rows = [[left.get(order, 0.0) for order in reversed(pair.trials)] for pair in series.pairs]
+    return np.array(rows).reshape(-1, 2)
 
 
 def _gain_of_toggled(series: PairSeries, pairs: Pairs, context: CheckContext) -> Coefficient | None:
@@ -106,7 +126,14 @@ def gains_in_blocks(series: PairSeries, context: CheckContext) -> Array:
     return gains
 
 
-def gain_check(gain: Coefficient, question: Question, arm: str, remedy: str = _LASTING, washed_s: float = 0.0) -> Check:
+def gain_check(
+    gain: Coefficient,
+    question: Question,
+    arm: str,
+    remedy: str = _LASTING,
+    washed_s: float = 0.0,
+    lasting: Coefficient | None = None,
+) -> Check:
     """Return whether carry-over may be noise, or is at most half the margin.
 
     Args:
@@ -115,19 +142,35 @@ def gain_check(gain: Coefficient, question: Question, arm: str, remedy: str = _L
         arm: What the trial follows.
         remedy: What to do where there is carry-over, a message that follows a colon.
         washed_s: Seconds of load by which it was washed out.
+        lasting: The same change where half of it lasts for each further trial.
     """
     message = (
         N_("a trial that follows {arm} changes by {effect}, after {trial} of wash-out; {visible} would be seen")
         if washed_s
         else N_("a trial that follows {arm} changes by {effect}; {visible} would be seen")
     )
-    failed = abs(gain.estimate) > question.margin / 2 and gain.p < SUSPICIOUS
-    visible = max(ERRORS_SEEN * gain.error, question.margin / 2)
+    failed = _is_seen(gain, question)
     text = gettext(
         message,
         arm=arm,
         effect=show_percent(gain.estimate),
         trial=show_duration(washed_s),
-        visible=show_percent(visible).lstrip("+"),
+        visible=_visible(gain, question),
     )
+    if lasting is not None and not failed:
+        failed, remedy = _is_seen(lasting, question), _LASTING
+        also = N_(", and {visible} where half of it lasts for each further trial")
+        if failed:
+            also = N_("; where half of it lasts for each further trial, it is {effect}")
+        effect = show_percent(lasting.estimate)
+        text += gettext(also, visible=_visible(lasting, question), effect=effect)
     return Check(gettext("carry-over"), not failed, text + (gettext(remedy) if failed else ""))
+
+
+def _is_seen(gain: Coefficient, question: Question) -> bool:
+    return abs(gain.estimate) > question.margin / 2 and gain.p < SUSPICIOUS
+
+
+def _visible(gain: Coefficient, question: Question) -> str:
+    """The smallest change that would be seen."""
+    return show_percent(max(ERRORS_SEEN * gain.error, question.margin / 2)).lstrip("+")
