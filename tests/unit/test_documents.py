@@ -202,6 +202,17 @@ def test_every_decision_is_in_the_index() -> None:
     assert [page.name for page in sorted(folder.glob("0*.md")) if f"({page.name})" not in index] == []
 
 
+def test_the_sections_of_the_judging_procedure_that_docstrings_cite_exist() -> None:
+    page = (DOCS / "explanation" / "judging-procedure.md").read_text(encoding="utf-8")
+    cited = {
+        section
+        for path in (ROOT / "src").rglob("*.py")
+        for section in re.findall(r'judging procedure, "([^"]+)"', path.read_text(encoding="utf-8"))
+    }
+    assert len(cited) > 5
+    assert cited <= set(re.findall(r"^## (.+)$", page, re.MULTILINE))
+
+
 def test_documents_have_something_to_check() -> None:
     assert len(_all_blocks("toml")) > 10
     assert sum(1 for block in _all_blocks("sh") for _ in _commands(block.text)) > 20

@@ -11,10 +11,10 @@ from sqlalchemy.engine import Engine as Store
 
 from paribus.analysis.paired.effects import PairSeries, Summaries, metrics_of_pairs
 from paribus.analysis.paired.finding import LEAST_UNITS
-from paribus.analysis.paired.judge import take_looks
 from paribus.analysis.paired.questions import questions
 from paribus.analysis.paired.reach import counters_of, reach_looks, unreached
 from paribus.analysis.paired.selection import take_selection_looks, undecided_levels
+from paribus.analysis.paired.take_looks import take_looks
 from paribus.model import ArmKey, Experiment, Look, Plan, Purpose, Trial, TrialState, arm_of
 from paribus.plan.schedule.comparisons import Comparison, candidates, candidates_at, comparisons
 from paribus.plan.schedule.screened_alone import sharing_a_baseline

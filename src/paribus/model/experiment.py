@@ -186,6 +186,20 @@ class EquivalenceInterval:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Repetition:
+    """What the pairs of a comparison share, and how often that was made anew; None where it is unknown or absent.
+
+    `data_states` counts restorations of the data, `layouts` those of the storage below it. Differences between starts,
+    states, layouts and boots are no part of an interval unless its reasons say so.
+    """
+
+    server_starts: int | None = None
+    data_states: int | None = None
+    layouts: int | None = None
+    boots: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
     """What changing `factor` from `baseline` to `arm` did to a response: a log ratio and its interval.
 
@@ -220,6 +234,7 @@ class Effect:
     alpha_spent: float | None = None
     would_decide: str = ""
     equivalence: EquivalenceInterval | None = None
+    repetition: Repetition | None = None
 
     @property
     def deciding(self) -> tuple[float, float, float]:

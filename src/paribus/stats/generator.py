@@ -1,4 +1,4 @@
-"""Simulated log throughputs of trials with realistic noise (judging procedure, "Property tests", generator G).
+"""Simulated log throughputs of trials with realistic noise (judging procedure, "Simulations").
 
 `paribus simulate` and the tests of the judging procedure add known effects to them.
 """

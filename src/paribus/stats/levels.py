@@ -1,4 +1,4 @@
-"""Effects per load level: means, the F test of equality, shrunk estimates (judging procedure, "Thread levels").
+"""Effects per load level: means, the F test of equality, shrunk estimates (judging procedure, "Load levels").
 
 Inputs: pair differences `d` (n,), their orders (n,), and the index of each pair's level (n,), from 0.
 """
@@ -40,7 +40,7 @@ class LevelMeans:
     def shrunk(self) -> Array:
         """Return the estimates shrunk towards their mean, shape (levels,).
 
-        The weight of an estimate is `between / (between + error**2)` (judging procedure, "Thread levels").
+        The weight of an estimate is `between / (between + error**2)` (judging procedure, "Load levels").
         """
         if self.between == 0:
             return np.full_like(self.estimates, self.mean)

@@ -12,7 +12,8 @@ import pytest
 import trial_samples as samples
 from test_judge import LOADS, PROTOCOL, _experiment, _judged, _workload
 
-from paribus.analysis.paired.judge import judge, take_looks
+from paribus.analysis.paired.judge import judge
+from paribus.analysis.paired.take_looks import take_looks
 from paribus.model import Check, Effect, Measurement, Protocol, Purpose, Tag, Trial, TrialState, Verdict
 from paribus.plan.schedule.design import blocks
 

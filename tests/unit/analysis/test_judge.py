@@ -10,8 +10,9 @@ import trial_samples as samples
 
 from paribus.analysis.paired.effects import whole_blocks
 from paribus.analysis.paired.finding import EffectInterval, Question
-from paribus.analysis.paired.judge import Judgement, judge, take_looks
+from paribus.analysis.paired.judge import Judgement, judge
 from paribus.analysis.paired.reasons import verdict_reasons
+from paribus.analysis.paired.take_looks import take_looks
 from paribus.model import (
     RESPONSES,
     FailureClass,

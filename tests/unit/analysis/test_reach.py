@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import trial_samples as samples
 
-from paribus.analysis.paired.judge import judge, take_looks
+from paribus.analysis.paired.judge import judge
 from paribus.analysis.paired.reach import counters_of, unreached
+from paribus.analysis.paired.take_looks import take_looks
 from paribus.model import RESPONSES, Measurement, Protocol, Requirement, Trial, TrialState, Verdict, Workload
 
 PROTOCOL = Protocol(

@@ -1,4 +1,4 @@
-"""Results at single load levels, and whether the effect depends on the load (judging procedure, "Thread levels")."""
+"""Results at single load levels, and whether the effect depends on the load (judging procedure, "Load levels")."""
 
 import itertools
 from collections.abc import Sequence

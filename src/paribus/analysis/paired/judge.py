@@ -3,7 +3,7 @@
 `decision` decides each look. The same trials and looks always give the same judgement.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from paribus.analysis.diagnostics.bottlenecks import bounds
@@ -20,7 +20,7 @@ from paribus.analysis.layouts import layout_uses
 from paribus.analysis.paired.cells import cells
 from paribus.analysis.paired.check_context import CheckContext, Courses, Timeline
 from paribus.analysis.paired.checks import checks_of
-from paribus.analysis.paired.decision import look, next_look, refuse
+from paribus.analysis.paired.decision import look, refuse
 from paribus.analysis.paired.effect_records import effects_of
 from paribus.analysis.paired.effects import PairSeries, Summaries
 from paribus.analysis.paired.finding import Finding, Question
@@ -32,11 +32,12 @@ from paribus.analysis.paired.questions import (
     questions,
     spending_looks,
 )
-from paribus.analysis.paired.reach import prevails, reasons_of, unreached, unreached_effect
+from paribus.analysis.paired.reach import reasons_of, unreached, unreached_effect
+from paribus.analysis.paired.repetition import repetition_of, repetition_text
 from paribus.analysis.paired.selection import selections
 from paribus.analysis.paired.settle_phase import settle_phase, settle_phase_check, settle_phase_reason
 from paribus.analysis.screening import screen
-from paribus.analysis.screening.screen_pairs import screen_pairs_of
+from paribus.analysis.screening.screen_pairs import ScreenPairs, screen_pairs_of
 from paribus.findings import Bounded, Breach, Constancy, Contrast, Drift, LayoutUse, Matrix, Scaling, Selection
 from paribus.i18n import N_, gettext
 from paribus.model import (
@@ -47,6 +48,7 @@ from paribus.model import (
     Look,
     Protocol,
     Purpose,
+    Repetition,
     Requirement,
     Settings,
     Trial,
@@ -116,6 +118,7 @@ def judge(
     means = cells(trials, summaries, protocol.confidence, factors)
     overloaded = overloads(means)
     looks_of = looks_by_comparison(looks)
+    experiment = (trials, workloads, summaries, conditions)
     responses = {workload.name: workload.response for workload in workloads}
     effects: list[Effect] = []
     screen_effects: list[Effect] = []
@@ -146,7 +149,10 @@ def judge(
         try:
             if screen_pairs:
                 screened = screen.effects(screen_pairs, question, looks, context, finished=finished)
-                screen_effects += [_unless_unreached(effect, absent, looks_of) for effect in screened]
+                spanned = repetition_of(series, *experiment)
+                screen_effects += [
+                    _with_repetition(_unless_unreached(effect, absent, looks_of), spanned) for effect in screened
+                ]
                 continue
             last = looks_of[comparison_key(series), series.purpose]
             if last and last[-1].verdict is Verdict.NO_EFFECT_POSSIBLE:
@@ -165,20 +171,7 @@ def judge(
             )
         except CannotJudge as error:
             refused.setdefault((series.factor, series.arm, series.workload), gettext(str(error)))
-            label = f"{series.factor} = {series.arm}"
-            if screen_pairs is not None:
-                label = gettext("the screen of {n} factors", n=len(screen_pairs.factors))
-            message = N_("{what} under {workload} was not judged: {why} ({n} of {planned} planned pairs are valid)")
-            unjudged.append(
-                gettext(
-                    message,
-                    what=label,
-                    workload=series.workload,
-                    why=gettext(str(error)),
-                    n=series.units,
-                    planned=series.planned,
-                )
-            )
+            unjudged.append(_not_judged(series, screen_pairs, error))
             continue
         arms = (series.baseline, series.arm)
         overload_reasons = [
@@ -191,7 +184,8 @@ def judge(
         for arm_scaling in scalings(series_at_look, question.margin, protocol.confidence, scalings_by_arm):
             scalings_by_arm.setdefault((arm_scaling.factor, arm_scaling.workload, arm_scaling.arm), arm_scaling)
         further = (*settle_phase_reason(phase), *saturation_reasons, *overload_reasons)
-        effects += [replace(effect, reasons=(*effect.reasons, *further)), *levels]
+        effect = replace(effect, reasons=(*effect.reasons, *further))
+        effects += [_with_repetition(effect, repetition_of(series_at_look, *experiment)), *levels]
     return Judgement(
         effects=tuple(screen.with_confirmation(screen_effects, effects, factors)),
         cells=tuple(means),
@@ -209,74 +203,25 @@ def judge(
     )
 
 
-def take_looks(
-    trials: Sequence[Trial],
-    summaries: Summaries,
-    workloads: Sequence[Workload],
-    protocol: Protocol,
-    looks: Sequence[Look],
-    due: Collection[tuple[str, str]],
-    *,
-    factors: Sequence[Factor] = (),
-    over: bool = False,
-    absent: Collection[ArmKey] = (),
-) -> list[Look]:
-    """Look at the comparisons in `due` that are undecided and have new pairs.
-
-    Comparisons whose data allow no conclusion get no look; `judge` reports why.
-
-    Args:
-        trials: All trials so far.
-        summaries: Measurements by trial and metric.
-        workloads: Workloads of the plan.
-        protocol: Margins, confidence and method.
-        looks: The looks so far.
-        due: (factor, workload) of the comparisons to look at.
-        factors: Factors of the plan.
-        over: Whether no trials will follow.
-        absent: The arms that cannot have acted.
-
-    Returns:
-        The new looks.
-    """
-    looks_of = looks_by_comparison(looks)
-    new_looks: list[Look] = []
-    for series, question in questions(trials, summaries, workloads, protocol, factors):
-        if (series.factor, series.workload) not in due:
-            continue
-        previous = looks_of[comparison_key(series), series.purpose]
-        try:
-            if series.purpose is Purpose.SCREEN:
-                screen_looks = screen.take_looks(screen_pairs_of(series, trials, factors), question, looks, over=over)
-                new_looks += [replace(look, verdict=_verdict(look, absent)) for look in screen_looks]
-                continue
-            if previous and (previous[-1].verdict is not None or previous[-1].pairs >= series.units):
-                continue
-            finding = next_look(arrays(series), question, spending_looks(previous, question), over=over)
-        except CannotJudge:
-            continue
-        new_look = Look(
-            factor=series.factor,
-            arm=series.arm,
-            workload=series.workload,
-            response=series.response,
-            number=len(previous) + 1,
-            pairs=series.units,
-            alpha_spent=finding.looks[-1].spent,
-            low=finding.interval.low,
-            high=finding.interval.high,
-            estimate=finding.estimate,
-            verdict=finding.verdict,
-            purpose=series.purpose,
-        )
-        new_looks.append(replace(new_look, verdict=_verdict(new_look, absent)))
-    return new_looks
+def _not_judged(series: PairSeries, screen_pairs: ScreenPairs | None, error: CannotJudge) -> str:
+    """Why a comparison has no verdict."""
+    label = f"{series.factor} = {series.arm}"
+    if screen_pairs is not None:
+        label = gettext("the screen of {n} factors", n=len(screen_pairs.factors))
+    message = N_("{what} under {workload} was not judged: {why} ({n} of {planned} planned pairs are valid)")
+    return gettext(
+        message,
+        what=label,
+        workload=series.workload,
+        why=gettext(str(error)),
+        n=series.units,
+        planned=series.planned,
+    )
 
 
-def _verdict(look: Look, absent: Collection[ArmKey]) -> Verdict | None:
-    """The verdict of a look; evidence of an effect prevails over a failed reach test."""
-    is_absent = (look.factor, look.workload, look.arm) in absent
-    return Verdict.NO_EFFECT_POSSIBLE if is_absent and not prevails(look.verdict) else look.verdict
+def _with_repetition(effect: Effect, repetition: Repetition) -> Effect:
+    text = repetition_text(repetition)
+    return replace(effect, reasons=(*effect.reasons, *([text] if text else [])), repetition=repetition)
 
 
 def _unless_unreached(

@@ -3,6 +3,7 @@
 A number that is not finite becomes null; every effect lists its trials.
 """
 
+import dataclasses
 import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,6 +35,15 @@ class AssumptionCheck(StrictDocument):
     found: str
 
 
+class RepetitionDocument(StrictDocument):
+    """How often the pairs span what they share, of which an interval knows nothing unless its reasons say so."""
+
+    server_starts: int | None = Field(description="starts of the database server")
+    data_states: int | None = Field(description="restorations of the data")
+    layouts: int | None = Field(description="builds of the storage layout below the data")
+    boots: int | None = Field(description="boots of the machine")
+
+
 class EffectDocument(StrictDocument):
     """What changing a factor from `baseline` to `arm` did to a response; `load` null means all load levels."""
 
@@ -60,6 +70,7 @@ class EffectDocument(StrictDocument):
     within_probability: float | None = Field(description="that the effect lies within the margin, likewise")
     alpha_spent: float | None = Field(description="the error of claims spent up to this look; 1 - confidence in all")
     trials: list[int]
+    repetition: RepetitionDocument | None = Field(description="how often what the pairs share was made anew")
 
 
 class CellDocument(StrictDocument):
@@ -167,6 +178,9 @@ def _effect(effect: Effect) -> EffectDocument:
         alpha_spent=effect.alpha_spent,
         checks=[AssumptionCheck(name=c.name, passed=c.passed, found=c.finding) for c in effect.checks],
         trials=list(effect.trials),
+        repetition=None
+        if effect.repetition is None
+        else RepetitionDocument.model_validate(dataclasses.asdict(effect.repetition)),
     )
 
 
