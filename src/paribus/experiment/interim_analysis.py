@@ -37,13 +37,7 @@ def look(
     completed = blocks_over(trials, decided)
     compared = underway(plan, trials)
     tested = [c for c in compared if reach_is_due(c, plan, completed.get(c.key, 0), over=over)]
-    due = [
-        comparison
-        for comparison in compared
-        if over
-        or is_due(comparison, plan, completed.get(comparison.key, 0), _looks_taken(comparison, earlier_looks))
-        or (comparison.screened and is_over(comparison, trials))
-    ]
+    due = [c for c in compared if over or is_due(c, plan, completed.get(c.key, 0), trials, earlier_looks)]
     if not due and not tested:
         return []
     tested = [c for c in tested if not any((look.factor, look.workload) == c.key for look in earlier_looks)]
@@ -145,11 +139,19 @@ def after_screens(plan: Plan, trials: Sequence[Trial]) -> list[Comparison]:
     return [*candidates_at(plan, keys), *shared]
 
 
-def is_due(comparison: Comparison, plan: Plan, completed: int, taken: int = 0) -> bool:
-    """Whether a comparison is due for a look after `completed` of its blocks, of which `taken` looks were taken.
+def is_due(comparison: Comparison, plan: Plan, completed: int, trials: Sequence[Trial], looks: Sequence[Look]) -> bool:
+    """Whether a comparison is due for a look after `completed` of its blocks.
 
     While a block waits to be run again, `completed` stays as it is: it gives one look, and not one for each new block.
+    A screen that has no more trials is due, since its confirmation follows.
     """
+    return _is_stage_over(comparison, plan, completed, _looks_taken(comparison, looks)) or bool(
+        comparison.screened and is_over(comparison, trials)
+    )
+
+
+def _is_stage_over(comparison: Comparison, plan: Plan, completed: int, taken: int) -> bool:
+    """Whether so many completed blocks call for a look, of which `taken` were taken."""
     if plan.protocol.method == "fixed":
         return False
     first = 2 * comparison.blocks_per_look if comparison.screened else comparison.blocks_per_look

@@ -205,7 +205,7 @@ def _carry_out(
             continue
         key = (trial.factor, trial.workload)
         completed[key] += 1
-        due = [by_key[key]] if key in by_key and is_due(by_key[key], plan, completed[key]) else []
+        due = [by_key[key]] if key in by_key and is_due(by_key[key], plan, completed[key], trials, looks) else []
         if due and (new_looks := looks_at(due, plan, trials, values, looks, over=False)):
             looks += new_looks
             decided = decided_arms(plan, looks)
