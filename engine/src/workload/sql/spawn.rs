@@ -26,7 +26,15 @@ use crate::machine;
 use crate::random::generator;
 use crate::workload::fileio::spawn::spread;
 
-/// One thread serves this many connections before a second core is worth taking from the server.
+/// Up to this many connections for each core, every core has a thread with its connections. The
+/// server's thread then answers on the core that asked, and neither waits for the other core.
+const FEW_PER_CORE: usize = 2;
+
+/// Beyond that, one thread for so many cores has most statements ready for the server: it takes a
+/// third of the time that the server needs for a statement, or less.
+const CORES_PER_THREAD: usize = 4;
+
+/// So many connections at most have one thread.
 const CONNECTIONS_PER_THREAD: usize = 256;
 
 pub fn spawn(
@@ -125,11 +133,10 @@ impl Spawner<'_> {
         server: &Server,
         script: impl Fn(TransactionWorker) -> S,
     ) -> Result<()> {
-        let threads = spread(
-            self.job.load.outstanding,
-            CONNECTIONS_PER_THREAD,
-            machine::cores_usable(),
-        );
+        // A worker that has to start operations on time must not wait for others.
+        let closed = self.job.load.rate_per_s.is_none();
+        let sharing = Sharing::of(self.job.load.outstanding, machine::cores_usable(), closed);
+        let (threads, yields) = (sharing.threads, sharing.yields);
         let of = threads.len();
         for (number, connections) in threads.into_iter().enumerate() {
             let script = script(TransactionWorker { number, of });
@@ -139,15 +146,58 @@ impl Spawner<'_> {
                 statements: Arc::clone(&self.statements),
                 execution: self.sql.execution(),
             };
-            // A worker that has to start operations on time must not wait for others.
-            let closed = self.job.load.rate_per_s.is_none();
             workers.start(self.sender, move || {
-                if closed {
+                if yields {
                     machine::wake_without_preempting();
                 }
                 Socket::<C, _>::open(recipe, connections, script)
             })?;
         }
         Ok(())
+    }
+}
+
+/// How connections are shared out to threads.
+#[derive(Debug, PartialEq)]
+struct Sharing {
+    /// The connections of each thread.
+    threads: Vec<usize>,
+    /// Whether the server's threads go first when an answer wakes up a thread of the load.
+    yields: bool,
+}
+
+impl Sharing {
+    fn of(connections: usize, cores: usize, closed: bool) -> Sharing {
+        if closed && connections <= FEW_PER_CORE * cores {
+            return Sharing {
+                threads: spread(connections, 1, cores),
+                yields: false,
+            };
+        }
+        let fewest = cores.div_ceil(CORES_PER_THREAD);
+        let each = connections.div_ceil(fewest).min(CONNECTIONS_PER_THREAD);
+        Sharing {
+            threads: spread(connections, each, cores),
+            yields: closed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_connections_have_a_thread_on_every_core_and_many_have_few_threads() {
+        let threads = |connections, cores, closed| {
+            let sharing = Sharing::of(connections, cores, closed);
+            (sharing.threads, sharing.yields)
+        };
+        assert_eq!(threads(1, 2, true), (vec![1], false));
+        assert_eq!(threads(3, 2, true), (vec![2, 1], false));
+        assert_eq!(threads(5, 2, true), (vec![5], true));
+        assert_eq!(threads(512, 2, true), (vec![256, 256], true));
+        assert_eq!(threads(64, 16, true), (vec![16; 4], true));
+        assert_eq!(threads(3, 2, false), (vec![3], false));
     }
 }
