@@ -27,6 +27,8 @@ pub enum DbErrorKind {
     Full,
     /// The server has too many connections.
     TooMany,
+    /// The connections together have prepared as many statements as the server allows.
+    TooManyPrepared,
     /// The server's bytes do not follow the known protocol.
     Protocol,
     /// An unknown setting, or an unsupported value of it.
@@ -101,6 +103,10 @@ impl DbError {
             DbErrorKind::TooMany => (
                 Class::TooManyConnections,
                 "raise max_connections of the server, or use fewer threads",
+            ),
+            DbErrorKind::TooManyPrepared => (
+                Class::SqlError,
+                "raise max_prepared_stmt_count of the server, or write prepared = false",
             ),
             DbErrorKind::Protocol => (
                 Class::SqlError,

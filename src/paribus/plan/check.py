@@ -6,7 +6,7 @@ from paribus.errors import PlanError
 from paribus.i18n import N_, stored_message
 from paribus.knobs.catalog import Catalogue
 from paribus.model import FAMILIES, OF_SECONDS, Database, Facts, Plan, Target, Workload
-from paribus.plan import events, layouts, load_host, precondition, recovery, responses, tpcc
+from paribus.plan import connections, events, layouts, load_host, precondition, recovery, responses, tpcc
 from paribus.plan.carry_over import segment_notes, washed_out
 from paribus.plan.data import complaints
 from paribus.plan.form.file import WorkloadTable
@@ -167,9 +167,9 @@ class _Check(ToolChecks):
         self.notes += self.server.notes
 
     def data(self, plan: Plan) -> None:
-        """Checks that the disk holds the data, and that devices may be overwritten by the loads that do so."""
+        """Checks that data and connections have room, and that loads which overwrite devices may do so."""
         numbers = {name: number for number, name in enumerate(self.tables)}
-        for complaint in complaints(plan, self.facts):
+        for complaint in (*complaints(plan, self.facts), *connections.complaints(plan, self.facts)):
             key_path: KeyPath = (
                 "workload",
                 numbers.get(complaint.workload, 0),

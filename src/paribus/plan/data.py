@@ -103,6 +103,14 @@ def creation_bytes(plan: Plan, trials: Sequence[Trial]) -> dict[str, int]:
     return dict(by_device)
 
 
+def _what_fits(workload: Workload, share: float) -> str:
+    """Returns the size of the data that would fit, of this share of the present one."""
+    for key in ("warehouses", "table_size"):
+        if isinstance(size := workload.parameters.get(key), int) and size * share >= 1:
+            return f", such as {key} = {int(size * share)}"
+    return ""
+
+
 def complaints(plan: Plan, facts: Facts) -> Iterator[Complaint]:
     """Yields every reason against the data of a plan on this host."""
     yield from _conflicting_parameters(plan)
@@ -116,7 +124,9 @@ def complaints(plan: Plan, facts: Facts) -> Iterator[Complaint]:
                 f"{show_size(needed_bytes + servers_bytes)}, including a copy of each server's data that is restored"
             )
             on_server = next(workload for workload in plan.workloads if workload.database)
-            yield Complaint(on_server.plan_name, "", f"{message} {needs}", "make less data, or name a larger disk")
+            fits = _what_fits(on_server, facts.free_bytes / (needed_bytes + servers_bytes))
+            hint = f"make less data{fits}, or name a larger disk"
+            yield Complaint(on_server.plan_name, "", f"{message} {needs}", hint)
     elif needed_bytes > facts.free_bytes and not facts.path_refused:
         message = f"{facts.path} has {show_size(facts.free_bytes)} free, the workloads need {show_size(needed_bytes)}"
         yield Complaint(

@@ -1,10 +1,12 @@
 """TPC-C in plans: what is refused, and what its verification changes."""
 
+import re
+
 import pytest
 from plan_samples import checked, offer
 
 from paribus.errors import PlanError
-from paribus.model import Plan
+from paribus.model import DatabaseFacts, Plan
 
 SQLITE = '[database]\nkind = "sqlite"\n'
 FACTOR = '[factors]\n"sqlite.cache_size" = [-2000, -8000]\n'
@@ -51,3 +53,31 @@ def test_what_cannot_be_is_refused(text: str, said: str) -> None:
         _plan(text)
     assert said in str(error.value)
     assert "no workload uses" not in str(error.value)
+
+
+def _on_mariadb(rest: str, **facts: object) -> Plan:
+    server = DatabaseFacts(name="mariadb 10.11", in_force={"max_connections": 151}, empty_bytes=100_000_000)
+    text = f'name = "n"\n[database]\nkind = "mariadb"\n[factors]\n"tpcc.home" = ["random", "fixed"]\n{rest}'
+    return checked(text, database=server, **facts)
+
+
+def test_warehouses_that_do_not_fit_are_refused_with_the_number_that_does() -> None:
+    with pytest.raises(PlanError) as error:
+        _on_mariadb(TPCC.replace("warehouses = 2", "warehouses = 9000"), free_bytes=2**36)
+    number = re.search(r"make less data, such as warehouses = (\d+), or name a larger disk", str(error.value))
+    assert number and 100 < int(number[1]) < 600
+    assert _on_mariadb(TPCC.replace("warehouses = 2", f"warehouses = {int(0.99 * int(number[1]))}"), free_bytes=2**36)
+
+
+@pytest.mark.parametrize(("threads", "fits"), [(148, True), (149, False)])
+def test_a_server_with_too_few_connections_is_refused_with_the_number_that_would_do(threads: int, fits: bool) -> None:
+    text = TPCC.replace("[4]", f"[4, {threads}]")
+    if fits:
+        assert _on_mariadb(text)
+        return
+    with pytest.raises(PlanError) as error:
+        _on_mariadb(text)
+    assert (
+        "149 connections and 3 of our own are needed, and the server allows 151; "
+        'hold "mysql.max_connections" = 152, or make at most 148' in str(error.value)
+    )

@@ -47,6 +47,7 @@ fn kind(code: u16, message: &str) -> DbErrorKind {
             DbErrorKind::Full
         }
         1040 | 1203 => DbErrorKind::TooMany,
+        1461 => DbErrorKind::TooManyPrepared,
         _ => DbErrorKind::Refused,
     }
 }
@@ -74,6 +75,7 @@ mod tests {
     fn numbers_have_meanings() {
         assert_eq!(kind(1062, "Duplicate entry"), DbErrorKind::Conflict);
         assert_eq!(kind(1698, ""), DbErrorKind::Denied);
+        assert_eq!(kind(1461, ""), DbErrorKind::TooManyPrepared);
         assert_eq!(
             kind(1030, "Got error 28 from storage engine"),
             DbErrorKind::Full
