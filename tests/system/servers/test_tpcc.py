@@ -45,6 +45,16 @@ def test_it_is_judged_by_new_orders_and_the_report_has_its_mix(place: Path) -> N
     assert "Transactions of TPC-C" in run_paribus("report", "last").out
 
 
+@pytest.mark.gate
+@pytest.mark.parametrize("kind", sorted(UNSAFE))
+def test_it_is_driven_and_verified_on_servers(place: Path, kind: str) -> None:
+    name, *levels = UNSAFE[kind]
+    running = Running("run", plan_on(place, kind, f'"{name}" = ["{levels[0]}", "{levels[1]}"]', TPCC, trial='"1s"'))
+    ended = trials_with(running, "verified_blocks", lambda ended: len(ended) >= 2)
+    assert all(values["verified_blocks"].mean == 12 for values in ended.values())
+    assert nothing_is_left(place)
+
+
 @pytest.mark.parametrize(
     ("kind", "tables"),
     [
