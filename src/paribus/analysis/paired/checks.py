@@ -124,7 +124,7 @@ def outliers_check(compared: int, baseline: int, arm: str, baseline_arm: str, *,
     return Check(gettext("outliers"), passed, text)
 
 
-def faults_check(faults: Faults, lost: int, arm: str, baseline: str) -> Check:
+def faults_check(faults: Faults, lost: int, arm: str, baseline: str, alpha: float = _ALPHA) -> Check:
     """Return whether unusable trials are as frequent in both arms (McNemar's exact test, mid-p).
 
     Args:
@@ -132,6 +132,7 @@ def faults_check(faults: Faults, lost: int, arm: str, baseline: str) -> Check:
         lost: Pairs that the interval takes for as low or as high as any.
         arm: Name of the compared arm.
         baseline: Name of the baseline.
+        alpha: Error of the test.
     """
     message = N_("unusable trials: {n} of {arm}, {others} of {baseline}")
     count, others = faults.compared + faults.both, faults.baseline + faults.both
@@ -141,7 +142,7 @@ def faults_check(faults: Faults, lost: int, arm: str, baseline: str) -> Check:
             "; the interval allows for {n} lost pairs that are all as low, or all as high, as the most extreme one"
         )
         text += gettext(allowed, n=lost)
-    return Check(gettext("reruns"), diagnostics.equal_counts_p(faults.compared, faults.baseline) >= _ALPHA, text)
+    return Check(gettext("reruns"), diagnostics.equal_counts_p(faults.compared, faults.baseline) >= alpha, text)
 
 
 def completions_check(series: PairSeries, pairs: Pairs) -> Check | None:

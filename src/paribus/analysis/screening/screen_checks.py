@@ -33,7 +33,9 @@ def checks_of_factor(
         _carry_over(factor, pairs, question, context),
         _settled(number, pairs, question, context),
         _outliers(factor, signs, fitted, as_arrays.resolution, question),
-        checks.faults_check(pairs.faults[number], pairs.lost_pairs[number], *reversed(factor.labels)),
+        checks.faults_check(
+            pairs.faults[number], pairs.lost_pairs[number], factor.labels[1], factor.labels[0], SUSPICIOUS
+        ),
         *machine_checks(series, context),
         context.plausibility.check(series),
         checks.completions_check(series, as_arrays),
