@@ -11,15 +11,12 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 
-#define AT_ONCE 256
+#include "../sql_engine/client.h"
+
 #define LONGEST 65536
 
 struct part {
@@ -38,23 +35,6 @@ struct connection {
 static struct part *parts;
 static size_t count;
 static long transactions;
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec + time.tv_nsec / 1e9;
-}
-
-static double processor_s(void) {
-    struct rusage used;
-    getrusage(RUSAGE_SELF, &used);
-    return used.ru_utime.tv_sec + used.ru_stime.tv_sec + (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
-}
-
-static void fail(const char *why) {
-    perror(why);
-    exit(1);
-}
 
 static void read_record(const char *path) {
     FILE *file = fopen(path, "rb");
