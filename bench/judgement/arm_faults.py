@@ -7,10 +7,10 @@ import numpy as np
 from experiments import BY_LEVEL, CLAIMS, Laboratory, Observation, count, schedule, share_of
 from numpy.typing import NDArray
 
+from paribus.analysis.paired.checks.effect_change import EffectChange, effect_change
+from paribus.analysis.paired.checks.stalls import stalls_of
 from paribus.analysis.paired.decision import next_look
-from paribus.analysis.paired.effect_change import EffectChange, effect_change
 from paribus.analysis.paired.finding import Pairs
-from paribus.analysis.paired.stalls import stalls_of
 from paribus.model import Verdict
 from paribus.stats.diagnostics import equal_counts_p
 from paribus.stats.generator import Noise, draw

@@ -7,7 +7,7 @@ import pytest
 import trial_samples as samples
 
 from paribus.analysis.diagnostics.overload import hidden_capacity, overloads
-from paribus.analysis.paired.check_context import Timeline
+from paribus.analysis.paired.checks.check_context import Timeline
 from paribus.analysis.paired.decision import next_look
 from paribus.analysis.paired.effect_records import effects_of
 from paribus.analysis.paired.effects import Pair, PairSeries, pair_series

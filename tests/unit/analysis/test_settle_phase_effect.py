@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from paribus.analysis.paired.checks.settle_phase import settle_phase, settle_phase_check, settle_phase_reason
 from paribus.analysis.paired.effects import Pair, PairSeries
 from paribus.analysis.paired.finding import Question
-from paribus.analysis.paired.settle_phase import settle_phase, settle_phase_check, settle_phase_reason
 from paribus.analysis.paired.unusable import Faults
 from paribus.model import Purpose
 from paribus.units import LoadLevel, LoadUnit

@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import Protocol
 
 from paribus.analysis.diagnostics.overload import hidden_capacity
-from paribus.analysis.paired.check_context import Timeline
+from paribus.analysis.paired.checks.check_context import Timeline
+from paribus.analysis.paired.checks.stalls import stalls_of
 from paribus.analysis.paired.decision import probabilities
 from paribus.analysis.paired.effects import Pair, PairSeries
 from paribus.analysis.paired.finding import EffectInterval, Finding, LevelFinding, Question
 from paribus.analysis.paired.reasons import covered_text, method_of, pairs_needed, reasons_of, tags_of
-from paribus.analysis.paired.stalls import stalls_of
 from paribus.model import Check, Effect, EquivalenceInterval, Look, Tag, Verdict
 from paribus.units import LoadLevel
 

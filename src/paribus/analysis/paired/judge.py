@@ -18,8 +18,9 @@ from paribus.analysis.diagnostics.scaling import scalings
 from paribus.analysis.diagnostics.uncontrolled import constancy
 from paribus.analysis.layouts import layout_uses
 from paribus.analysis.paired.cells import cells
-from paribus.analysis.paired.check_context import CheckContext, Courses, Timeline
-from paribus.analysis.paired.checks import checks_of
+from paribus.analysis.paired.checks.assumptions import checks_of
+from paribus.analysis.paired.checks.check_context import CheckContext, Courses, Timeline
+from paribus.analysis.paired.checks.settle_phase import settle_phase, settle_phase_check, settle_phase_reason
 from paribus.analysis.paired.decision import look, refuse
 from paribus.analysis.paired.effect_records import effects_of
 from paribus.analysis.paired.effects import PairSeries, Summaries
@@ -35,7 +36,6 @@ from paribus.analysis.paired.questions import (
 from paribus.analysis.paired.reach import reasons_of, unreached, unreached_effect
 from paribus.analysis.paired.repetition import repetition_of, repetition_text
 from paribus.analysis.paired.selection import selections
-from paribus.analysis.paired.settle_phase import settle_phase, settle_phase_check, settle_phase_reason
 from paribus.analysis.screening import screen
 from paribus.analysis.screening.screen_pairs import ScreenPairs, screen_pairs_of
 from paribus.findings import Bounded, Breach, Constancy, Contrast, Drift, LayoutUse, Matrix, Scaling, Selection

@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from paribus.analysis.paired.alpha_spending import SpendingLook
-from paribus.analysis.paired.carry_over import with_carry_over
-from paribus.analysis.paired.check_context import Timeline
+from paribus.analysis.paired.checks.carry_over import with_carry_over
+from paribus.analysis.paired.checks.check_context import Timeline
 from paribus.analysis.paired.decision import look
 from paribus.analysis.paired.effects import PairSeries, Summaries, pair_series, whole_blocks
 from paribus.analysis.paired.finding import LEAST_UNITS, EffectInterval, Question

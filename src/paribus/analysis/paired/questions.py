@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paribus.analysis.paired.alpha_spending import SpendingLook
-from paribus.analysis.paired.carry_over import with_carry_over
-from paribus.analysis.paired.check_context import Timeline
+from paribus.analysis.paired.checks.carry_over import with_carry_over
+from paribus.analysis.paired.checks.check_context import Timeline
 from paribus.analysis.paired.effects import SAME_START_S, PairSeries, Summaries, factors_of_screen, pair_series
 from paribus.analysis.paired.finding import Pairs, Question
 from paribus.model import COMPARING, RATES, RESPONSES, SLOW_SECONDS, Factor, Look, Protocol, Purpose, Trial, Workload

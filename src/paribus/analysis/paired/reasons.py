@@ -6,12 +6,12 @@ An undecided effect is never worded as if nothing differed.
 import math
 
 from paribus.analysis.diagnostics.overload import hidden_capacity
-from paribus.analysis.paired.check_context import Timeline
+from paribus.analysis.paired.checks.check_context import Timeline
+from paribus.analysis.paired.checks.stalls import Stalls, stalls_of
 from paribus.analysis.paired.decision import MEAN_MARGIN
 from paribus.analysis.paired.effects import PairSeries
 from paribus.analysis.paired.finding import EffectInterval, Finding, Question
 from paribus.analysis.paired.questions import start_numbers
-from paribus.analysis.paired.stalls import Stalls, stalls_of
 from paribus.i18n import N_, gettext
 from paribus.model import Tag, Verdict
 from paribus.stats.planner import (

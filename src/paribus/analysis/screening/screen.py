@@ -6,7 +6,7 @@ A factor's effect is an average over all settings of the other factors. Unconfir
 from collections.abc import Sequence
 from dataclasses import replace
 
-from paribus.analysis.paired.check_context import CheckContext
+from paribus.analysis.paired.checks.check_context import CheckContext
 from paribus.analysis.paired.decision import probabilities
 from paribus.analysis.paired.effect_records import overall_effect
 from paribus.analysis.paired.finding import Question

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from paribus.analysis.paired import checks
-from paribus.analysis.paired.carry_over import gain_check, gains_in_blocks
-from paribus.analysis.paired.check_context import CheckContext
+from paribus.analysis.paired.checks import assumptions
+from paribus.analysis.paired.checks.carry_over import gain_check, gains_in_blocks
+from paribus.analysis.paired.checks.check_context import CheckContext
+from paribus.analysis.paired.checks.machine_checks import SUSPICIOUS, machine_checks
 from paribus.analysis.paired.finding import Question
-from paribus.analysis.paired.machine_checks import SUSPICIOUS, machine_checks
 from paribus.analysis.paired.questions import arrays
 from paribus.analysis.screening.screen_pairs import ScreenPairs
 from paribus.model import Check, Factor
@@ -29,18 +29,18 @@ def checks_of_factor(
     series, as_arrays, signs = pairs.series, arrays(pairs.series), pairs.settings[:, number]
     factor = pairs.factors[number]
     all_checks = [
-        checks.order_check(diagnostics.coefficient(fitted, len(fitted.coefficients) - 1)),
+        assumptions.order_check(diagnostics.coefficient(fitted, len(fitted.coefficients) - 1)),
         _carry_over(factor, pairs, question, context),
         _settled(number, pairs, question, context),
         _outliers(factor, signs, fitted, as_arrays.resolution, question),
-        checks.faults_check(
+        assumptions.faults_check(
             pairs.faults[number], pairs.lost_pairs[number], factor.labels[1], factor.labels[0], SUSPICIOUS
         ),
         *machine_checks(series, context),
         context.plausibility.check(series),
-        checks.completions_check(series, as_arrays),
-        checks.independence_check(fitted),
-        checks.drift_check(series, context.timeline),
+        assumptions.completions_check(series, as_arrays),
+        assumptions.independence_check(fitted),
+        assumptions.drift_check(series, context.timeline),
     ]
     return tuple(check for check in all_checks if check is not None)
 
@@ -75,14 +75,14 @@ def _gain(values: Array, x: Array, column: int, factor: Factor, question: Questi
 
 def _settled(number: int, pairs: ScreenPairs, question: Question, context: CheckContext) -> Check | None:
     """Whether the factor's effect is the same at both ends of the trials."""
-    windows = [checks.windows_of(pair, context.courses) for pair in pairs.series.pairs]
+    windows = [assumptions.windows_of(pair, context.courses) for pair in pairs.series.pairs]
     usable = [window is not None for window in windows]
     first, last = diagnostics.end_log_ratios([window for window in windows if window is not None])
     change = last - first
     if len(change) <= len(pairs.factors) + 3 or np.ptp(change) == 0:
         return None
     fitted = screen.fit(change, pairs.settings[usable], arrays(pairs.series).order[usable])
-    return checks.settled_check(diagnostics.coefficient(fitted, number), question, SUSPICIOUS)
+    return assumptions.settled_check(diagnostics.coefficient(fitted, number), question, SUSPICIOUS)
 
 
 def _outliers(factor: Factor, signs: Array, fitted: Regression, resolution: float, question: Question) -> Check:
@@ -92,4 +92,4 @@ def _outliers(factor: Factor, signs: Array, fitted: Regression, resolution: floa
     in_compared, in_mirror = sides if question.higher_is_better else sides[::-1]
     slow = [int(np.sum(in_compared & (signs == sign)) + np.sum(in_mirror & (signs == -sign))) for sign in (1, -1)]
     passed = diagnostics.equal_counts_p(*slow) >= SUSPICIOUS
-    return checks.outliers_check(slow[0], slow[1], factor.labels[1], factor.labels[0], passed=passed)
+    return assumptions.outliers_check(slow[0], slow[1], factor.labels[1], factor.labels[0], passed=passed)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from paribus.analysis.diagnostics.uncontrolled import Facts, differing_conditions
-from paribus.analysis.paired.check_context import CheckContext
+from paribus.analysis.paired.checks.check_context import CheckContext
 from paribus.analysis.paired.effects import PairSeries, Summaries
 from paribus.analysis.paired.finding import LEAST_UNITS
 from paribus.i18n import N_, gettext

@@ -5,13 +5,13 @@ A failed check makes the verdict suspect. Each check states what it found.
 
 import numpy as np
 
-from paribus.analysis.paired.carry_over import carry_over_check
-from paribus.analysis.paired.check_context import CheckContext, Courses, Timeline
-from paribus.analysis.paired.effect_change import effect_change
+from paribus.analysis.paired.checks.carry_over import carry_over_check
+from paribus.analysis.paired.checks.check_context import CheckContext, Courses, Timeline
+from paribus.analysis.paired.checks.effect_change import effect_change
+from paribus.analysis.paired.checks.machine_checks import machine_checks
+from paribus.analysis.paired.checks.stalls import slow_trials, stalls_of
 from paribus.analysis.paired.effects import Pair, PairSeries
 from paribus.analysis.paired.finding import Finding, Pairs, Question
-from paribus.analysis.paired.machine_checks import machine_checks
-from paribus.analysis.paired.stalls import slow_trials, stalls_of
 from paribus.analysis.paired.unusable import Faults
 from paribus.i18n import N_, gettext
 from paribus.model import Check

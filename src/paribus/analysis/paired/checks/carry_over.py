@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from paribus.analysis.paired.check_context import CheckContext
+from paribus.analysis.paired.checks.check_context import CheckContext
+from paribus.analysis.paired.checks.machine_checks import SUSPICIOUS
 from paribus.analysis.paired.effects import PairSeries
 from paribus.analysis.paired.finding import Pairs, Question
-from paribus.analysis.paired.machine_checks import SUSPICIOUS
 from paribus.i18n import N_, gettext
 from paribus.model import Check, Trial
 from paribus.stats import diagnostics

@@ -1,0 +1,1 @@
+"""Checks of a comparison: whether the assumptions behind its verdict hold."""
