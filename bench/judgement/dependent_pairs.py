@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 from experiments import BY_LEVEL, CLAIMS, Laboratory, Observation, Share
+from screens import FACTORS, PAIRS_OF_START, differences_of, quiet, screen
 
 from paribus.analysis.paired.finding import Finding
 from paribus.model import Verdict
 from paribus.stats.generator import Drift, Noise
 
-_PAIRS_OF_START = 4
+_SPREAD = 0.03
 _IN_STEP: tuple[Drift, ...] = ("periodic 2", "periodic 3", "periodic 4", "bursts")
 
 
@@ -29,12 +30,39 @@ def disturbances(n: int, seed: int) -> Iterator[Observation]:
             yield Observation(f"A/A, {drift}, {levels} {many}: any claim", claims, high=0.075 if levels < 8 else 0.095)
 
 
+def other_starts(n: int, seed: int) -> Iterator[Observation]:
+    """Observe claims where an effect of nothing differs between starts: open-ended, at few levels, and in screens."""
+    labs = {
+        "open-ended": Laboratory(method="open-ended"),
+        "1 level": Laboratory(levels=1),
+        "2 levels": Laboratory(levels=2),
+    }
+    for is_stated in (True, False):
+        said = "allowed for" if is_stated else "ignored"
+        for which, (name, lab) in enumerate(labs.items()):
+            claims = 0
+            for number in range(n):
+                rng = np.random.default_rng([seed, 36, which, number])
+                pairs = lab.draw(rng, 0.0)
+                start = np.arange(lab.pairs) // PAIRS_OF_START
+                differs = rng.uniform(-_SPREAD, _SPREAD, start[-1] + 1)[start]
+                nested = replace(pairs, difference=pairs.difference + differs, start=start if is_stated else None)
+                claims += lab.judge(nested)[1].verdict in CLAIMS
+            yield Observation(f"{name}, {said}: any claim", Share(n, claims), high=0.075 if is_stated else 1.0)
+        false = 0
+        for number in range(n):
+            rng = np.random.default_rng([seed, 36, len(labs), number])
+            findings, _ = screen(rng, differences_of(quiet()), np.zeros(FACTORS), _SPREAD, starts_stated=is_stated)
+            false += findings[0].verdict in CLAIMS
+        yield Observation(f"a factor of 20, {said}: claim", Share(n, false), high=0.01 if is_stated else 1.0)
+
+
 def starts(n: int, seed: int) -> Iterator[Observation]:
     """Observe effects that differ between server starts: with four pairs in each start, and with a single start."""
     lab = Laboratory()
     cases = ((0.0, 0.0), (0.01, 0.0), (0.03, 0.0), (0.0, 0.03), (0.01, 0.03))
     for which, (spread, effect) in enumerate(cases):
-        for pairs_of_start in (_PAIRS_OF_START, lab.pairs):
+        for pairs_of_start in (PAIRS_OF_START, lab.pairs):
             findings = []
             for number in range(n):
                 rng = np.random.default_rng([seed, 35, which, number])

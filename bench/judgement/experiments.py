@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from paribus.analysis.paired.alpha_spending import Method
 from paribus.analysis.paired.decision import decide
 from paribus.analysis.paired.finding import Finding, Pairs, Question
 from paribus.model import Verdict
@@ -31,10 +32,11 @@ class Laboratory:
     pairs: int = 80
     claims: int = 1
     levels: int = LEVELS
+    method: Method = "adaptive"
 
     def question(self) -> Question:
         """Return the declared question."""
-        return Question(margin=self.margin, planned=self.pairs, claims=self.claims)
+        return Question(margin=self.margin, planned=self.pairs, claims=self.claims, method=self.method)
 
     def draw(self, rng: np.random.Generator, effect: float | Sequence[float]) -> Pairs:
         """Draw all pairs of an experiment, with a true effect at each level."""

@@ -7,25 +7,14 @@ Both see the same pairs of the same simulated machine, 128 at most, at a margin 
 
 import argparse
 from collections import Counter
-from dataclasses import dataclass, replace
 
 import numpy as np
 from experiments import BY_LEVEL, Laboratory
 
 from paribus.analysis.paired.alpha_spending import Method
-from paribus.analysis.paired.finding import Question
 from paribus.stats.generator import Noise
 
 _METHODS: tuple[Method, ...] = ("adaptive", "open-ended")
-
-
-@dataclass(frozen=True)
-class _Laboratory(Laboratory):
-    pairs: int = 128
-    method: Method = "adaptive"
-
-    def question(self) -> Question:
-        return replace(super().question(), method=self.method)
 
 
 def main() -> None:
@@ -37,7 +26,7 @@ def main() -> None:
     print("| truth | method | pairs | verdicts |\n|---|---|---:|---|")
     for effect in (0.0, 0.03, 0.05):
         for method in _METHODS:
-            lab = _Laboratory(noise=Noise(by_level=BY_LEVEL), method=method)
+            lab = Laboratory(pairs=128, noise=Noise(by_level=BY_LEVEL), method=method)
             pairs, verdicts = 0, Counter[str]()
             for number in range(options.times):
                 _, finding = lab.experiment(np.random.default_rng([options.seed, number]), float(np.log1p(effect)))

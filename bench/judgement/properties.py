@@ -12,7 +12,7 @@ import screens
 from arm_faults import changing, selecting, stalls
 from background import BusyLaboratory, quiet, scenarios
 from carry_over import carry_over
-from dependent_pairs import disturbances, starts
+from dependent_pairs import disturbances, other_starts, starts
 from experiments import BY_LEVEL, CLAIMS, LOOK_PAIRS, MARGIN, Laboratory, Observation, Share, count, share_of
 from first_pairs import first_pairs
 from load_levels import single_level
@@ -320,22 +320,23 @@ PROPERTIES = (
     Property(5, "false equivalence", 1000, false_equivalence),
     Property(6, "equivalence", 1000, equivalence),
     Property(16, "gross error", 1000, gross_error),
-    Property(17, "settling", 500, settling),
+    Property(17, "settling", 1000, settling),
     Property(18, "split-plot", 2000, split_plot),
     Property(19, "heterogeneity", 1000, heterogeneity),
-    Property(20, "screen", 300, screening),
-    Property(21, "confirmation", 300, confirmation),
-    Property(22, "percentiles in steps", 500, percentiles),
+    Property(20, "screen", 1000, screening),
+    Property(21, "confirmation", 1000, confirmation),
+    Property(22, "percentiles in steps", 1000, percentiles),
     Property(24, "planner", 1000, planner),
-    Property(25, "other work", 300, other_work),
-    Property(26, "stalls of an arm", 500, stalls),
-    Property(27, "one load level", 300, single_level),
-    Property(28, "effect that changes", 300, changing),
-    Property(29, "carry-over", 300, carry_over),
-    Property(30, "rounds by the first pairs", 300, first_pairs),
-    Property(31, "toggling", 300, toggling),
-    Property(32, "best of eight", 45, selection),
+    Property(25, "other work", 1000, other_work),
+    Property(26, "stalls of an arm", 1000, stalls),
+    Property(27, "one load level", 1000, single_level),
+    Property(28, "effect that changes", 1000, changing),
+    Property(29, "carry-over", 1000, carry_over),
+    Property(30, "rounds by the first pairs", 1000, first_pairs),
+    Property(31, "toggling", 1000, toggling),
+    Property(32, "best of eight", 1000, selection),
     Property(33, "selection of trials", 1000, selecting),
     Property(34, "disturbances in step", 1000, disturbances),
     Property(35, "server starts", 1000, starts),
+    Property(36, "other server starts", 1000, other_starts),
 )

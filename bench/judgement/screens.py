@@ -21,6 +21,7 @@ REAL = tuple(float(np.log(ratio)) for ratio in (1.03, 0.96, 1.05, 1.025))
 CLAIMS = (Verdict.BETTER, Verdict.WORSE)
 
 
+PAIRS_OF_START = 4
 _REPLICATE = 32
 _FIRST = 2 * _REPLICATE
 
@@ -39,10 +40,18 @@ def differences_of(noise: Noise) -> Differences:
     return drawn
 
 
-def screen(rng: np.random.Generator, differences: Differences, effects: np.ndarray) -> tuple[list[FactorFinding], int]:
+def screen(
+    rng: np.random.Generator,
+    differences: Differences,
+    effects: np.ndarray,
+    start_spread: float = 0.0,
+    *,
+    starts_stated: bool = True,
+) -> tuple[list[FactorFinding], int]:
     """Simulate a screen: each factor's finding at its deciding look, and the pairs used.
 
-    As in the product, the variation of the first two replicates says how many are worthwhile.
+    As in the product, the variation of the first two replicates says how many are worthwhile. The first factor's effect
+    differs between server starts of four pairs by up to `start_spread`.
     """
     pairs = MOST_PAIRS
     python_rng = random.Random(int(rng.integers(2**32)))
@@ -51,11 +60,14 @@ def screen(rng: np.random.Generator, differences: Differences, effects: np.ndarr
     level = np.concatenate([rng.permutation(np.arange(_REPLICATE) % LEVELS) for _ in replicates])
     order = np.concatenate([rng.permutation(np.arange(_REPLICATE) % 2 * 2.0 - 1) for _ in replicates])
     d = differences(rng, order, level) + settings @ effects
+    start = np.arange(pairs) // PAIRS_OF_START
+    if start_spread:
+        d += settings[:, 0] * rng.uniform(-start_spread, start_spread, start[-1] + 1)[start]
     first = fit(d[:_FIRST], settings[:_FIRST], order[:_FIRST])
     pairs = _REPLICATE * max(2, -(-pairs_planned(MARGIN, first.residual_sd) // _REPLICATE))
     question = Question(margin=MARGIN, planned=pairs, claims=len(effects))
     findings: list[FactorFinding | None] = [None] * len(effects)
-    all_pairs = Pairs(d, order, level)
+    all_pairs = Pairs(d, order, level, start=start if start_spread and starts_stated else None)
     looks: tuple[SpendingLook, ...] = ()
     for n in range(_FIRST, pairs + 1, _REPLICATE):
         screen_finding = next_look_at_screen(all_pairs.first(n), settings[:n], question, looks, over=n == pairs)

@@ -1,5 +1,7 @@
 """Effects that differ between starts of a server."""
 
+import random
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -9,9 +11,12 @@ from experiments import Laboratory
 
 from paribus.analysis.paired.decision import next_look
 from paribus.analysis.paired.effects import Pair, PairSeries, pair_series
+from paribus.analysis.paired.finding import EffectInterval, Pairs
 from paribus.analysis.paired.questions import arrays
 from paribus.analysis.paired.reasons import starts_text
+from paribus.analysis.screening.screen_look import next_look_at_screen
 from paribus.model import SERVER_STARTED
+from paribus.stats.foldover import replicate
 from paribus.units import LoadLevel
 
 LAB = Laboratory()
@@ -65,11 +70,46 @@ def test_a_verdict_states_the_starts_that_it_spans(starts: list[float], reason: 
     assert text.startswith(reason) and bool(text) == bool(reason)
 
 
-def test_applications_and_open_ended_looks_do_not_allow_for_starts() -> None:
+def test_applications_do_not_allow_for_starts() -> None:
     series = _series([50.0, 60.0, 70.0, 80.0] * 4)
     assert starts_text(replace(series, split=True), allowed_for=False) == ""
-    finding = next_look(arrays(series), replace(LAB.question(), method="open-ended"), over=True)
-    assert not finding.spans_starts
+
+
+def _half_widths(rng: np.random.Generator, judge: Callable[[Pairs], EffectInterval]) -> tuple[float, float]:
+    """Half widths of an interval without and with the starts of pairs whose effect differs between these."""
+    pairs, start = LAB.draw(rng, 0.0), np.arange(80) // 4
+    disagreeing = replace(pairs, difference=pairs.difference + rng.normal(0, 0.05, 20)[start])
+    plain, nested = (judge(replace(disagreeing, start=at)) for at in (None, start))
+    return (plain.high - plain.low) / 2, (nested.high - nested.low) / 2
+
+
+def test_open_ended_looks_allow_for_starts() -> None:
+    question = replace(LAB.question(), method="open-ended")
+    plain, nested = _half_widths(np.random.default_rng(5), lambda pairs: next_look(pairs, question).interval)
+    assert nested > 1.3 * plain
+
+
+def test_a_load_level_with_several_pairs_of_a_start_allows_for_starts() -> None:
+    def of_first_level(pairs: Pairs) -> EffectInterval:
+        return next_look(replace(pairs, level=np.arange(80) % 2), LAB.question(), over=True).levels[0].interval
+
+    plain, nested = _half_widths(np.random.default_rng(5), of_first_level)
+    assert nested > 1.1 * plain
+
+
+def test_a_screen_allows_for_starts() -> None:
+    rng = np.random.default_rng(5)
+    settings = np.array([row for n in range(3) for row in replicate(3, random.Random(n))][:80], dtype=float)
+    for number, differs in ((0, True), (1, False)):  # only the first factor's effect differs between starts
+
+        def of_factor(pairs: Pairs, number: int = number) -> EffectInterval:
+            difference = settings[:, 0] * pairs.difference
+            found = next_look_at_screen(replace(pairs, difference=difference), settings, LAB.question(), over=True)
+            assert found.factors[number].spans_starts == (pairs.start is not None)
+            return found.factors[number].interval
+
+        plain, nested = _half_widths(rng, of_factor)
+        assert nested > 1.3 * plain if differs else nested < 1.3 * plain
 
 
 def test_the_start_of_a_pair_is_that_of_all_its_trials() -> None:

@@ -71,7 +71,7 @@ class Spending:
             claims: Number of claims that share the error of this look.
         """
         if self.method == "open-ended":
-            units = looks[-1].units
+            units = freedom + 1
             return confidence_sequence.half_width(units, 1.0, self.alpha / claims) * math.sqrt(units - 1)
         return sequential.t_beyond(self._nominal(looks, sides) / claims, freedom)
 

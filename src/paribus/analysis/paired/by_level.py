@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paribus.analysis.paired.alpha_spending import SpendingLook
-from paribus.analysis.paired.finding import EffectInterval, LevelFinding, Pairs, Question, verdict_of
+from paribus.analysis.paired.finding import LEAST_STARTS, EffectInterval, LevelFinding, Pairs, Question, verdict_of
+from paribus.analysis.paired.mean_effect import MeanEffect
 from paribus.model import Verdict
+from paribus.stats.huber import Array
 from paribus.stats.levels import LevelContrasts, LevelMeans, level_contrasts, level_means
+from paribus.stats.pairs import ErrorOfClusters, error_of_clusters
 
 ALPHA = 0.05
 """The error at which levels are said to differ, which widens the interval of the effect."""
@@ -65,26 +69,34 @@ def level_result(data: Pairs, question: Question, looks: Sequence[SpendingLook],
     contrasts = None
     if question.method != "open-ended":
         contrasts = level_contrasts(data.difference, data.order, data.level, data.covariates)
-    findings = _findings(means, question, looks, step)
+    findings = _findings(means, data, question, looks, step)
     p = means.p_equal if contrasts is None else min(means.p_equal, contrasts.p_single)
     return LevelResult(means, p, findings, _dependence(means, contrasts, findings, question, looks, step))
 
 
 def _findings(
-    means: LevelMeans, question: Question, looks: Sequence[SpendingLook], step: float
+    means: LevelMeans, data: Pairs, question: Question, looks: Sequence[SpendingLook], step: float
 ) -> tuple[LevelFinding, ...]:
-    """Results of the single levels, which share the error of this look."""
+    """Results of the single levels, which share the error of this look; all lost pairs may be those of a level."""
     count = len(means.estimates)
-    outer, inner = (
-        question.spending.standard_errors(looks, sides, means.freedom, claims=count) * means.errors + step
-        for sides in (2, 1)
-    )
     findings = []
-    for estimate, shrunk, wide, narrow in zip(means.estimates, means.shrunk(), outer, inner, strict=True):
-        interval = _centred(estimate, wide)
-        verdict = verdict_of(interval, _centred(estimate, narrow), question)
-        findings.append(LevelFinding(shrunk=float(shrunk), interval=interval, verdict=verdict))
+    for level, shrunk in enumerate(means.shrunk().tolist()):
+        at_level = data.level == level
+        residuals = data.difference[at_level] - means.estimates[level]
+        of_starts = None if data.start is None else _error_of_starts(residuals, data.start[at_level])
+        effect = MeanEffect(float(means.estimates[level]), float(means.errors[level]), means.freedom, of_starts)
+        outer, inner = (
+            effect.interval(question.spending, looks, sides, step, count).allowing_for(data.lost_pairs, residuals)
+            for sides in (2, 1)
+        )
+        findings.append(LevelFinding(shrunk=shrunk, interval=outer, verdict=verdict_of(outer, inner, question)))
     return tuple(findings)
+
+
+def _error_of_starts(residuals: Array, start: NDArray[np.intp]) -> ErrorOfClusters | None:
+    """The error of a level's mean with server starts as units; None where these are few, or have one pair each."""
+    distinct, number = np.unique(start, return_inverse=True)
+    return error_of_clusters(residuals, number) if LEAST_STARTS <= len(distinct) < len(number) else None
 
 
 def _dependence(

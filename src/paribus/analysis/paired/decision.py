@@ -5,7 +5,7 @@ Pure, so that an experiment, a report and a simulation decide by the same code; 
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,12 +21,13 @@ from paribus.analysis.paired.finding import (
     Unit,
     verdict_of,
 )
+from paribus.analysis.paired.mean_effect import MeanEffect
 from paribus.i18n import N_, gettext
 from paribus.model import Verdict
 from paribus.stats import diagnostics
 from paribus.stats.huber import Array, Regression, huber, least_squares
 from paribus.stats.levels import LevelMeans, design
-from paribus.stats.pairs import CannotJudge, ErrorOfClusters, error_of_clusters
+from paribus.stats.pairs import CannotJudge, error_of_clusters
 from paribus.stats.planner import pairs_that_show_stalls
 from paribus.stats.sequential import t_tail
 
@@ -61,26 +62,20 @@ def look(pairs: Pairs, question: Question, looks: Sequence[SpendingLook], *, ove
     step = data.resolution if trial_sd < data.resolution / 2 else 0.0  # noise is too small to smooth the steps
     levels = level_result(data, question, looks, step) if by_pair else None
     plain = _plain_mean(data, levels.means if levels is not None else None)
-    robust_mean = _Mean(fitted.estimate, fitted.error, fitted.freedom)
-    if robust and data.start is not None:
+    robust_mean = MeanEffect(fitted.estimate, fitted.error, fitted.freedom)
+    if by_pair and data.start is not None:
         plain = replace(plain, of_starts=error_of_clusters(fitted.residuals, data.start))
-        robust_mean = replace(robust_mean, of_starts=error_of_clusters(fitted.influence, data.start))
-
-    def interval(effect: _Mean, sides: int) -> EffectInterval:
-        half_width = spending.standard_errors(looks, sides, effect.freedom) * effect.error + step
-        if effect.of_starts is not None:
-            of_starts = spending.standard_errors(looks, sides, effect.of_starts.freedom) * effect.of_starts.error
-            half_width = max(half_width, of_starts + step)
-        return EffectInterval(effect.estimate - half_width, effect.estimate + half_width)
-
-    outer, inner = (interval(robust_mean, sides) for sides in (2, 1))
-    mean_inner = interval(plain, 1) if robust else inner
+        influence = fitted.influence if robust else fitted.residuals
+        robust_mean = replace(robust_mean, of_starts=error_of_clusters(influence, data.start))
+    outer, inner = (robust_mean.interval(spending, looks, sides, step) for sides in (2, 1))
+    plain_outer, plain_inner = (plain.interval(spending, looks, sides, step) for sides in (2, 1))
+    mean_inner = plain_inner if robust else inner
     if robust:
         moved = plain.estimate - fitted.estimate
         is_rounding = abs(moved) < _ROUNDING * fitted.error
-        outer = _with_tail(outer, interval(plain, 2), 0.0 if is_rounding else moved)
+        outer = _with_tail(outer, plain_outer, 0.0 if is_rounding else moved)
     if robust and levels is not None and levels.p < ALPHA:
-        outer, inner = outer.hull(interval(plain, 2)), inner.hull(mean_inner)
+        outer, inner = outer.hull(plain_outer), inner.hull(mean_inner)
     outer, inner, mean_inner = (
         without_lost.allowing_for(pairs.lost_pairs, fitted.residuals) for without_lost in (outer, inner, mean_inner)
     )
@@ -225,29 +220,12 @@ def refuse(data: Pairs, question: Question) -> None:
         raise CannotJudge(N_("all pairs are identical, which no real machine produces"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Mean:
-    """An estimate of the effect with its standard error and degrees of freedom; `of_starts`: where these are units."""
-
-    estimate: float
-    error: float
-    freedom: int
-    of_starts: ErrorOfClusters | None = None
-
-    @property
-    def larger(self) -> tuple[float, int]:
-        """The larger of the two errors, with its degrees of freedom."""
-        if self.of_starts is not None and self.of_starts.error > self.error:
-            return self.of_starts.error, self.of_starts.freedom
-        return self.error, self.freedom
-
-
-def _plain_mean(data: Pairs, means: LevelMeans | None) -> _Mean:
+def _plain_mean(data: Pairs, means: LevelMeans | None) -> MeanEffect:
     """The mean of the level means, in which outliers count in full; of all pairs where a level has none."""
     if means is not None:
-        return _Mean(means.mean, means.mean_error, means.freedom)
+        return MeanEffect(means.mean, means.mean_error, means.freedom)
     fitted = least_squares(data.difference, design(data.order, data.covariates))
-    return _Mean(fitted.estimate, fitted.error, fitted.freedom)
+    return MeanEffect(fitted.estimate, fitted.error, fitted.freedom)
 
 
 def _with_tail(robust: EffectInterval, plain: EffectInterval, moved: float) -> EffectInterval:

@@ -17,6 +17,8 @@ Unit = Literal["pair", "application"]
 TOO_COARSE = N_(
     "the resolution of the response is coarser than half the margin: use longer trials, or a tool with more digits"
 )
+LEAST_STARTS = 4
+"""Starts of a server that show how an effect varies between them."""
 LEAST_UNITS: dict[Unit, int] = {"pair": 16, "application": 3}
 
 

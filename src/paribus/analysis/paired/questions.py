@@ -14,14 +14,13 @@ from paribus.analysis.paired.alpha_spending import SpendingLook
 from paribus.analysis.paired.checks.carry_over import with_carry_over
 from paribus.analysis.paired.checks.check_context import Timeline
 from paribus.analysis.paired.effects import SAME_START_S, PairSeries, Summaries, factors_of_screen, pair_series
-from paribus.analysis.paired.finding import Pairs, Question
+from paribus.analysis.paired.finding import LEAST_STARTS, Pairs, Question
 from paribus.model import COMPARING, RATES, RESPONSES, SLOW_SECONDS, Factor, Look, Protocol, Purpose, Trial, Workload
 from paribus.stats.pairs import log_ratios, step_between
 from paribus.units import LoadLevel
 
 ComparisonKey = tuple[str, str, str, str]
 LITTLE_OTHER_LOAD = 0.02  # standard deviation over pairs: less explains nothing
-_LEAST_STARTS = 4  # that show how an effect varies between starts of a server
 _HISTOGRAM_STEP = 0.001  # of response times: the engine keeps three digits
 
 
@@ -142,7 +141,7 @@ def start_numbers(series: PairSeries) -> NDArray[np.intp]:
 def _start_of_pairs(series: PairSeries) -> NDArray[np.intp] | None:
     """The number of each pair's start; None where each application has its own, or there are too few."""
     number = start_numbers(series)
-    return None if series.split or len(number) == 0 or number.max() + 1 < _LEAST_STARTS else number
+    return None if series.split or len(number) == 0 or number.max() + 1 < LEAST_STARTS else number
 
 
 def _step(series: PairSeries) -> float:

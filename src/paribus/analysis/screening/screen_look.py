@@ -10,21 +10,37 @@ import numpy as np
 
 from paribus.analysis.paired.alpha_spending import SpendingLook
 from paribus.analysis.paired.finding import TOO_COARSE, EffectInterval, Pairs, Question, verdict_of
+from paribus.analysis.paired.mean_effect import MeanEffect
 from paribus.i18n import N_, gettext
 from paribus.model import Verdict
 from paribus.stats import screen
 from paribus.stats.foldover import least_valid
 from paribus.stats.huber import Array, Regression
-from paribus.stats.pairs import CannotJudge
+from paribus.stats.pairs import CannotJudge, error_of_clusters
 from paribus.stats.sequential import t_tail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactorFinding:
-    """The result for one factor: `verdict` is None while undecided; `p` tests no effect, at this look alone."""
+    """The result for one factor.
+
+    Attributes:
+        estimate: Log ratio.
+        error: Standard error of the estimate; that of server starts where it is larger.
+        freedom: Degrees of freedom of the error.
+        scale: Robust standard deviation of a pair, larger where server starts vary more than pairs explain.
+        spans_starts: Whether the interval allows for effects that differ between starts of the server.
+        p: p value of no effect, at this look alone.
+        interval: Contains the effect at all looks at once with probability 1 - alpha.
+        inner: Interval of the two equivalence tests.
+        verdict: None while the comparison continues.
+    """
 
     estimate: float
     error: float
+    freedom: int
+    scale: float
+    spans_starts: bool
     p: float
     interval: EffectInterval
     inner: EffectInterval
@@ -73,20 +89,31 @@ def look_at_screen(
     errors = np.sqrt(np.diag(fitted.covariance))[:-1].tolist()
     if min(errors) == 0:
         raise CannotJudge(N_("all pairs are identical, which no real machine produces"))
-    outer, inner = (question.spending.standard_errors(looks, sides, fitted.freedom) for sides in (2, 1))
     findings = []
     for number, (estimate, error) in enumerate(zip(fitted.coefficients.tolist(), errors, strict=False)):
-        of_factor = settings[:, number] * fitted.residuals
+        signs = settings[:, number]
+        of_starts = None if pairs.start is None else error_of_clusters(signs * fitted.influence, pairs.start)
+        effect = MeanEffect(estimate, error, fitted.freedom, of_starts)
         wide, narrow = (
-            EffectInterval(estimate - width * error, estimate + width * error).allowing_for(
-                lost[number] if lost else 0, of_factor
+            effect.interval(question.spending, looks, sides).allowing_for(
+                lost[number] if lost else 0, signs * fitted.residuals
             )
-            for width in (outer, inner)
+            for sides in (2, 1)
         )
         verdict = verdict_of(wide, narrow, question) or (Verdict.UNDECIDED if over else None)
-        p = 2 * t_tail(abs(estimate) / error, fitted.freedom)
+        larger, freedom = effect.larger
         findings.append(
-            FactorFinding(estimate=estimate, error=error, p=p, interval=wide, inner=narrow, verdict=verdict)
+            FactorFinding(
+                estimate=estimate,
+                error=larger,
+                freedom=freedom,
+                scale=fitted.scale * larger / error,
+                spans_starts=of_starts is not None,
+                p=2 * t_tail(abs(estimate) / larger, freedom),
+                interval=wide,
+                inner=narrow,
+                verdict=verdict,
+            )
         )
     return ScreenFinding(tuple(looks), tuple(findings), fitted)
 
