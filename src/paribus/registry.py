@@ -68,7 +68,7 @@ class DataSet:
     """The data of a workload: files, or the `device` that is named; data of one `shape` is shared.
 
     `made`: the data must be created for the load. `written`: the load changes it. `cached`: access is through the page
-    cache. `rows` is the number of rows of tables.
+    cache. `rows` is the number of rows of tables. `existing`: a database of a running server that is used as it is.
     """
 
     device: str
@@ -78,6 +78,7 @@ class DataSet:
     written: bool
     cached: bool
     rows: int = 0
+    existing: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

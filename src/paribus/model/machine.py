@@ -290,7 +290,8 @@ class DatabaseFacts:
     `empty_bytes` is the size of a new data directory. `copy_bytes_per_s` is the speed of a copy in the data folder.
     `reflink` is true if that file system shares the blocks of a copy.
     Of a `running` server, `wrong` lists what forbids work on it, each with a correction; `notes` are for the report.
-    `is_remote`: it is reached by an address that is not the target's.
+    `is_remote`: it is reached by an address that is not the target's. `warehouses` has those of each database that a
+    plan names and that has the tables of TPC-C; `unusable` has the reason for each other one.
     """
 
     name: str = ""
@@ -304,6 +305,8 @@ class DatabaseFacts:
     reflink: bool = False
     running: RunningServer | None = None
     is_remote: bool = False
+    warehouses: Mapping[str, int] = field(default_factory=dict)
+    unusable: Mapping[str, str] = field(default_factory=dict)
     wrong: tuple[tuple[str, str], ...] = ()
     notes: tuple[StoredMessage, ...] = ()
 

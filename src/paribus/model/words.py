@@ -161,6 +161,9 @@ TRANSACTIONS_OF = {
 """By kind of transaction of TPC-C, as the engine names it: what metrics of its rate begin with."""
 
 TPCC_KINDS = tuple(TRANSACTIONS_OF)
+TPCC_TABLES = (
+    "customer", "district", "history", "item", "new_orders", "order_line", "orders", "stock", "warehouse",
+)  # fmt: skip
 NEW_ORDERS = "new_orders_per_s"
 
 FEWEST_SECONDS = 20

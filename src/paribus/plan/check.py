@@ -6,7 +6,7 @@ from paribus.errors import PlanError
 from paribus.i18n import N_, stored_message
 from paribus.knobs.catalog import Catalogue
 from paribus.model import FAMILIES, OF_SECONDS, Database, Facts, Plan, Target, Workload
-from paribus.plan import connections, events, layouts, load_host, precondition, recovery, responses, tpcc
+from paribus.plan import connections, events, existing_data, layouts, load_host, precondition, recovery, responses, tpcc
 from paribus.plan.carry_over import segment_notes, washed_out
 from paribus.plan.data import complaints
 from paribus.plan.form.file import WorkloadTable
@@ -112,7 +112,7 @@ class _Check(ToolChecks):
             plan.protocol, washed_out=washed_out(plan, self.catalogue), apply_s=layouts.application_s(plan)
         )
         plan = dataclasses.replace(plan, requirements=requirements, protocol=protocol)
-        notes = (*plan.notes, *precondition.notes(plan), *unmet, *segment_notes(plan))
+        notes = (*plan.notes, *precondition.notes(plan), *existing_data.notes(plan), *unmet, *segment_notes(plan))
         return dataclasses.replace(plan, notes=notes)
 
     def machine(self) -> None:
@@ -169,7 +169,12 @@ class _Check(ToolChecks):
     def data(self, plan: Plan) -> None:
         """Checks that data and connections have room, and that loads which overwrite devices may do so."""
         numbers = {name: number for number, name in enumerate(self.tables)}
-        for complaint in (*complaints(plan, self.facts), *connections.complaints(plan, self.facts)):
+        facts = self.facts
+        for complaint in (
+            *complaints(plan, facts),
+            *connections.complaints(plan, facts),
+            *existing_data.complaints(plan, facts, self.table.database),
+        ):
             key_path: KeyPath = (
                 "workload",
                 numbers.get(complaint.workload, 0),

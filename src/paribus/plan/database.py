@@ -51,6 +51,11 @@ class DatabaseTable(StrictTable):
         "paribus", alias="schema", description="with dsn: what the names of the databases that are made begin with"
     )
 
+    may_write: list[Annotated[str, StringConstraints(min_length=1, max_length=64)]] = Field(
+        [],
+        description="with dsn: existing databases whose rows a load may change for good, such as that of a TPC-C",
+    )
+
     @model_validator(mode="after")
     def _reached(self) -> Self:
         if self.dsn is not None:
@@ -65,6 +70,6 @@ class DatabaseTable(StrictTable):
                 raise ValueError("program is for a private server, and dsn for a running one: remove one of them")
         elif self.kind == "sqlite" and "restart_every" in self.model_fields_set:
             raise ValueError("restart_every is for a server, and SQLite has none: remove it")
-        elif misplaced := sorted(self.model_fields_set & {"password_env", "password_file", "schema_"}):
+        elif misplaced := sorted(self.model_fields_set & {"password_env", "password_file", "schema_", "may_write"}):
             raise ValueError(f'{misplaced[0].rstrip("_")} is for a running server: add dsn = "…", or remove it')
         return self

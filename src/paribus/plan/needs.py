@@ -9,7 +9,7 @@ from paribus.plan.check import knob_keys
 from paribus.plan.data import loaded_device, named_devices
 from paribus.plan.database import DatabaseTable
 from paribus.plan.form.parse import Parsed
-from paribus.plan.workloads import program_of
+from paribus.plan.workloads import program_of, works_on_database
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,8 @@ class Needs:
     `device`: the block device under test, empty for the one that holds `path`; `named_devices`: devices of workloads
     and settings; `disks`: those of layouts; `programs`: load tools, and what makes layouts; `modules`: those of the
     kernel that layouts need; `knob_keys`: keys that may name a knob; `database`: None without a server.
-    `is_local`: whether the machine under test is this one; `dsn_is_invalid`: the address of the server was refused.
+    `makes_databases`: whether any is made on a running server. `is_local`: whether the machine under test is this one;
+    `dsn_is_invalid`: the address of the server was refused.
     """
 
     path: str
@@ -30,6 +31,7 @@ class Needs:
     modules: frozenset[str]
     knob_keys: tuple[str, ...]
     database: DatabaseTable | None
+    makes_databases: bool
     dsn_is_invalid: bool
     is_local: bool
 
@@ -55,6 +57,9 @@ def needs(parsed: Parsed) -> Needs:
         modules=frozenset(layouts.modules(parsed)),
         knob_keys=tuple(knob_keys(parsed)),
         database=database,
+        makes_databases=any(
+            works_on_database(workload) and not getattr(workload, "existing", "") for workload in table.workload
+        ),
         dsn_is_invalid=database is not None and database.dsn is None and has_dsn,
         is_local=table.target.host == "local",
     )

@@ -61,7 +61,7 @@ def workloads_of(table: WorkloadTable, responses: Sequence[str], database: str) 
     `database` is the family of the plan's database, empty without one.
     """
     kind, name = kind_of(table), name_of(table)
-    written = any(data.written for data in data_in(table))
+    restored = any(data.written and not data.existing for data in data_in(table))
     return [
         Workload(
             name=f"{name}-{series.name}" if series.name else name,
@@ -70,7 +70,7 @@ def workloads_of(table: WorkloadTable, responses: Sequence[str], database: str) 
             load_levels=tuple(sorted(set(table.rate or series.threads))),
             response=responses[0],
             also=tuple(responses[1:]),
-            data=table.data or ("round" if written and table.precondition is None else "keep"),
+            data=table.data or ("round" if restored and table.precondition is None else "keep"),
             cache=table.cache,
             open_loop=_open_loop(table),
             part_of=name if series.name else "",

@@ -41,6 +41,11 @@ class TpccParameters(BaseModel):
     partitions: int = Field(
         0, ge=0, le=1024, description="partitions that each table is divided into, by warehouse; 0: none; servers only"
     )
+    existing: str = Field(
+        "",
+        pattern=r"^([A-Za-z0-9_$-]{1,64})?$",
+        description="a database of a running server with the tables of tpcc-mysql, used as it is; rows change for good",
+    )
     verify: bool = Field(
         False, description="after the load of each trial the twelve consistency conditions are checked"
     )
@@ -50,6 +55,8 @@ class TpccParameters(BaseModel):
     def _something_to_do(self) -> "TpccParameters":
         if not 0 < sum(self.mix) <= 10_000:
             raise ValueError("mix has no card, or more than 10,000: use some such as [45, 43, 4, 4, 4]")
+        if self.existing and (self.foreign_keys or self.partitions):
+            raise ValueError("existing tables keep their keys and partitions: remove foreign_keys and partitions")
         return self
 
 
@@ -78,12 +85,23 @@ class TpccKind:
     def data(self, parameters: BaseModel) -> DataSet:
         """The tables."""
         p = _typed(parameters)
+        is_written = any(p.mix[TPCC_KINDS.index(kind)] for kind in ("new_order", "payment", "delivery"))
+        if p.existing:
+            return DataSet(
+                device="",
+                shape=p.existing,
+                size_bytes=0,
+                made=False,
+                written=is_written,
+                cached=True,
+                existing=p.existing,
+            )
         return DataSet(
             device="",
             shape=f"{p.warehouses}w{f'-{p.partitions}p' if p.partitions else ''}{'-keys' if p.foreign_keys else ''}",
             size_bytes=_ITEMS_BYTES + p.warehouses * _WAREHOUSE_BYTES,
             made=True,
-            written=any(p.mix[TPCC_KINDS.index(kind)] for kind in ("new_order", "payment", "delivery")),
+            written=is_written,
             cached=True,
             rows=_ITEMS + p.warehouses * _WAREHOUSE_ROWS,
         )
@@ -91,7 +109,7 @@ class TpccKind:
     def job(self, parameters: BaseModel, location: DataLocation) -> TpccJob:
         """The workload's part of an engine job."""
         assert location.database is not None  # a plan without one is refused
-        return TpccJob(database=location.database, **_typed(parameters).model_dump(exclude={"verify"}))
+        return TpccJob(database=location.database, **_typed(parameters).model_dump(exclude={"verify", "existing"}))
 
     def measurements(self, result: Result, intervals: Sequence[Interval]) -> tuple[Measurement, ...]:
         """Measurements of a window: transactions, those of each kind, and their statements."""

@@ -7,6 +7,7 @@ from plan_samples import checked, offer
 
 from paribus.errors import PlanError
 from paribus.model import DatabaseFacts, Plan
+from paribus.plan import dsn as dsns
 
 SQLITE = '[database]\nkind = "sqlite"\n'
 FACTOR = '[factors]\n"sqlite.cache_size" = [-2000, -8000]\n'
@@ -53,6 +54,45 @@ def test_what_cannot_be_is_refused(text: str, said: str) -> None:
         _plan(text)
     assert said in str(error.value)
     assert "no workload uses" not in str(error.value)
+
+
+EXISTING = '[[workload]]\nkind = "tpcc"\nexisting = "tpcc9"\nwarehouses = 9\nthreads = [4]\n'
+
+
+def _on_running(allowed: str = 'may_write = ["tpcc9"]', workload: str = EXISTING, **facts: object) -> Plan:
+    running = dsns.parse("mysql://u@db1/")
+    server = DatabaseFacts(name="mariadb 10.11", running=running, **facts)  # type: ignore[arg-type]
+    database = f'[database]\nkind = "mariadb"\ndsn = "mysql://u@db1/"\n{allowed}\n'
+    return checked(f'name = "n"\n{database}[factors]\n"tpcc.home" = ["random", "fixed"]\n{workload}', database=server)
+
+
+def test_an_existing_database_is_kept_as_the_load_leaves_it() -> None:
+    plan = _on_running(warehouses={"tpcc9": 9})
+    assert plan.workloads[0].data == "keep"
+    assert any("changes rows of tpcc9" in note for note in plan.notes)
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        ({"allowed": ""}, 'write under [database]: may_write = ["tpcc9"]'),
+        ({"warehouses": {"tpcc9": 8}}, "9 warehouses are asked for, and tpcc9 has 8; write warehouses = 8"),
+        ({"unusable": {"tpcc9": "it has no table stock"}}, "it has no table stock; name a database"),
+        ({"workload": f'{EXISTING}data = "round"\n'}, "the rows of tpcc9 cannot be put back"),
+        ({"workload": f"{EXISTING}partitions = 4\n"}, "existing tables keep their keys and partitions"),
+        ({"workload": EXISTING.replace("tpcc9", "tpcc`9")}, "existing"),
+    ],
+)
+def test_what_an_existing_database_does_not_allow_is_refused(problem: dict[str, object], said: str) -> None:
+    with pytest.raises(PlanError) as error:
+        _on_running(**problem)  # type: ignore[arg-type]
+    assert said in str(error.value)
+
+
+def test_an_existing_database_is_one_of_a_running_server() -> None:
+    with pytest.raises(PlanError) as error:
+        _plan(f"{SQLITE}{FACTOR}{EXISTING}")
+    assert "database tpcc9 is looked for on a running server" in str(error.value)
 
 
 def _on_mariadb(rest: str, **facts: object) -> Plan:

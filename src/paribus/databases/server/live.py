@@ -3,7 +3,9 @@
 The journal's keeper carries out and undoes the actions; nothing here changes the server.
 """
 
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 from functools import cached_property
 
 from paribus.databases.mysql import mysql_live  # noqa: F401  they register their kinds
@@ -11,6 +13,7 @@ from paribus.databases.postgres import postgres_live  # noqa: F401  they registe
 from paribus.databases.server.claim import ServerClaim
 from paribus.databases.server.kind import database_kinds
 from paribus.databases.server.live_kind import live_kinds
+from paribus.databases.server.state import Ask
 from paribus.databases.server.variable import ServerVariable, TakesEffect
 from paribus.engine.protocol import Counting, DatabaseServer, MysqlServer, PostgresServer, Rows, SqlJob
 from paribus.engine.sql import Sql
@@ -92,6 +95,15 @@ class LiveServer:
         """Connect first with a short timeout: a server that does not answer soon will not answer."""
         Sql(self._host, self._engine, SqlJob(database=self.address(timeout_s=_CONNECTING_S))).close()
         return Sql(self._host, self._engine, SqlJob(database=self.address()), self._kind.opening)
+
+    @contextlib.contextmanager
+    def inside(self, database: str) -> Iterator[Ask]:
+        """A connection to one of its databases. Raises EngineError, and QueryRefused by a statement."""
+        sql = Sql(self._host, self._engine, SqlJob(database=self.address(database)), self._kind.opening)
+        try:
+            yield sql.query
+        finally:
+            sql.close()
 
     def close(self) -> None:
         """End the connection; the next query makes another."""

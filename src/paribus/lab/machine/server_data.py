@@ -55,7 +55,7 @@ def on_server(plan: Plan) -> OnServer | None:
     """The data that a running server will hold; None without such data."""
     server = plan.database.running if plan.database else None
     size_bytes = plan_data.size_bytes(plan).get(server.address) if server else None
-    if server is None or size_bytes is None:
+    if server is None or not size_bytes:
         return None
     return OnServer(
         server=server.address, prefix=f"{server.prefix}_", rows=plan_data.rows_on_server(plan), size_bytes=size_bytes

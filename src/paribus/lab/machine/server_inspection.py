@@ -10,15 +10,15 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from paribus.databases import Instance, LiveServer, offer
+from paribus.databases import Instance, LiveServer, offer, state_of
 from paribus.databases.server import removed_variables
 from paribus.databases.server.live import MARK
 from paribus.databases.server.variable import ServerVariable, TakesEffect
-from paribus.errors import DatabaseError
+from paribus.errors import DatabaseError, EngineError, QueryRefused
 from paribus.hosts import environment
 from paribus.hosts.transport import Host
 from paribus.i18n import N_, StoredMessage, stored_message
-from paribus.model import FAMILIES, DatabaseFacts, Offer, RunningServer
+from paribus.model import FAMILIES, TPCC_TABLES, DatabaseFacts, Offer, RunningServer
 from paribus.plan import dsn
 from paribus.plan.database import DatabaseTable
 from paribus.plan.needs import Needs
@@ -42,7 +42,7 @@ def inspect_server(
         return DatabaseFacts(refused="the server was not asked: its address is wrong"), {}
     try:
         if database.dsn is not None:
-            return _inspect_running(site, database, database.dsn, local=needs.is_local, keys=needs.knob_keys)
+            return _inspect_running(site, database, database.dsn, needs)
         if path_refused:
             return DatabaseFacts(refused="the server was not asked: target.path has no place for its data"), {}
         return _inspect_private(site, database, path, needs.knob_keys)
@@ -94,21 +94,48 @@ def _described(kind: str, version: str, variables: Mapping[str, ServerVariable],
     return facts, {key: offers[key] for key in family_keys & offers.keys()}
 
 
-def _inspect_running(
-    site: Site, database: DatabaseTable, address: str, *, local: bool, keys: Iterable[str]
-) -> ServerFacts:
-    server = with_credential(site.host, database, address, local=local)
+def _inspect_running(site: Site, database: DatabaseTable, address: str, needs: Needs) -> ServerFacts:
+    server = with_credential(site.host, database, address, local=needs.is_local)
     live = LiveServer(site.host, site.engine, database.kind, server)
     try:
         name = live.name()
         variables = live.variables()
-        facts, offers = _described(database.kind, name.partition(" ")[2], variables, keys)
+        facts, offers = _described(database.kind, name.partition(" ")[2], variables, needs.knob_keys)
         undoable = {key: _undoable(live, variables[key.partition(".")[2]], offered) for key, offered in offers.items()}
-        wrong, notes, is_remote = _wrong(live), _notes(live, site.host), not live.is_on_target
+        wrong = _wrong(live) if needs.makes_databases else []
+        notes, is_remote = _notes(live, site.host), not live.is_on_target
+        warehouses, unusable = _existing(live, database)
     finally:
         live.close()
-    facts = dataclasses.replace(facts, running=server, is_remote=is_remote, wrong=tuple(wrong), notes=tuple(notes))
+    facts = dataclasses.replace(
+        facts,
+        running=server,
+        is_remote=is_remote,
+        warehouses=warehouses,
+        unusable=unusable,
+        wrong=tuple(wrong),
+        notes=tuple(notes),
+    )
     return facts, undoable
+
+
+def _existing(live: LiveServer, database: DatabaseTable) -> tuple[dict[str, int], dict[str, str]]:
+    """Warehouses of each database that may be changed, and the reason why another has no TPC-C."""
+    warehouses: dict[str, int] = {}
+    unusable: dict[str, str] = {}
+    for name in database.may_write:
+        try:
+            with live.inside(name) as ask:
+                quoted = state_of(database.kind).tables(ask)
+                tables = {table.rpartition(".")[2].strip('`"') for table in quoted}
+                if missing := sorted({*TPCC_TABLES} - tables):
+                    unusable[name] = f"it has no table {', '.join(missing)}"
+                    continue
+                (count,) = ask("SELECT COUNT(*) FROM warehouse").rows[0]
+                warehouses[name] = int(count or 0)
+        except (EngineError, QueryRefused) as error:
+            unusable[name] = error.message
+    return warehouses, unusable
 
 
 def with_credential(host: Host, database: DatabaseTable, address: str, *, local: bool) -> RunningServer:

@@ -14,7 +14,7 @@ from paribus.errors import DatabaseError, HostError, Unreachable
 from paribus.hosts.transport import Host
 from paribus.knobs.journal import Journal
 from paribus.model import Change, Database, LoadHost, PutStatements, Settings, Trial, Workload
-from paribus.registry import database_settings
+from paribus.registry import data_of, database_settings
 from paribus.trial.databases.database_session import (
     DatabaseSession,
     database_of,
@@ -81,7 +81,7 @@ class RunningServerSession(DatabaseSession):
         for trial in trials:
             workload = workloads[trial.workload]
             name = self._name(workload, trial.settings)
-            if workload.database and name not in self._databases:
+            if workload.database and name not in self._databases and not _existing(workload, trial.settings):
                 self._make(name)
                 data.make(workload, trial.settings, self.server(workload, trial.settings), progress)
 
@@ -104,9 +104,12 @@ class RunningServerSession(DatabaseSession):
             raise DatabaseError(f"{self._server_name}: {error.message}", error.todo) from error
 
     def restore(self, workload: Workload, settings: Settings, data: WorkloadData) -> None:
-        """Recreate its data where a load has changed it: files of a running server cannot be copied."""
+        """Recreate its data where a load has changed it: files of a running server cannot be copied.
+
+        Data of others stays as it is then.
+        """
         name = self._name(workload, settings)
-        if name in self._used:
+        if name in self._used and name in self._databases:
             for action in reversed(self._databases[name]):
                 self._carry_out(f"{self._database.family} database {name}", action)
             data.make(workload, settings, self.server(workload, settings), lambda _done, _total: None)
@@ -185,4 +188,9 @@ class RunningServerSession(DatabaseSession):
 
     def _name(self, workload: Workload, settings: Settings) -> str:
         assert self._database.running is not None
-        return f"{self._database.running.prefix}_{database_of(workload, settings)}"
+        return _existing(workload, settings) or f"{self._database.running.prefix}_{database_of(workload, settings)}"
+
+
+def _existing(workload: Workload, settings: Settings) -> str:
+    """The database of others that a workload is allowed to change; empty where its data is made."""
+    return data_of(workload, settings).existing if workload.database else ""
