@@ -11,12 +11,12 @@ PACKAGE := pyproject.toml paribus.data/scripts/paribus $(ENGINE)
 RELEASE := engine/target/release/paribus-engine
 # Real loads are measured with the engine that users have.
 SYSTEM  := PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python -m pytest -q
-AREAS   := knobs storage servers remote serve lifecycle tools examples faults
+AREAS   := knobs layouts servers remote serve lifecycle tools examples faults
 
 # The tests start the command thousands of times: without its compiled modules each start takes a quarter more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all demo check test test-system test-measured proof field soak campaign packages upgrade schema catalogue reference docs clean help
+.PHONY: all demo check test test-system test-measured proof field soak campaign campaign-layouts packages upgrade schema catalogue reference docs clean help
 
 all: $(BIN)/paribus ## build into .venv/ and print the path of the command
 	@echo "paribus is $(CURDIR)/$(BIN)/paribus"
@@ -59,7 +59,7 @@ packages:
 test: packages $(DEV)/paribus ## the gate: `check`, the engine, a short real test of each capability; 9 minutes, 12 from a bare clone
 	$(DEVBIN)/python tests/gate.py
 
-test-system: packages $(DEV)/paribus $(RELEASE) ## as root: all tests of an area, AREA=knobs storage servers remote serve lifecycle tools examples faults; 3 to 15 minutes each
+test-system: packages $(DEV)/paribus $(RELEASE) ## as root: all tests of an area, AREA=knobs layouts servers remote serve lifecycle tools examples faults; 3 to 15 minutes each
 	@test -n "$(filter $(AREA),$(AREAS))" || { echo "name an area, such as: make test-system AREA=knobs (there are: $(AREAS))" >&2; exit 2; }
 	$(SYSTEM) tests/system/$(AREA)
 
@@ -69,7 +69,7 @@ test-measured: packages $(DEV)/paribus $(RELEASE) ## as root, on a machine witho
 
 proof: packages $(DEV)/paribus $(RELEASE) ## long tests: properties with new examples, Miri and sanitizers, power cuts of a virtual machine, knobs of another kernel, MySQL, TPC-C
 	PARIBUS_EXPLORE=1 $(DEVBIN)/python -m pytest -q -n 2 tests/property
-	PARIBUS_EXPLORE=1 $(SYSTEM) tests/system/storage
+	PARIBUS_EXPLORE=1 $(SYSTEM) tests/system/layouts
 	$(DEVBIN)/python proof/sanitizers/run.py
 	$(DEVBIN)/python proof/power_cut/run.py
 	$(DEVBIN)/python proof/other_kernel/run.py
@@ -84,6 +84,9 @@ soak: packages $(BIN)/paribus ## start and end a private server 1,000 times, eve
 
 campaign: packages $(DEV)/paribus $(RELEASE) ## as root: 1,000 faults of every kind, and whether the machine is restored after each; about two hours
 	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python tests/system/faults/campaign.py
+
+campaign-layouts: packages $(DEV)/paribus $(RELEASE) ## 100 kills of experiments on storage layouts in a virtual machine, and whether its disks are clean after each; about two hours
+	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python tests/system/layouts/kills.py
 
 upgrade: $(DEV)/paribus ## renew the versions in tests/requirements.txt
 	$(DEVBIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --extra dev --extra parquet \

@@ -112,7 +112,14 @@ class _Check(ToolChecks):
             plan.protocol, washed_out=washed_out(plan, self.catalogue), apply_s=layouts.application_s(plan)
         )
         plan = dataclasses.replace(plan, requirements=requirements, protocol=protocol)
-        notes = (*plan.notes, *precondition.notes(plan), *existing_data.notes(plan), *unmet, *segment_notes(plan))
+        notes = (
+            *plan.notes,
+            *precondition.notes(plan),
+            *layouts.notes(self.parsed, plan),
+            *existing_data.notes(plan),
+            *unmet,
+            *segment_notes(plan),
+        )
         return dataclasses.replace(plan, notes=notes)
 
     def machine(self) -> None:

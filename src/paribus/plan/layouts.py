@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs import guard
 from paribus.knobs.layouts import faults, mount_options
 from paribus.knobs.layouts.bcache import Bcache
@@ -34,6 +35,8 @@ _NAMES = Names(_TAG)
 _POINT = "/layout"
 _STEP_S = 1.0
 _BYTES_PER_S = 200e6  # of synchronising, and of making data, where nothing was measured
+_LITTLE_SHARE = 0.01  # of all disks
+_UNUSED = N_("{layout} leaves {size} of its disks unused, since they have unlike sizes")
 
 Complaint = tuple[KeyPath, str, str]
 
@@ -165,6 +168,15 @@ def too_small(parsed: Parsed, plan: Plan, facts: Facts) -> Iterator[Complaint]:
         if build is not None and build.usable_bytes < needed_bytes:
             message = f"it holds about {show_size(build.usable_bytes)}, the workloads need {show_size(needed_bytes)}"
             yield place, message, "make less data, or name larger disks"
+
+
+def notes(parsed: Parsed, plan: Plan) -> Iterator[StoredMessage]:
+    """Yields a note on each layout that leaves a part of its disks unused."""
+    for _, level in _written(parsed):
+        build = _build(level, plan)
+        if build is not None and build.unused_bytes > _LITTLE_SHARE * sum(plan.target.device_bytes):
+            layout, size = parse_layout(level).text, show_size(build.unused_bytes)
+            yield stored_message(_UNUSED, layout=layout, size=size)
 
 
 def differ_in_free_share(first: str, second: str) -> bool:

@@ -144,6 +144,14 @@ def test_what_cannot_be_is_told_before_anything_is_touched(text: str, changed: d
     assert said in _refused(text, **changed)
 
 
+def test_disks_of_unlike_sizes_are_told_with_what_stays_unused() -> None:
+    unlike = PRESENT | {DISKS[2]: _disk(3, size_bytes=10 * GIB)}
+    [note] = [
+        note for note in _plan(f"{TARGET}[factors]\n{RAIDS}{FILEIO}", block_devices=unlike).notes if "unlike" in note
+    ]
+    assert note == "md level=5 / xfs leaves 2 GiB of its disks unused, since they have unlike sizes"
+
+
 def test_a_disk_that_was_not_looked_at_is_no_free_disk() -> None:
     assert "was not looked at" in _refused(f"{TARGET}[factors]\n{RAIDS}{FILEIO}", block_devices={})
 

@@ -129,6 +129,7 @@ class Md(Layer):
             raise LayoutError(f"only RAID 5 has a partial parity log, not RAID {self.level}")
         steps: list[BuildStep] = []
         arrays: list[Volume] = []
+        unused_bytes = 0
         earlier = sum(volume.path.startswith("/dev/md/") for volume in others)
         for number in range(self.arrays):
             members = chosen[number * share : (number + 1) * share]
@@ -140,7 +141,10 @@ class Md(Layer):
             if waits_for:
                 steps.append(BuildStep(argv=(), waits_for=waits_for))
             arrays.append(self._volume(path, members))
-        return MadeLayer(tuple(steps), (*others, *arrays))
+            if is_redundant:  # RAID 0 goes on with the larger disks alone
+                smallest = min(member.size_bytes for member in members)
+                unused_bytes += sum(member.size_bytes - smallest for member in members)
+        return MadeLayer(tuple(steps), (*others, *arrays), unused_bytes)
 
     def _options(self, disks: int) -> list[str]:
         chosen = {

@@ -16,13 +16,14 @@ class Build:
     """The steps of a build.
 
     `top` is the volume that files or the load lie on, and `usable_bytes` what it holds. `below` are the block devices
-    of the file system, several for btrfs and ZFS.
+    of the file system, several for btrfs and ZFS. `unused_bytes` of the disks have no use, since others are smaller.
     """
 
     steps: tuple[BuildStep, ...]
     top: Volume
     usable_bytes: int
     below: tuple[str, ...]
+    unused_bytes: int = 0
 
 
 def build_of(layout: Layout, disks: Mapping[str, int], names: Names, point: str, faulty: Collection[str] = ()) -> Build:
@@ -39,12 +40,13 @@ def build_of(layout: Layout, disks: Mapping[str, int], names: Names, point: str,
         raise LayoutError(f"an event is of {min(lacking)}, and its layers do not lie on that disk")
     lowest = with_faults(volumes, faulty, names)
     steps, volumes = list(lowest.steps), lowest.volumes
-    below = volumes
+    below, unused_bytes = volumes, 0
     for layer in layout.layers:
         below = volumes
         cache_disks = [disk_named(name, disks) for name in layer.disks()]
         made = layer.make(volumes, _volumes(cache_disks, disks), names)
         steps += made.steps
+        unused_bytes += made.unused_bytes
         volumes = made.volumes
     top = only(volumes, "a load on the device itself" if layout.file_system is None else layout.file_system.kind)
     usable, lower = top.size_bytes, volumes
@@ -53,7 +55,7 @@ def build_of(layout: Layout, disks: Mapping[str, int], names: Names, point: str,
         source = layout.file_system.source(names, top)
         steps.append(BuildStep(argv=("mount", "-t", layout.file_system.kind, *options, source, point)))
         usable, lower = layout.file_system.usable_bytes(top.size_bytes), below
-    return Build(tuple(steps), top, usable, tuple(volume.path for volume in lower))
+    return Build(tuple(steps), top, usable, tuple(volume.path for volume in lower), unused_bytes)
 
 
 def _volumes(names: Sequence[str], disks: Mapping[str, int]) -> tuple[Volume, ...]:

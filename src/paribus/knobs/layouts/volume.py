@@ -77,10 +77,14 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class MadeLayer:
-    """What a layer makes: its steps, and the volumes that the next layer lies on."""
+    """What a layer makes: its steps, and the volumes that the next layer lies on.
+
+    `unused_bytes` of the volumes below have no use, since others are smaller.
+    """
 
     steps: tuple[BuildStep, ...]
     volumes: tuple[Volume, ...]
+    unused_bytes: int = 0
 
 
 def disk_named(name: str, disks: Iterable[str]) -> str:
