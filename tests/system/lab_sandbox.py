@@ -30,10 +30,14 @@ class LabSandbox:
         done = self.command("up", *arguments)
         assert done.code == 0, done.err
 
+    @property
+    def ssh(self) -> list[str]:
+        """The argument list that a line of shell is appended to."""
+        return ["ssh", "-F", str(sandboxes.folder() / self.name / "ssh_config"), self.name]
+
     def run(self, line: str) -> str:
         """What a line of shell prints in it."""
-        argv = ["ssh", "-F", str(sandboxes.folder() / self.name / "ssh_config"), self.name, line]
-        return subprocess.run(argv, check=True, stdout=subprocess.PIPE, text=True).stdout
+        return subprocess.run([*self.ssh, line], check=True, stdout=subprocess.PIPE, text=True).stdout
 
     def serials(self) -> set[str]:
         """The serials of its present disks, without that of its system. Every device must have one."""

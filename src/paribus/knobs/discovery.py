@@ -10,6 +10,8 @@ from paribus.knobs.catalog import Catalogue, is_above_disks
 from paribus.knobs.kinds import NOT_APPLIED, knob_kinds
 from paribus.model import Knob, Location, Offer, Reading
 
+_MOST_PRINTED = 300  # characters of an output in a message
+
 
 def place(host: Host, knob: Knob, location: Location) -> Knob:
     """The knob with its addresses on a host. Raises UsageError without a device, and Missing where it is not there."""
@@ -33,10 +35,20 @@ def read(host: Host, knob: Knob) -> Reading:
     try:
         reading = kind.parse(knob, texts)
     except (ValueError, IndexError) as error:
+        if knob.command is not None:
+            message = f"`{knob.addresses[0]}` printed {_beginning(texts[0])!r}, and {error}"
+            raise HostError(
+                message, f"adapt its json or pattern, in the row of {knob.name}, to this version"
+            ) from error
         raise HostError(
             f"{knob.addresses[0]} contains {texts[0].strip()!r}, which is not a value of {knob.name}"
         ) from error
     return dataclasses.replace(reading, allowed=reading.allowed or knob.allowed)
+
+
+def _beginning(text: str) -> str:
+    """The beginning of an output, as far as a message has room for it."""
+    return text.strip() if len(text.strip()) <= _MOST_PRINTED else f"{text.strip()[:_MOST_PRINTED]}…"
 
 
 def _text(host: Host, knob: Knob, path: str) -> str:

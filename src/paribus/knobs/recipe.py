@@ -10,6 +10,11 @@ DANGERS = {
     "durability": "in permanent use, some values lose the last writes in a crash",
 }
 """The danger of setting a knob, in words."""
+PROVED = {
+    "device": "a device",
+    "transcript": "what its manual says that is printed, and never on a device",
+}
+"""On what the row of a knob was tried, in words."""
 
 
 def set_command(knob: Knob, value: Value) -> str:

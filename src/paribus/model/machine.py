@@ -57,6 +57,7 @@ class Knob:
         gone: The file systems that no longer have it, each with the reason.
         only_on: Values that only one file system has.
         danger: What trying it may cost: nothing, `data_loss`, or `durability` for later use.
+        proved: On what a row of the user was tried: a `device`, or only a `transcript` of its manual.
         pattern: Regular expression for levels in words.
         subject: The process that a condition is for, `load` or `server`; empty for all other knobs.
         needs: The mechanisms that it acts through, all of them, by name; without one of them it cannot act.
@@ -87,6 +88,7 @@ class Knob:
     gone: Mapping[str, str] = field(default_factory=dict)
     only_on: Mapping[str, str] = field(default_factory=dict)
     danger: str = ""
+    proved: str = ""
     pattern: str = ""
     subject: str = ""
     needs: tuple[str, ...] = ()

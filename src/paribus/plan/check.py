@@ -147,6 +147,11 @@ class _Check(ToolChecks):
             knob = self.catalogue.find(key)
             if knob is not None and (risk := risk_of(knob)) and risk not in self.notes:
                 self.notes.append(risk)
+            if knob is not None and knob.proved == "transcript":
+                untried = N_(
+                    "the row of {key} follows a manual and was never tried on a device: run `paribus knobs check`"
+                )
+                self.notes.append(stored_message(untried, key=key))
             if knob is not None and knob.subject and key != knob.name:
                 self.notes.append(stored_message("{key} means {name} in this plan", key=key, name=knob.name))
             if self.refuse_other_machine(key, key_path):

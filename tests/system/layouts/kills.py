@@ -3,8 +3,8 @@
     make campaign-layouts           100 kills; prints the table of tests/system/layouts/README.md
     python tests/system/layouts/kills.py --kills 8 --seed 3
 
-Each kill comes at a random moment. Then the machine is switched on again if need be, `paribus undo` is repeated until
-nobody else holds the journal, and no disk may have anything on it: no signature, no partition, no array, no mount.
+Each kill comes at a random moment. Then the machine is switched on again if need be, and `paribus undo` is repeated until
+nobody else holds the journal. After that no disk may have anything on it: no signature, no partition, no array, no mount.
 """
 
 import argparse

@@ -71,7 +71,29 @@ Default Cache Policy: WriteBack, ReadAdaptive, Direct, No Write Cache if Bad BBU
 Current Cache Policy: WriteThrough, ReadAheadNone, Cached, No Write Cache if Bad BBU
 Disk Cache Policy   : Enabled
 """
+TASKS = """
+Ctrl_Prop                    Value
+----------------------------------
+{task} Mode                      Auto
+{task} Execution Delay           168 hours
+{task} Current State             {state}
+"""
+RING = """Ring parameters for eth0:
+Pre-set maximums:
+RX:\t\t4096
+TX:\t\t4096
+Current hardware settings:
+RX:\t\t512
+TX:\t\t512
+"""
 PRINTED = [
+    ("raid.background_initialisation", "VD Operation Status\n 0 AutoBGI   On\n", "On"),
+    ("raid.background_initialisation_rate", RATE.replace("Rebuildrate", "BGI Rate"), "30"),
+    ("raid.patrol_read_mode", TASKS.format(task="PR", state="Stopped"), "Auto"),
+    ("raid.consistency_check_mode", "CC Operation Mode        Concurrent\n", "Concurrent"),
+    ("network.rx_ring", RING, "512"),
+    ("network.rx_usecs", "Coalesce parameters for eth0:\nrx-usecs: 3\nrx-frames: 0\n", "3"),
+    ("processor.performance_bias", "analyzing CPU 0:\nperf-bias: 6\n", "6"),
     ("smartarray.rebuild_priority", SMART_ARRAY, "Medium High"),
     ("smartarray.cache_ratio", SMART_ARRAY, "10"),
     ("smartarray.drive_write_cache", SMART_ARRAY, "Default"),
@@ -111,17 +133,19 @@ def test_a_value_is_found_in_what_the_program_prints(name: str, text: str, expec
 CONTROLLER = """{"Controllers": [{"Command Status": {"Controller": 0, "Status": "Success"}, "Response Data": {
 "VD LIST": [{"DG/VD": "0/0", "TYPE": "RAID10", "State": "Dgrd", "Cache": "NRWTD"}],
 "Cachevault_Info": [{"Model": "CVPM05", "State": "Optimal", "Temp": "32C", "Mode": "-", "MfgDate": "2017/11/28"}]}}]}"""
-TASKS = """
-Ctrl_Prop                    Value
-----------------------------------
-{task} Mode                      Auto
-{task} Execution Delay           168 hours
-{task} Current State             {state}
+FUSION_IO = """fct0\tAttached
+\tInternal temperature: 42.33 degC, max 50.20 degC
+\tReserve space status: Healthy; Reserves: 100.00%, warn at 10.00%
+\tRated PBW: 8.00 PB, 99.94% remaining
 """
 SMARTCTL = """{"smart_status": {"passed": true}, "temperature": {"current": 41}, "nvme_smart_health_information_log":
 {"critical_warning": 0, "temperature": 41, "available_spare": 98, "available_spare_threshold": 10,
 "percentage_used": 3, "media_errors": 0, "warning_temp_time": 12, "critical_comp_time": 0}}"""
 STATES = [
+    ("fusion.reserve", FUSION_IO, "Healthy", True),
+    ("fusion.temperature", FUSION_IO, "42", True),
+    ("fusion.written_left", FUSION_IO, "99", True),
+    ("raid.fastpath", "MegaRAID FastPath    Unlimited      -\n", "Unlimited", True),
     ("raid.cache_protection", CONTROLLER, "Optimal", True),
     ("raid.volume_state", CONTROLLER, "Dgrd", False),
     ("raid.patrol_read", TASKS.format(task="PR", state="Active"), "Active", False),

@@ -237,7 +237,7 @@ def test_nonsense_is_told(text: str) -> None:
     ("tables", "said"),
     [
         ('[knob."a.b"]\n', ['knob."a.b".summary: is missing', 'knob."a.b".get: is missing']),
-        ('[knob."a.b"]\nget = 1\nset = []\nread = 3\n', ["should be a list (it is 1)", "known: get, json, pattern"]),
+        ('[knob."a.b"]\nget = 1\nset = []\nsurplus = 3\n', ["should be a list (it is 1)", "known: get, json, pattern"]),
         ("[[event]]\n[[event]]\n", ["event[0].at: is missing", "event[1].do: is missing"]),
         ('[[event]]\nat = "x"\ndo = 3\nfoo = 1\n', ["'x' is not a number of seconds", "known: at, do, disk"]),
         ("event = 3\n", ["write [[event]] with double brackets"]),

@@ -67,7 +67,7 @@ def show(
 
     Example: paribus knobs show mysql.innodb_io_capacity
     """
-    from paribus.lab.machine.knob_queries import DANGERS, find, kernels_of
+    from paribus.lab.machine.knob_queries import DANGERS, PROVED, find, kernels_of
 
     knob = find(name, kind, path)
     say(f"{knob.name}: {knob.summary}\n\n  {knob.documentation}\n")
@@ -82,6 +82,7 @@ def show(
         "unmounts": ", ".join(knob.unmounts),
         "gone": "; ".join(knob.gone.values()),
         "danger": DANGERS.get(knob.danger, knob.danger),
+        "proved on": PROVED.get(knob.proved, knob.proved),
         "kernels": kernels_of(knob).removeprefix("kernels "),
         "also moves": ", ".join(knob.resets),
         "acts through": ", ".join(knob.needs),

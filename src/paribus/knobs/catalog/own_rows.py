@@ -39,6 +39,9 @@ class OwnRow(PrintedRow):
     resets: tuple[str, ...] = Field((), description="other knobs that change when this one is set")
     danger: Literal["", "data_loss", "durability"] = Field("", description="what trying it may cost")
     survives_reboot: bool = Field(True, description="whether a value outlasts a reboot")
+    proved: Literal["", "device", "transcript"] = Field(
+        "", description="device: tried on a real one; transcript: only with what a manual says that is printed"
+    )
     keep: str = Field("", description="how a person makes a value last, in words or as a command")
 
     @model_validator(mode="after")
@@ -66,6 +69,7 @@ class OwnRow(PrintedRow):
             takes_effect=self.takes_effect,
             resets=self.resets,
             danger=self.danger,
+            proved=self.proved,
             command=CommandLines(
                 get=self.get,
                 set=self.set,

@@ -7,6 +7,7 @@ import shlex
 from typing import Any
 
 from paribus.errors import UsageError
+from paribus.hosts.programs import full_path
 from paribus.hosts.transport import Host
 from paribus.knobs.catalog.own_rows import KIND
 from paribus.knobs.kinds.kind import FileKind, knob_kinds
@@ -19,22 +20,23 @@ _DEVICE, _VALUE = "{device}", "{value}"
 class ByCommandKind(FileKind):
     """A value that a program prints, at a JSON pointer or in the first group of a pattern."""
 
-    def place(self, host: Host, knob: Knob, location: Location) -> Knob:  # noqa: ARG002
-        """The knob with the disk under test in its argument lists. Raises UsageError without one disk."""
+    def place(self, host: Host, knob: Knob, location: Location) -> Knob:
+        """The knob with the disk under test, and the full paths of its programs, in its argument lists.
+
+        Raises UsageError where it needs one disk and there is another number of them.
+        """
         command = _command(knob)
-        argv = [*command.get, *command.set]
-        if not any(_DEVICE in word for word in argv):
-            return dataclasses.replace(knob, addresses=(shlex.join(command.get),))
-        if not location.device:
-            raise UsageError(f"{knob.name} needs a device", "set target.device, for example /dev/nvme0n1")
-        if location.more_disks:
-            raise UsageError(
-                f"{knob.name} is set on one disk, and the files lie on several", "set target.device to one of them"
-            )
+        if any(_DEVICE in word for word in (*command.get, *command.set)):
+            if not location.device:
+                raise UsageError(f"{knob.name} needs a device", "set target.device, for example /dev/nvme0n1")
+            if location.more_disks:
+                raise UsageError(
+                    f"{knob.name} is set on one disk, and the files lie on several", "set target.device to one of them"
+                )
+        reader, *get = _filled(command.get, _DEVICE, location.device or _DEVICE)
+        writer, *to_set = _filled(command.set, _DEVICE, location.device or _DEVICE)
         placed = dataclasses.replace(
-            command,
-            get=_filled(command.get, _DEVICE, location.device),
-            set=_filled(command.set, _DEVICE, location.device),
+            command, get=(full_path(host, reader), *get), set=(full_path(host, writer), *to_set)
         )
         return dataclasses.replace(knob, command=placed, addresses=(shlex.join(placed.get),))
 

@@ -15,13 +15,13 @@ from paribus.hosts.storage.stack import stack_of
 from paribus.knobs.catalog import is_above_disks
 from paribus.knobs.discovery import kernels_of
 from paribus.knobs.discovery import offer as offer_of_machine
-from paribus.knobs.recipe import DANGERS
+from paribus.knobs.recipe import DANGERS, PROVED
 from paribus.lab.machine.own_knobs import catalogue_here
 from paribus.lab.machine.server_inspection import temporary_server
 from paribus.model import FAMILIES, Knob, Location, Value
 from paribus.registry import nearest
 
-__all__ = ["DANGERS", "VARIABLE_FAMILIES", "KnobReading", "catalogue", "find", "kernels_of", "read_here"]
+__all__ = ["DANGERS", "PROVED", "VARIABLE_FAMILIES", "KnobReading", "catalogue", "find", "kernels_of", "read_here"]
 
 _READY_S = 120.0
 KINDS = {"mysql": "mariadb", "postgres": "postgres"}  # by the family in a knob's name, the server that is asked
