@@ -18,6 +18,8 @@ SCALED = {
     "workload.0.threads": "[4]",
     "workload.1.threads": "[4]",
     "protocol.margin": "20%",
+    "protocol.rounds": "2",
+    "protocol.method": "fixed",
     "protocol.trial": "1s",
     "protocol.settle": "200ms",
 }
