@@ -30,9 +30,9 @@ OF_VOLUME = {
 }
 OF_CONTROLLER = {"patrolread": ("on", "off"), "cc": ("off", "conc", "seq")}
 RATES = {"rebuildrate": "Rebuildrate", "bgirate": "BGI Rate"}
-READ_MS = {"ra": 1, "nora": 4}
-CACHED_MS = 4
-WRITE_MS = {"wb": 1, "awb": 1, "wt": 8}
+READ_MS = {"ra": 4, "nora": 24}  # the kernel counts a delay in ticks of 4 ms
+CACHED_MS = 20
+WRITE_MS = {"wb": 4, "awb": 4, "wt": 24}
 HEAD = "CLI Version = 007.1316.0000.0000 Mar 12, 2020\nController = 0\nStatus = {status}\nDescription = {text}\n\n"
 
 

@@ -3,8 +3,9 @@
     make campaign-layouts           100 kills; prints the table of tests/system/layouts/README.md
     python tests/system/layouts/kills.py --kills 8 --seed 3
 
-Each kill comes at a random moment. Then the machine is switched on again if need be, and `paribus undo` is repeated until
-nobody else holds the journal. After that no disk may have anything on it: no signature, no partition, no array, no mount.
+Each kill comes at a random moment. Then the machine is switched on again if need be, and `paribus undo` is repeated
+until nobody else holds the journal. After that no disk may have anything on it: no signature, no partition, no array,
+no mount.
 """
 
 import argparse
@@ -116,8 +117,9 @@ def _strike(sandbox: LabSandbox, running: Running, fault: str, rng: random.Rando
         running.signal(signal.SIGINT)
     try:
         running.end(_PATIENCE_S)
-    except subprocess.TimeoutExpired:
-        print(f"WRONG: {fault}: the controller did not end within {_PATIENCE_S:g} s", file=sys.stderr)
+    except subprocess.TimeoutExpired as late:
+        words = bytes(late.stderr or b"").decode(errors="replace")[-1500:]
+        print(f"WRONG: {fault}: the controller did not end within {_PATIENCE_S:g} s: {words}", file=sys.stderr)
 
 
 def _kill(sandbox: LabSandbox, folder: Path, fault: str, rng: random.Random, toll: Counter[tuple[str, str]]) -> str:
@@ -149,6 +151,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--faults", nargs="+", choices=_FAULTS, default=_FAULTS)
     options = parser.parse_args()
     rng = random.Random(options.seed)
     toll: Counter[tuple[str, str]] = Counter()
@@ -158,7 +161,7 @@ def main() -> int:
         sandbox = LabSandbox(f"kills{os.getpid()}", ["ssd:448MiB:count=4"])
         try:
             for number in range(options.kills):
-                fault = _FAULTS[number % len(_FAULTS)]
+                fault = options.faults[number % len(options.faults)]
                 if problem := _kill(sandbox, Path(folder), fault, rng, toll):
                     wrong[fault] += 1
                     print(f"WRONG: {problem}", file=sys.stderr)
