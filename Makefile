@@ -16,7 +16,7 @@ AREAS   := knobs controllers layouts servers remote serve lifecycle tools exampl
 # The tests start the command thousands of times: without its compiled modules each start takes a quarter more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all demo check test test-system test-measured proof field soak campaign campaign-layouts packages upgrade schema catalogue reference docs clean help
+.PHONY: all demo check test test-system test-measured proof field soak campaign packages upgrade schema catalogue reference docs clean help
 
 all: $(BIN)/paribus ## build into .venv/ and print the path of the command
 	@echo "paribus is $(CURDIR)/$(BIN)/paribus"
@@ -84,9 +84,6 @@ soak: packages $(BIN)/paribus ## start and end a private server 1,000 times, eve
 
 campaign: packages $(DEV)/paribus $(RELEASE) ## as root: 1,000 faults of every kind, and whether the machine is restored after each; about two hours
 	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python tests/system/faults/campaign.py
-
-campaign-layouts: packages $(DEV)/paribus $(RELEASE) ## 100 kills of experiments on storage layouts in a virtual machine, and whether its disks are clean after each; about two hours
-	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python tests/system/layouts/kills.py
 
 upgrade: $(DEV)/paribus ## renew the versions in tests/requirements.txt
 	$(DEVBIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --extra dev --extra parquet \
