@@ -48,6 +48,9 @@ class _Check(ToolChecks):
 
     def plan(self) -> Plan:
         """Returns the plan. Raises PlanError if there is any problem."""
+        for complaint in layouts.only_in_sandbox(self.parsed, self.facts):
+            self.complain(*complaint)
+            raise PlanError(self.parsed.name, self.problems)
         self.facts = facts = layouts.on_layouts(self.parsed, self.facts)
         self.machine()
         self.laid_out = self.workloads()

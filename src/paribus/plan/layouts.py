@@ -60,6 +60,15 @@ def modules(parsed: Parsed) -> list[str]:
     return of_events + [module for layout in _layouts(parsed) for module in layout.modules]
 
 
+def only_in_sandbox(parsed: Parsed, facts: Facts) -> Iterator[Complaint]:
+    """Yields the reason against a plan whose disks are those of its sandbox, and none of them is on this machine."""
+    table = parsed.table
+    disks = [facts.block_devices.get(device) for device in table.target.devices]
+    if table.sandbox and table.target.host == "local" and disks and all(disk and disk.refused for disk in disks):
+        hint = f"run it there: paribus sandbox run {parsed.name}; or name disks of this machine and remove [sandbox]"
+        yield ("sandbox",), "the disks of this plan are those of a sandbox, and this machine has none of them", hint
+
+
 def complaints(parsed: Parsed, facts: Facts) -> Iterator[Complaint]:
     """Yields every reason against the layouts of a plan: their disks, their programs, and what is beside them."""
     yield from _read_ahead(parsed, facts)

@@ -152,6 +152,15 @@ def test_disks_of_unlike_sizes_are_told_with_what_stays_unused() -> None:
     assert note == "md level=5 / xfs leaves 2 GiB of its disks unused, since they have unlike sizes"
 
 
+def test_a_plan_for_a_sandbox_is_refused_in_one_line_where_its_disks_are_not() -> None:
+    absent = {path: BlockDevice(path=path, refused=f"{path} is no block device of this machine") for path in DISKS}
+    text = f'{TARGET}[factors]\n{RAIDS}{FILEIO}[sandbox]\ndisks = ["ssd:1GiB:count=3"]\n'
+    message = _refused(text, block_devices=absent)
+    assert "1 problem" in message and "paribus sandbox run" in message
+    assert "paribus sandbox run" not in _refused(text, block_devices=absent | {DISKS[0]: PRESENT[DISKS[0]]})
+    assert _plan(text)
+
+
 def test_a_disk_that_was_not_looked_at_is_no_free_disk() -> None:
     assert "was not looked at" in _refused(f"{TARGET}[factors]\n{RAIDS}{FILEIO}", block_devices={})
 
