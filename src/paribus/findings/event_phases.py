@@ -42,6 +42,7 @@ class ArmPhases:
 
     `rebuild_s` is how long a rebuild took; None where none ended within a trial. `rebuilt` of the `trials` saw its end.
     `outage_s` is how long a killed server was away; None where none was killed.
+    `impaired_s` is how long the throughput was not as before; in `impaired` trials it was not again.
     `course` is the mean throughput of each second of a trial. `changes` are those of its level that match an event,
     and `unmatched` is the number of others in all trials. In `verified` trials all data was read and was right.
     """
@@ -54,6 +55,8 @@ class ArmPhases:
     rebuild_s: Estimate | None
     rebuilt: int
     outage_s: Estimate | None
+    impaired_s: Estimate | None
+    impaired: int
     course: tuple[float, ...]
     changes: tuple[EventChange, ...]
     unmatched: int

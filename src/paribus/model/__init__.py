@@ -7,6 +7,7 @@ Effects are natural-log ratios to the baseline; times are UTC seconds since the 
 from paribus.model.events import (
     BEFORE,
     EVENT,
+    IMPAIRED,
     KILL_SERVER,
     LASTED,
     OF_DISK,
@@ -112,6 +113,7 @@ __all__ = [
     "FAMILIES",
     "FEWEST_SECONDS",
     "HEALTH",
+    "IMPAIRED",
     "KILL_SERVER",
     "LASTED",
     "LAYOUT",

@@ -64,6 +64,9 @@ LASTED = {
 }
 """By action of an event that ends by itself: the metric of how long it took."""
 
+IMPAIRED = "impaired_s"
+"""The metric of the time from the first event of a trial until its throughput is as before."""
+
 OF_DISK = ("delay", "error")
 """Actions that device-mapper does to a disk below a layout."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from paribus.model import EVENT_RESPONSES, NEW_ORDERS
+from paribus.model import EVENT_RESPONSES, IMPAIRED, NEW_ORDERS
 from paribus.plan.form.file import WorkloadTable
 from paribus.plan.form.key_paths import KeyPath
 from paribus.plan.form.parse import Parsed
@@ -23,7 +23,7 @@ def complaints(parsed: Parsed) -> Iterator[tuple[KeyPath, str, str]]:
             needed = EVENT_RESPONSES.get(response)
             if needed and actions.isdisjoint(needed):
                 yield place, f"{response} is measured after an event", f'add [[event]] with do = "{needed[0]}"'
-            elif needed and response.endswith("_share") and min(event.at for event in table.event) == 0:
+            elif needed and response.endswith(("_share", IMPAIRED)) and min(event.at for event in table.event) == 0:
                 yield place, f"{response} is of the throughput before, and an event begins at once", "set at later"
             elif needed and (named := [event.name for event in table.event if event.do in needed and event.name]):
                 message = f"{response} does not exist in trials without {named[0]}"

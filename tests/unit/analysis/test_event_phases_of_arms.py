@@ -28,7 +28,7 @@ def _trial(share: float, rebuild_s: float | None) -> dict[str, Measurement]:
         "event_1_s": 10.0,
         "event_2_s": 20.0,
         "outage_s": 4.0,
-        **({"rebuild_s": rebuild_s} if rebuild_s else {}),
+        **({"rebuild_s": rebuild_s, "impaired_s": rebuild_s + 10.0} if rebuild_s else {}),
     }
     return {metric: measured(value, metric) for metric, value in values.items()}
 
@@ -54,6 +54,8 @@ def test_trials_are_the_unit_of_each_phase(arms: tuple[ArmPhases, ...]) -> None:
     assert (five.rebuilt, ten.rebuilt) == (1, 2)
     assert five.course[:2] == (1000.0, 1001.0)
     assert ten.outage_s is not None and ten.outage_s.value == pytest.approx(4.0)
+    assert (five.impaired, ten.impaired) == (1, 0)
+    assert ten.impaired_s is not None and ten.impaired_s.value == pytest.approx(20.0)
     assert ten.rebuild_s is not None and ten.rebuild_s.value == pytest.approx(10.0)
     assert arm_phases([trial(1)], {1: {}}, {}, EVENTS, 0.95) == ()
 

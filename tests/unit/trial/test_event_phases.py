@@ -58,9 +58,26 @@ def test_each_phase_has_its_throughput_and_its_share() -> None:
     assert measured["rebuilding_per_s"] == pytest.approx(1 / 6), "a phase without an operation has a logarithm"
     assert math.isfinite(math.log(measured["rebuilding_share"]))
     assert measured["rebuilt_share"] == 1.0
+    assert measured["impaired_s"] == 16.0
     assert measured["rebuild_s"] == pytest.approx(6.0)
     assert (measured["event_1_s"], measured["event_2_s"]) == (10.0, 20.0)
     assert measurements([], intervals, 30.0) == () == measurements([FAILED], [], 30.0)
+
+
+@pytest.mark.parametrize(
+    ("after", "impaired_s"),
+    [
+        ([100] * 20, 1.0),  # nothing happened; one interval has a logarithm
+        ([100] * 10 + [40] + [100] * 9, 1.0),  # a single second is no level
+        ([60] * 10 + [97] * 10, 10.0),  # within 5 %
+        ([99] * 10 + [60] * 5 + [100] * 5, 15.0),  # the last level that is below counts
+        ([60] * 10 + [90] * 10, None),  # not within 5 %
+    ],
+)
+def test_the_throughput_is_as_before_after_a_time(after: list[int], impaired_s: float | None) -> None:
+    intervals = [interval(50.0 + second, rate) for second, rate in enumerate([100] * 10 + after)]
+    measured = {each.metric: each.mean for each in measurements([FAILED], intervals, 30.0)}
+    assert measured.get("impaired_s") == impaired_s
 
 
 def test_two_failures_and_replacements_are_measured_once_each() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from paribus.analysis.diagnostics.event_changes import event_changes
 from paribus.analysis.paired.effects import Summaries
 from paribus.findings import ArmPhases, Estimate, PhaseFigures
-from paribus.model import BEFORE, COMPARING, PHASES, Measurement, PlannedEvent, Trial, TrialState
+from paribus.model import BEFORE, COMPARING, IMPAIRED, PHASES, Measurement, PlannedEvent, Trial, TrialState
 from paribus.stats.pairs import mean_interval
 
 _NAMES = dict.fromkeys([BEFORE, *(name for names in PHASES.values() for name in names if name)])
@@ -53,7 +53,7 @@ def _of_arm(
     measured = [summaries[trial.order] for trial in trials]
     phases = [phase for name in _NAMES if (phase := _phase(name, measured, confidence))]
     changes, unmatched = event_changes(trials, summaries, courses, events, confidence)
-    rebuilt_s, outages_s = _values("rebuild_s", measured), _values("outage_s", measured)
+    rebuilt_s, outages_s, impaired_s = (_values(name, measured) for name in ("rebuild_s", "outage_s", IMPAIRED))
     return ArmPhases(
         factor=first.factor,
         arm=first.arm,
@@ -63,6 +63,8 @@ def _of_arm(
         rebuild_s=_mean(rebuilt_s, confidence) if rebuilt_s else None,
         rebuilt=len(rebuilt_s),
         outage_s=_mean(outages_s, confidence) if outages_s else None,
+        impaired_s=_mean(impaired_s, confidence) if impaired_s else None,
+        impaired=len(measured) - len(impaired_s),
         course=_mean_course([courses[trial.order].points for trial in trials if trial.order in courses]),
         changes=changes,
         unmatched=unmatched,

@@ -60,6 +60,7 @@ ResponseName = Literal[
     "beside_job_share",
     "job_s",
     "rebuild_s",
+    "impaired_s",
     "recovery_s",
     "outage_s",
     "longest_stall_s",

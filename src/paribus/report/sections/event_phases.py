@@ -134,6 +134,13 @@ def _item(arm: ArmPhases) -> ListItem:
         parts.append(gettext("the rebuild takes {time}", time=numbers.estimate(arm.rebuild_s, show_duration)))
     if arm.outage_s is not None:
         parts.append(gettext("the server is back after {time}", time=numbers.estimate(arm.outage_s, show_duration)))
+    if arm.impaired_s is not None:
+        parts.append(
+            gettext("the throughput is as before after {time}", time=numbers.estimate(arm.impaired_s, show_duration))
+        )
+    if arm.impaired_s is not None and arm.impaired:
+        parts.append(gettext("in {n} of {trials} it is not before the end", n=arm.impaired,
+                             trials=numbers.count(len(arm.trials), "trial")))  # fmt: skip
     if arm.rebuilt < len(arm.trials) and any(phase.phase == "rebuilding" for phase in arm.phases):
         parts.append(gettext("in {n} of {trials} the rebuild did not end", n=len(arm.trials) - arm.rebuilt,
                              trials=numbers.count(len(arm.trials), "trial")))  # fmt: skip

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from paribus.engine.protocol import Interval
-from paribus.model import BEFORE, LASTED, PHASES, EventAction, Measurement
+from paribus.model import BEFORE, IMPAIRED, LASTED, PHASES, EventAction, Measurement
+from paribus.stats.change_points import change_points
 from paribus.trial.telemetry import measured_once
+
+_AS_BEFORE = 0.95  # of the throughput before: the margin of the responses of events
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,8 @@ def measurements(
 
     An interval belongs to the phase in which its middle lies. Throughput of a phase is its operations over its time;
     shares are of the throughput before the first event. A phase without an operation counts as one with one, so that
-    it has a logarithm. Of events of one kind the longest is given.
+    it has a logarithm. Of events of one kind the longest is given. A throughput that is not as before when the trial
+    ends has no time until it is.
     """
     if not history or not intervals:
         return ()
@@ -69,7 +73,27 @@ def measurements(
         if occurred.end_s is not None and not occurred.is_cut and (metric := LASTED.get(occurred.action)):
             lasted[metric] = max(lasted.get(metric, 0.0), occurred.end_s - occurred.start_s)
     measured += [_of_event(metric, seconds) for metric, seconds in lasted.items()]
+    if BEFORE in rates and (impaired_s := _impaired_s(history[0].start_s, intervals, rates[BEFORE])) is not None:
+        measured.append(_of_load(IMPAIRED, "s", impaired_s))
     return tuple(measured)
+
+
+def _impaired_s(event_s: float, intervals: Sequence[Interval], before: float) -> float | None:
+    """Seconds from the first event until no later level of the throughput is below that before; at least an interval.
+
+    Levels are those between changes of the course, so that a single slow second among others is none.
+    """
+    starts = [interval.start_s - intervals[0].start_s for interval in intervals]
+    changes = [change.index for change in change_points([_rate([interval]) for interval in intervals])]
+    spans = list(zip([0, *changes], [*changes, len(intervals)], strict=True))
+    as_before = intervals[0].duration_s
+    for begin, end in reversed(spans):
+        if starts[end - 1] <= event_s or _rate(intervals[begin:end]) >= _AS_BEFORE * before:
+            continue
+        if end == len(intervals):
+            return None
+        return max(as_before, starts[end] - event_s)
+    return as_before
 
 
 def _by_phase(spans: Sequence[TrialPhase], intervals: Sequence[Interval]) -> dict[str, list[Interval]]:
