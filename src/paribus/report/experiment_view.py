@@ -8,6 +8,7 @@ from paribus.model import Experiment, ExperimentState, TrialState
 from paribus.report.contents import blocks_at
 from paribus.report.inputs import Pair, ReportInput
 from paribus.report.sections import advice, curves, evidence, io_matrix, tables, verdicts
+from paribus.report.sections.decision import decision
 from paribus.report.view.blocks import Place
 from paribus.report.view.terms import word
 from paribus.report.view.view_models import (
@@ -135,12 +136,15 @@ def view(report_input: ReportInput) -> ReportView:
     matrices = tuple(
         io_matrix.section(matrix, f"matrix-{number}") for number, matrix in enumerate(report_input.of(Matrix), 1)
     )
+    trust = evidence.trust(report_input)
+    advised = advice.advice(rows, missing, report_input.recipes, report_input.of(Selection))
     return ReportView(
         title=experiment.name,
         question=report_input.question,
         experiment=experiment.id,
         state=str(experiment.state),
         when=_when(experiment),
+        decision=decision(advised, trust.tallies, is_emulated=experiment.is_emulated),
         headline=_headline(experiment, answers, matrices),
         answers=tuple(answers),
         verdicts=tuple(rows),
@@ -155,8 +159,8 @@ def view(report_input: ReportInput) -> ReportView:
             for pair, comparison in report_input.comparisons(pairs).items()
         ),
         matrices=matrices,
-        advice=advice.advice(rows, missing, report_input.recipes, report_input.of(Selection)),
-        trust=evidence.trust(report_input),
+        advice=advised,
+        trust=trust,
         time_series=curves.time_series(
             report_input.time_series, sum(trial.state is TrialState.DONE for trial in trials)
         ),

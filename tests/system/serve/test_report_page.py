@@ -78,7 +78,12 @@ def look(browser: Browser, path: Path, width: int = 1280, scheme: str = "light",
     return seen
 
 
+def unfold(page: Page) -> None:
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+
+
 def scroll_through(page: Page) -> None:
+    unfold(page)
     for figure in page.locator("figure").all():
         figure.scroll_into_view_if_needed()
     expect(page.locator("figure[data-chart]:not([data-live])")).to_have_count(0, timeout=30_000)
@@ -136,8 +141,9 @@ def test_charts_stand_in_the_page_without_scripts(browser: Browser, pages: dict[
 def test_a_link_to_a_trial_opens_the_table_that_holds_it(browser: Browser, pages: dict[str, Path]) -> None:
     seen = look(browser, pages["typical"])
     assert not seen.page.locator("#trial-16").is_visible()
-    seen.page.locator("#factor-1 summary").focus()
-    seen.page.keyboard.press("Enter")
+    for summary in ("Charts and tables", "Trials behind these numbers"):
+        seen.page.locator("#factor-1 summary", has_text=summary).focus()
+        seen.page.keyboard.press("Enter")
     seen.page.locator("#factor-1 .traces a", has_text="16").first.click()
     assert seen.page.locator("#trial-16").is_visible()
     seen.page.close()
@@ -190,6 +196,7 @@ def test_what_is_drawn_is_chosen_by_the_keyboard(
 @pytest.mark.parametrize("width", [390, 820, 1400])
 def test_figures_of_all_levels_are_seen_without_scrolling(browser: Browser, pages: dict[str, Path], width: int) -> None:
     seen = look(browser, pages["typical"], width)
+    unfold(seen.page)
     boxes = seen.page.locator(".scroll:has(> .levels)")
     assert boxes.count() == 4
     assert all(box.evaluate("e => e.scrollWidth <= e.clientWidth") for box in boxes.all())
@@ -200,6 +207,7 @@ def test_figures_of_all_levels_are_seen_without_scrolling(browser: Browser, page
 @pytest.mark.parametrize("name", ["typical", "long", "hostile"])
 def test_a_verdict_keeps_all_its_columns_at_every_width(browser: Browser, pages: dict[str, Path], name: str) -> None:
     seen = look(browser, pages[name])
+    unfold(seen.page)
     for width in (390, 660, 820, 940, 1080, 1100, 1400):
         seen.page.set_viewport_size({"width": width, "height": 900})
         for label in ("margin", "pairs"):
@@ -210,6 +218,7 @@ def test_a_verdict_keeps_all_its_columns_at_every_width(browser: Browser, pages:
 
 def test_columns_of_verdicts_stay_below_each_other_on_a_tablet(browser: Browser, pages: dict[str, Path]) -> None:
     seen = look(browser, pages["typical"], 820)
+    unfold(seen.page)
     for label in ("margin", "pairs"):
         cells = seen.page.locator(f".verdicts [data-label={label}]").all()
         assert len(cells) == 5
@@ -218,6 +227,25 @@ def test_columns_of_verdicts_stay_below_each_other_on_a_tablet(browser: Browser,
     assert head.evaluate("e => e.getBoundingClientRect().right") == cells[0].evaluate(
         "e => e.getBoundingClientRect().right"
     )
+    seen.page.close()
+
+
+@pytest.mark.parametrize("name", ["typical", "long", "hostile", "forty"])
+def test_a_report_begins_with_a_decision_and_all_effects(browser: Browser, pages: dict[str, Path], name: str) -> None:
+    seen = look(browser, pages[name])
+    rows = seen.page.locator(".forest tbody tr:not(.axis)").count()
+    assert rows >= seen.page.locator(".forest .dot").count() > 0
+    for width in (390, 820, 1400):
+        seen.page.set_viewport_size({"width": width, "height": 900})
+        assert seen.page.locator(".decision").is_visible()
+        assert seen.page.evaluate(OUTSIDE, ".forest tbody :is(th, td)") == [], width
+        assert seen.page.evaluate("""[...document.querySelectorAll('.forest .track')].every((track) => {
+            const box = track.getBoundingClientRect();
+            return box.width > 200 && [...track.querySelectorAll('.bar, .dot')].every((mark) => {
+                const inner = mark.getBoundingClientRect();
+                return inner.left >= box.left - 6 && inner.right <= box.right + 6;
+            });
+        })"""), width
     seen.page.close()
 
 

@@ -22,6 +22,7 @@ from paribus.findings import ArmPhases, HealthTimeline, Preconditioned
 from paribus.i18n import gettext
 from paribus.knobs import recipe
 from paribus.knobs.kinds import knob_kinds
+from paribus.knobs.loss import loss_of
 from paribus.lab.results import imported_reporting, series_worker
 from paribus.model import LAYOUT, Claim, Experiment, ExperimentState, Knob, Plan, TrialState, Value
 from paribus.plan import layouts
@@ -51,6 +52,7 @@ def _recipes(plan: Plan) -> dict[str, Recipe]:
                     set=" && ".join(set_line for set_line, _ in lines),
                     check=" && ".join(recipe.check_command(knob) for knob, _ in settings),
                     last="\n".join(lasting for _, lasting in lines),
+                    losses=tuple(filter(None, (loss_of(*setting) for setting in settings))),
                 )
     return recipes
 

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 from paribus.i18n import gettext, tag
 from paribus.report.render import chart_worker, charts
 from paribus.report.render.chart_library import vega_embed
+from paribus.report.render.forest import forest
 from paribus.report.view import numbers
 from paribus.report.view.blocks import Place
 from paribus.report.view.comparison_models import FormattedDifference
-from paribus.report.view.view_models import Judged, LevelTable, ReportView, TableFigure
+from paribus.report.view.view_models import LevelTable, ReportView, TableFigure
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -28,7 +29,6 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _STILLS = 60
 """So many charts get a still picture (60 ms and 10 kB each); the rest are only drawn live."""
 
-Drawn = Judged | FormattedDifference
 _STRIP, _ARROW = 132.0, 8.0
 _WORDY = 12
 """So many answers are read at once; the rest are folded."""
@@ -44,14 +44,14 @@ def digest(script: str) -> str:
     return "'sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() + "'"
 
 
-def strip_limit(rows: Sequence[Drawn]) -> float:
+def strip_limit(rows: Sequence[FormattedDifference]) -> float:
     """Half the width of the strips of a table, in percent: all intervals, within reason."""
     widest = max((row.margin_high for row in rows), default=1.0)
     bounds = [abs(b) for row in rows for b in (row.low, row.high) if math.isfinite(b)]
     return min(max([2 * widest, *bounds]) * 1.06, 15 * widest)
 
 
-def strip(row: Drawn, limit: float) -> dict[str, Any]:
+def strip(row: FormattedDifference, limit: float) -> dict[str, Any]:
     """Where the marks of a row's strip are; an interval that leaves the strip says so with an arrow."""
 
     def place(percent: float) -> float:
@@ -156,7 +156,6 @@ def render(view: ReportView) -> str:
     first = {key: specs[key] for key in [*time_series_specs, *specs][:_STILLS]}
     library = _closed(vega_embed()) if specs else ""
     script = _closed((_TEMPLATES / "report.js").read_text(encoding="utf-8"))
-    limit = strip_limit(view.verdicts)
     column_values = {
         "response": [row.answer.response for row in view.verdicts],
         "confidence": [row.confidence for row in view.verdicts],
@@ -172,8 +171,7 @@ def render(view: ReportView) -> str:
                 stills=dict(zip(first, map(_Still, pictures), strict=True)),
                 specs=specs,
                 config=charts.CONFIG,
-                strips=[strip(row, limit) for row in view.verdicts],
-                limit=f"{limit:.2g}",
+                forest=forest(view.verdicts),
                 palettes=(charts.LIGHT, charts.DARK),
                 library=Markup(library),  # noqa: S704  scripts from files of ours
                 script=Markup(script),  # noqa: S704

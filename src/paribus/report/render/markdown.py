@@ -242,6 +242,8 @@ def render(view: ReportView, pictures: Mapping[str, str] | None = None) -> str:
         gettext("Experiment {experiment}, {when}.", experiment=plain(view.experiment), when=view.when),
         "",
     ]
+    if view.decision:
+        lines += [f"**{plain(view.decision)}.**", ""]
     lines += [gettext("{sentence}.", sentence=view.headline), ""]
     if view.matrices:
         lines += _head(gettext("I/O matrices"))
@@ -256,9 +258,8 @@ def render(view: ReportView, pictures: Mapping[str, str] | None = None) -> str:
 
 
 def _compared(view: ReportView, pictures: Mapping[str, str]) -> list[str]:
-    """What was found of the factors: answers, verdicts, what to do, and each factor."""
-    lines = [*_head(gettext("Answers")), *map(_answer, view.answers), ""]
-    lines += [*_head(gettext("Verdicts")), *_verdicts(view), *_head(gettext("What to do"))]
+    """What to do about the factors, then answers, verdicts, and each factor."""
+    lines = _head(gettext("What to do"))
     for advice in view.advice:
         lines.append(f"- **{plain(advice.factor)}**: {plain(advice.text)}")
         if advice.recipe:
@@ -266,6 +267,8 @@ def _compared(view: ReportView, pictures: Mapping[str, str]) -> list[str]:
             lines += ["", *(f"  {line}" for line in block), ""]
             lines += [f"  {gettext('To keep it after a restart:')}", ""]
             lines += [*(f"  {line}" for line in _code(advice.recipe.last, "")), ""]
+    lines += ["", *_head(gettext("Answers")), *map(_answer, view.answers), ""]
+    lines += [*_head(gettext("Verdicts")), *_verdicts(view)]
     lines += ["", *_parts(view.blocks[Place.OVERVIEW]), *_head(gettext("Factor by factor"))]
     lines += [view.reading, ""] if view.reading else []
     for section in view.sections:

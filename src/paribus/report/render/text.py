@@ -73,6 +73,14 @@ def conclusions(view: ReportView, console: "Console") -> None:
             console.print(_sentence(answer))
     notes = [block for block in view.blocks[Place.NOTES] if isinstance(block, ItemList)]
     _items([item for block in notes for item in block.items if item.strong], console)
+    for advice in view.advice:
+        if advice.kind == "set" and advice.recipe:
+            console.print()
+            console.print(plain(gettext("{factor}: {advice}", factor=advice.factor, advice=advice.text)))
+            console.print(plain(gettext("  set    {command}", command=advice.recipe.set)), soft_wrap=True)
+    if view.decision:
+        console.print()
+        console.print(plain(view.decision, "bold"))
 
 
 def _items(items: Sequence[ListItem], console: "Console") -> None:
@@ -114,6 +122,8 @@ def render(view: ReportView, console: "Console") -> None:
     if view.question:
         console.print(plain(view.question))
     console.print(plain(f"{view.experiment} · {view.when}", "dim"))
+    if view.decision:
+        console.print(plain(view.decision, "bold"))
     console.print(plain(view.headline))
     for matrix in view.matrices:
         _matrix(matrix, console)
@@ -138,14 +148,9 @@ def render(view: ReportView, console: "Console") -> None:
 
 
 def _compared(view: ReportView, console: "Console") -> None:
-    """Print what was found of the factors."""
-    console.print()
-    for answer in view.answers:
-        console.print(_sentence(answer))
-    console.print()
-    console.print(*verdict_table(view, console.width), sep="\n")
-    console.print()
+    """Print what to do about the factors, then the answers, the verdicts and each factor."""
     for advice in view.advice:
+        console.print()
         line = plain(f"{advice.factor}: ", "bold")
         console.print(line.append_text(plain(advice.text)))
         if advice.recipe:
@@ -153,6 +158,11 @@ def _compared(view: ReportView, console: "Console") -> None:
             console.print(plain(gettext("  check  {command}", command=advice.recipe.check)), soft_wrap=True)
             for how in advice.recipe.last.split("\n"):
                 console.print(plain(gettext("  last   {command}", command=how)), soft_wrap=True)
+    console.print()
+    for answer in view.answers:
+        console.print(_sentence(answer))
+    console.print()
+    console.print(*verdict_table(view, console.width), sep="\n")
     _parts(view.blocks[Place.OVERVIEW], console)
     if view.reading:
         console.print()

@@ -13,7 +13,8 @@ from paribus.model import Verdict
 from paribus.report.sections.verdicts import NONE, NOT_POSSIBLE
 from paribus.report.view.view_models import Advice, Answer, Judged, Recipe
 
-_ADJECTIVES = {NOT_POSSIBLE: N_("without a possible effect")}
+_DEPENDS = "depends on load"
+_ADJECTIVES = {NOT_POSSIBLE: N_("without a possible effect"), _DEPENDS: N_("shown to be better at no load level")}
 
 
 def _under(rows: Sequence[Judged], word: str) -> str:
@@ -62,13 +63,24 @@ def _set(
     if suspect:
         pattern = N_("; {others} seems better too, but the verdict is suspect")
         text += gettext(pattern, others=", ".join(suspect))
-    return Advice(factor=factor, kind="set", text=text, recipe=recipes.get(f"{factor}={arm}"), arm=arm)
+    recipe = recipes.get(f"{factor}={arm}")
+    losses = gettext("; ").join(map(gettext, recipe.losses)) if recipe else ""
+    if losses:
+        text += gettext("; its price: {losses}", losses=losses)
+    [gain] = {(row.effect, row.answer.response) for row in rows} if len(rows) == 1 else [("", "")]
+    return Advice(
+        factor=factor, kind="set", text=text, recipe=recipe, arm=arm, gain=" ".join(filter(None, gain)), losses=losses
+    )
 
 
 def _mixed(arm: str, rows: Sequence[Judged]) -> str:
     pattern = N_("{verdict} under {workload}")
     verdicts = [gettext(pattern, verdict=gettext(row.answer.verdict), workload=row.answer.workload) for row in rows]
     return f"{arm} " + gettext(", ").join(verdicts)
+
+
+def _first_need(rows: Sequence[Judged]) -> str:
+    return next(row.would_decide for row in rows if row.would_decide)
 
 
 def _loss(level: SelectedLevel | None) -> float:
@@ -86,7 +98,7 @@ def _factor(
     for row in rows:
         arms.setdefault(row.answer.arm, []).append(row)
     verdicts = {arm: {row.answer.verdict for row in arm_rows} for arm, arm_rows in arms.items()}
-    against = {"worse", "depends on load"}
+    against = {"worse", _DEPENDS}
     clear = {
         arm: arms[arm]
         for arm, arm_verdicts in verdicts.items()
@@ -94,7 +106,11 @@ def _factor(
     }
     if clear:
         return _set(factor, clear, recipes, selections)
-    mixed = [arm for arm, arm_verdicts in verdicts.items() if arm_verdicts & {"better", "depends on load"}]
+    mixed = [
+        arm
+        for arm, arm_rows in arms.items()
+        if any(row.gains and row.answer.verdict in ("better", _DEPENDS) for row in arm_rows)
+    ]
     if mixed:
         text = gettext("; ").join(_mixed(arm, arms[arm]) for arm in mixed)
         return Advice(factor=factor, kind="choose", text=gettext("choose by your load: {arms}", arms=text), recipe=None)
@@ -102,7 +118,8 @@ def _factor(
     worse = [arm for arm, arm_verdicts in verdicts.items() if "worse" in arm_verdicts]
     parts = [gettext("do not set {arm}: worse", arm=arm) for arm in worse]
     if open_arms:
-        parts += [gettext("{arm} is undecided: more trials are needed", arm=arm) for arm in open_arms]
+        pattern = N_("{arm} is undecided: {would_decide}")
+        parts += [gettext(pattern, arm=arm, would_decide=_first_need(arms[arm])) for arm in open_arms]
     unknown = list(dict.fromkeys(answer.arm for answer in missing))
     if unknown:
         parts.append(f"{', '.join(unknown)}: " + gettext(NONE))

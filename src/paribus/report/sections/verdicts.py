@@ -101,12 +101,26 @@ def _conclusion(effect: Effect, effects: Sequence[Effect]) -> str:
             low=text.low,
             high=text.high,
             what=subject,
-            would_decide=effect.would_decide or gettext("more trials are needed"),
+            would_decide=_would_decide(effect),
         )
         return sentence + tags
     if effect.verdict is Verdict.DEPENDS_ON_LOAD:
         return gettext("depends on load: {what} {levels}", what=subject, levels=_at_loads(effect, effects)) + tags
     return gettext("{effect} {what}, {verdict}", effect=text, what=subject, verdict=verdict_text(effect))
+
+
+def _would_decide(effect: Effect) -> str:
+    return effect.would_decide or gettext("more trials are needed")
+
+
+def _gains(effect: Effect, effects: Sequence[Effect]) -> bool:
+    """Whether an effect is for the better over all load levels, or its whole interval at one of them."""
+    if effect.verdict is Verdict.BETTER:
+        return True
+    definition = RESPONSES.get(effect.response)
+    higher = definition is None or definition.higher_is_better
+    at_levels = (e for e in effects if e.load is not None and _comparison(e) == _comparison(effect))
+    return any(e.low > 0 if higher else e.high < 0 for e in at_levels)
 
 
 def _judged(effect: Effect, effects: Sequence[Effect], anchors: Anchors) -> Judged:
@@ -134,6 +148,8 @@ def _judged(effect: Effect, effects: Sequence[Effect], anchors: Anchors) -> Judg
         margin_high=numbers.percent_of(effect.margin),
         verdict=verdict_text(effect),
         is_average=Tag.AVERAGE in effect.tags,
+        gains=_gains(effect, effects),
+        would_decide=_would_decide(effect) if effect.verdict is Verdict.UNDECIDED else "",
         pairs=effect.pairs,
         confidence=f"{confidence * 100:.3g} %",
         reasons=effect.reasons,

@@ -18,12 +18,13 @@ from paribus.units import LoadLevel
 class Recipe:
     """How a person puts a setting in force, how they see that it is, and how it lasts beyond the next start.
 
-    Two commands, and a command or where to write what.
+    Two commands, and a command or where to write what. `losses` are what a crash loses with it, as messages.
     """
 
     set: str
     check: str
     last: str
+    losses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +54,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A row of the verdict table; the numbers are percentages. `is_average`: over all settings of other factors."""
+    """A row of the verdict table; the numbers are percentages.
+
+    `is_average`: over all settings of other factors. `gains`: it is for the better, over all or at some load level.
+    `would_decide`: of an undecided one, what would decide it.
+    """
 
     answer: Answer
     effect: str
@@ -66,6 +71,8 @@ class Judged:
     margin_high: float
     verdict: str
     is_average: bool
+    gains: bool
+    would_decide: str
     pairs: int
     confidence: str
     reasons: tuple[str, ...]
@@ -248,24 +255,33 @@ class MatrixSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """What to do about a factor: `kind` is set, keep, choose or wait; `arm` is what to set or keep, else empty."""
+    """What to do about a factor: `kind` is set, keep, choose or wait; `arm` is what to set or keep, else empty.
+
+    `gain`: the effect of what is to be set, where it was judged once. `losses`: what a crash then loses.
+    """
 
     factor: str
     kind: str
     text: str
     recipe: Recipe | None
     arm: str = ""
+    gain: str = ""
+    losses: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportView:
-    """Everything a report shows, in the order it is shown; `blocks` are those of sections, by their place."""
+    """Everything a report shows, in the order it is shown; `blocks` are those of sections, by their place.
+
+    `decision`: a sentence to act on; empty where nothing was compared.
+    """
 
     title: str
     question: str
     experiment: str
     state: str
     when: str
+    decision: str
     headline: str
     answers: tuple[Answer, ...]
     verdicts: tuple[Judged, ...]
