@@ -75,14 +75,18 @@ def _recent_experiments(store: Store, fingerprint: Mapping[str, str]) -> list[st
 def _with_known_settle(store: Store, plan: Plan, recent: Sequence[str]) -> Plan:
     """The plan with the settle time of an earlier experiment, where the plan leaves it open.
 
-    That experiment measured it in its own runs, with all these workloads and factors and margins at least as strict.
+    That experiment measured it in its own runs, with all these workloads and factors and margins at least as strict. One
+    of an earlier version of Paribus may lack the margin of a response.
     """
+    judged = {response for workload in plan.workloads for response in workload.responses}
     needed_stacks = {stack_of(workload, plan.protocol) for workload in plan.workloads}
     for experiment in recent if plan.protocol.settled == "usual" else ():
         earlier = read.plan(store, experiment)
         stacks = {stack_of(workload, earlier.protocol) for workload in earlier.workloads}
         factors = {factor.key for factor in earlier.factors}
-        as_strict = all(earlier.protocol.margins[name] <= margin for name, margin in plan.protocol.margins.items())
+        as_strict = all(
+            earlier.protocol.margins.get(response, math.inf) <= plan.protocol.margins[response] for response in judged
+        )
         measured_itself = earlier.protocol.settled == "calibrated" and earlier.protocol.settle_runs > 0
         if (
             measured_itself

@@ -70,10 +70,10 @@ def started(
 def resumed(name: str, plan_file: str | None, store: str | None, report: Report = discard) -> Iterator[Session]:
     """Prepare to continue an experiment that was cut off; a changed fingerprint becomes a note.
 
-    With a `plan_file`, raises UsageError where the experiment began with another plan. Raises StoreError and HostError.
+    `last` is the newest that is not done, whatever was imported since. With a `plan_file`, raises UsageError where the experiment began with another plan. Raises StoreError and HostError.
     """
     opened = open_store(store)
-    experiment = read.find(opened, name)
+    experiment = _last_open(opened) if name == "last" else read.find(opened, name)
     if plan_file is not None:
         digest = parse(plan_file, read_file(plan_file), experiment.overrides).digest
         if digest != experiment.plan_digest:
@@ -91,6 +91,13 @@ def resumed(name: str, plan_file: str | None, store: str | None, report: Report 
             now = fingerprint(site, plan.target.path, plan.target.device)
         _note_changes(opened, experiment, now)
         yield Session(experiment, opened, site)
+
+
+def _last_open(store: Store) -> Experiment:
+    """The newest experiment that is not done, or else the newest of all. Raises UsageError for an empty store."""
+    ended = (ExperimentState.DONE, ExperimentState.IMPORTED)
+    unended = (experiment for experiment in read.experiments(store) if experiment.state not in ended)
+    return next(unended, None) or read.find(store, "last")
 
 
 def _note_changes(store: Store, experiment: Experiment, now: Mapping[str, str]) -> None:

@@ -6,7 +6,18 @@ from paribus.errors import PlanError
 from paribus.i18n import N_, stored_message
 from paribus.knobs.catalog import Catalogue
 from paribus.model import FAMILIES, OF_SECONDS, Database, Facts, Plan, Target, Workload
-from paribus.plan import connections, events, existing_data, layouts, load_host, precondition, recovery, responses, tpcc
+from paribus.plan import (
+    capacity,
+    connections,
+    events,
+    existing_data,
+    layouts,
+    load_host,
+    precondition,
+    recovery,
+    responses,
+    tpcc,
+)
 from paribus.plan.carry_over import segment_notes, washed_out
 from paribus.plan.data import complaints
 from paribus.plan.form.file import WorkloadTable
@@ -105,6 +116,7 @@ class _Check(ToolChecks):
             *events.complaints(self.parsed, facts),
             *recovery.complaints(self.parsed),
             *responses.complaints(self.parsed),
+            *capacity.complaints(self.parsed, facts),
             *tpcc.complaints(self.parsed),
         ):
             self.complain(*complaint)

@@ -87,6 +87,9 @@ def test_a_load_that_needs_no_time_gets_little_and_the_next_experiment_knows(sto
     assert plan_for_machine(store, estimated, MACHINE)[0].protocol.apply_s["layout"] == 40.0  # until it is measured
     elsewhere, _ = plan_for_machine(store, PLAN, {"kernel": "other"})
     assert elsewhere.protocol.settled == "usual"
+    margins = PLAN.protocol.margins | {"of_a_later_version_s": 0.1}
+    newer = dataclasses.replace(PLAN, protocol=dataclasses.replace(PLAN.protocol, margins=margins))
+    assert plan_for_machine(store, newer, MACHINE)[0].protocol.settled == "calibrated"
     longer = dataclasses.replace(PLAN, protocol=dataclasses.replace(PLAN.protocol, trial_s=30.0))
     assert plan_for_machine(store, longer, MACHINE)[0].protocol.settled == "usual"
 

@@ -134,3 +134,16 @@ def test_a_short_name_is_that_of_the_subject() -> None:
     assert of_server.get("process.numa").name == "process.server.numa"
     assert of_server.get("process.load.numa").name == "process.load.numa"
     assert of_server.get("cgroup.cpus").addresses == ("/sys/fs/cgroup/paribus-server/cpuset.cpus",)
+
+
+@pytest.mark.parametrize(
+    ("key", "near"),
+    [
+        ("swappiness", "did you mean 'vm.swappiness'?"),
+        ("innodb_io_capacity", "did you mean 'mysql.innodb_io_capacity'?"),
+        ("vm.swapiness", "did you mean 'vm.swappiness'?"),
+        ("nonsense", ""),
+    ],
+)
+def test_a_name_without_its_family_is_suggested_with_it(key: str, near: str) -> None:
+    assert load().suggest(key) == near

@@ -71,6 +71,7 @@ def test_ten_mistakes_are_told_in_one_go() -> None:
         ('name = "n"\ncombination = 1\n' + FILEIO, "array of tables; write [[combination]] with double brackets"),
         ('name = "n"\n' + FILEIO, "there is nothing to compare"),
         ('name = "n"\n[[workload]]\nkind = "filio"', "did you mean 'fileio'?"),
+        ('name = "n"\n[[workload]]\nkind = "oltp"', "write one of oltp_point_select, oltp_read_only"),
         (
             simple('"vm.swappiness" = [60]'),
             'line 3, factors."vm.swappiness": has 1 level, and a comparison needs at least two',
@@ -281,3 +282,8 @@ def test_one_level_twice_compares_equals() -> None:
     (factor,) = plan.factors
     assert (factor.levels, factor.labels) == ((60, 60), ("60", "60 again"))
     assert "any difference is noise" in " ".join(plan.notes)
+
+
+def test_one_number_of_threads_is_a_list_of_it() -> None:
+    plan = checked(simple('"vm.swappiness" = [60, 1]', FILEIO.replace("[1, 4]", "4")))
+    assert plan.workloads[0].load_levels == (4,)

@@ -9,7 +9,15 @@ from paribus.databases.mysql import mysql_variables
 from paribus.databases.mysql.mysql_state import MysqlState
 from paribus.databases.server import counters
 from paribus.databases.server.data_directory import DataDirectory
-from paribus.databases.server.kind import Ask, Program, Settings, database_kinds, first_of, version_output
+from paribus.databases.server.kind import (
+    Ask,
+    Program,
+    Settings,
+    database_kinds,
+    first_of,
+    require_program,
+    version_output,
+)
 from paribus.databases.server.state import State
 from paribus.databases.server.variable import ServerVariable, number_of
 from paribus.engine.protocol import MysqlServer
@@ -48,6 +56,7 @@ class MySql:
     def find(self, host: Host, named: str) -> Program:
         """The program, at the path that is named, on PATH or in the usual places. Raises DatabaseError."""
         if named:
+            require_program(host, named)
             candidates = [[named]]
         else:
             candidates = [[name, *(f"{place}/{name}" for place in _PLACES)] for name in self._programs]

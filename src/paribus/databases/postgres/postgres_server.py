@@ -8,7 +8,15 @@ from typing import Literal
 from paribus.databases.postgres import postgres_counters, postgres_variables
 from paribus.databases.postgres.postgres_state import PostgresState
 from paribus.databases.server.data_directory import DataDirectory
-from paribus.databases.server.kind import Ask, Program, Settings, database_kinds, first_of, version_output
+from paribus.databases.server.kind import (
+    Ask,
+    Program,
+    Settings,
+    database_kinds,
+    first_of,
+    require_program,
+    version_output,
+)
 from paribus.databases.server.removed_variables import version_of
 from paribus.databases.server.state import State
 from paribus.databases.server.variable import ServerVariable, number_of
@@ -48,6 +56,8 @@ class Postgres:
 
     def find(self, host: Host, named: str) -> Program:
         """The program, at the path that is named, on PATH or in the usual places. Raises DatabaseError."""
+        if named:
+            require_program(host, named)
         path = first_of(host, [named] if named else ["postgres", *_usual(host, "postgres")])
         if not path:
             raise DatabaseError(

@@ -162,6 +162,13 @@ def first_of(host: Host, names: Iterable[str]) -> str:
     return completed.stdout.strip()
 
 
+def require_program(host: Host, named: str) -> None:
+    """Raise DatabaseError where the program that a plan names does not exist."""
+    if not first_of(host, [named]):
+        todo = "correct database.program, or remove it: the server is then looked for"
+        raise DatabaseError(f"{host.name} has no program {named}", todo)
+
+
 def version_output(host: Host, path: str) -> str:
     """The output of a program's `--version`. Raises DatabaseError."""
     completed = host.run([path, "--version"])

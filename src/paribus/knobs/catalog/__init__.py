@@ -103,8 +103,13 @@ class Catalogue:
         return knob
 
     def suggest(self, key: str) -> str:
-        """`did you mean …?`, or nothing."""
-        return nearest(key, [*self._knobs, *self._aliases])
+        """`did you mean …?`, or nothing; of the last part of a name, all names that end with it."""
+        names = [*self._knobs, *self._aliases]
+        if "." not in key and (ending := [name for name in names if name.endswith(f".{key}")]):
+            return f"did you mean {' or '.join(map(repr, ending))}?"
+        if key.startswith("innodb_"):
+            return f"did you mean 'mysql.{key}'?"
+        return nearest(key, names)
 
 
 def addresses_at(knob: Knob, location: Location) -> tuple[str, ...]:

@@ -23,6 +23,11 @@ from paribus.registry import workload_kinds
 from paribus.units import parse_share, parse_size
 
 
+def _as_list(written: Any) -> Any:
+    """Returns a number as the list of it, and anything else as it is."""
+    return [written] if isinstance(written, int) and not isinstance(written, bool) else written
+
+
 def _responses(written: Any) -> list[str]:
     """Returns the list of responses that a plan writes as one name or as a list."""
     names = [written] if isinstance(written, str) else written
@@ -44,6 +49,11 @@ Size = Annotated[
     int,
     BeforeValidator(parse_size),
     WithJsonSchema({"type": ["string", "integer"], "examples": ["10GiB"]}),
+]
+Threads = Annotated[int, Field(ge=1, le=1024)]
+LoadLevels = Annotated[
+    list[Threads],
+    BeforeValidator(_as_list, json_schema_input_type=Annotated[list[Threads], Field(min_length=1)] | Threads),
 ]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f]+$")]
 ResponseName = Literal[
@@ -160,7 +170,7 @@ class WorkloadTable(StrictTable):
     name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")] | None = Field(
         None, description="letters, digits, - and _; default: the kind"
     )
-    threads: list[Annotated[int, Field(ge=1, le=1024)]] = Field(
+    threads: LoadLevels = Field(
         [1], min_length=1, description="load levels: operations outstanding at once; with rate: one number, the most"
     )
     rate: list[Annotated[int, Field(ge=1, le=10_000_000)]] | None = Field(

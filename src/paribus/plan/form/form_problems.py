@@ -46,10 +46,7 @@ def form_problem(detail: ErrorDetails, document: dict[str, Any], lines: dict[Key
         message, hint = "is missing", _MISSING.get(str(key_path[-1]), "")
     elif kind == "literal_error":
         candidates = context["expected"].replace("'", "").replace(" or ", ", ").split(", ")
-        message, hint = (
-            f"{detail['input']!r} is not one of {', '.join(candidates)}",
-            nearest(str(detail["input"]), candidates),
-        )
+        message, hint = _not_one_of(str(detail["input"]), candidates)
     elif kind == "list_type" and key_path in _ARRAYS_OF_TABLES:
         is_table = isinstance(detail["input"], dict)
         message = "is one table, and there may be several" if is_table else "should be an array of tables"
@@ -68,6 +65,14 @@ def form_problem(detail: ErrorDetails, document: dict[str, Any], lines: dict[Key
     elif not isinstance(detail["input"], dict | list):
         message += f" (it is {detail['input']!r})"
     return problem(lines, key_path, message, hint)
+
+
+def _not_one_of(text: str, candidates: list[str]) -> tuple[str, str]:
+    """Returns a message and a hint on a word that is none of those; where some begin with it, with these alone."""
+    beginning = [each for each in candidates if text and each.startswith(text)]
+    if len(beginning) > 1:
+        return f"{text!r} is only the beginning of a name", f"write one of {', '.join(beginning)}"
+    return f"{text!r} is not one of {', '.join(candidates)}", nearest(text, candidates)
 
 
 def _keys_at(key_path: KeyPath, document: dict[str, Any]) -> list[str]:
