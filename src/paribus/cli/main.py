@@ -63,6 +63,7 @@ app = typer.Typer(
     "restores the machine, and reports a verdict with its interval: better, worse, equivalent, depends on load, "
     "no effect possible or undecided.",
     epilog="Start with: paribus check PLAN, then paribus run PLAN. Plans to start from are in examples/.",
+    context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
