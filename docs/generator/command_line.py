@@ -70,7 +70,7 @@ def global_options() -> list[Parameter]:
         *declared,
         Parameter(("--install-completion",), "", "", "Install completion for the current shell."),
         Parameter(("--show-completion",), "", "", "Print the completion script of the current shell."),
-        Parameter(("--help",), "", "", "Print the help of `paribus` or of a command, and end."),
+        Parameter(("--help", "-h"), "", "", "Print the help of `paribus` or of a command, and end."),
     ]
 
 

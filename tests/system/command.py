@@ -30,7 +30,7 @@ class Done:
 
 def argv_of(*arguments: str, with_report: bool = False) -> list[str]:
     """The command's argv; drawing the report's charts takes longer than most experiments of tests."""
-    no_report = ["--no-report"] if arguments[0] in ("run", "resume") and not with_report else []
+    no_report = ["--no-report"] if arguments[0] in ("run", "try", "resume") and not with_report else []
     return [sys.executable, "-m", "paribus.cli.main", *arguments, *no_report]
 
 
@@ -65,7 +65,7 @@ class Running:
     """The command while it runs, with a line for each trial; `end` waits for it, the end of a test kills it."""
 
     def __init__(self, *arguments: str) -> None:
-        verbose = ["--verbose"] if arguments[0] in ("run", "resume") else []
+        verbose = ["--verbose"] if arguments[0] in ("run", "try", "resume") else []
         self._process = subprocess.Popen(
             argv_of(*arguments, *verbose),
             stdout=subprocess.PIPE,

@@ -30,6 +30,7 @@ from paribus.cli.commands import (
     serve,
     simulate,
     status,
+    try_,
     undo,
 )
 from paribus.cli.terminal import say, visible
@@ -62,7 +63,9 @@ app = typer.Typer(
     "A plan names settings, their levels and workloads. Paribus applies one setting at a time, measures it under load, "
     "restores the machine, and reports a verdict with its interval: better, worse, equivalent, depends on load, "
     "no effect possible or undecided.",
-    epilog="Start with: paribus check PLAN, then paribus run PLAN. Plans to start from are in examples/.",
+    epilog="Start with: paribus check PLAN, then paribus run PLAN. Plans to start from are in examples/. "
+    "Without a plan: paribus try KEY=LEVEL,LEVEL.",
+    context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -70,6 +73,7 @@ app = typer.Typer(
 app.command("check")(check.check)
 app.command("simulate")(simulate.simulate)
 app.command("run")(run.run)
+app.command("try")(try_.try_)
 app.command("status")(status.status)
 app.command("resume")(resume.resume)
 app.command("undo")(undo.undo)

@@ -82,6 +82,20 @@ FailOn = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 
 
+def knob_names(incomplete: str) -> list[str]:
+    """The knobs that complete a word."""
+    from paribus.lab.machine.knob_queries import catalogue
+
+    return [knob.name for knob in catalogue() if knob.name.startswith(incomplete)]
+
+
+def workload_names(incomplete: str) -> list[str]:
+    """The kinds of workload that complete a word."""
+    from paribus.lab.short_plan import workload_kinds
+
+    return [kind for kind in workload_kinds if kind.startswith(incomplete)]
+
+
 def read_overrides(pairs: list[str] | None) -> dict[str, str]:
     """`KEY=VALUE` pairs as a dictionary. Raises UsageError."""
     overrides = {}

@@ -19,13 +19,13 @@ from paribus.lab.machine.inspection import checked, fingerprint, site_of, site_o
 from paribus.lab.results.reporting import refuse_set
 from paribus.lab.stores import open_store
 from paribus.model import Experiment, ExperimentState, Plan
-from paribus.plan.form.parse import parse, read_file
+from paribus.plan.form.parse import Parsed, parse, read_file
 from paribus.stats.steady import Steadiness
 from paribus.store import read, write
 from paribus.store.open import file_of, store_url
 from paribus.trial.target_session import DATA_FOLDER, Site
 
-__all__ = ["Audience", "Session", "Steadiness", "resumed", "started"]
+__all__ = ["Audience", "Session", "Steadiness", "resumed", "started", "started_as_parsed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,18 @@ class Session:
 def started(
     plan_file: str, overrides: Mapping[str, str], store: str | None, report: Report = discard
 ) -> Iterator[Session]:
-    """Check a plan, and begin a new experiment with it in the store. Raises PlanError, UsageError and StoreError."""
+    """Check a plan file, and begin a new experiment with it in the store. Raises as `started_as_parsed`."""
     parsed = parse(plan_file, read_file(plan_file), dict(overrides))
+    with started_as_parsed(parsed, store, report) as session:
+        yield session
+
+
+@contextlib.contextmanager
+def started_as_parsed(parsed: Parsed, store: str | None, report: Report = discard) -> Iterator[Session]:
+    """Check a parsed plan, and begin a new experiment with it in the store.
+
+    Raises PlanError, UsageError, StoreError and HostError.
+    """
     with site_of(parsed, report) as site:
         site.refuse_open_journals()  # first: what a plan calls "current" must not be what a crash left behind
         plan, facts = checked(site, parsed)

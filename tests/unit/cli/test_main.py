@@ -55,6 +55,14 @@ def test_every_verb_has_help_with_an_example(verb: str) -> None:
     assert f"Example: paribus {verb}" in " ".join(done.output.split())
 
 
+@pytest.mark.parametrize("words", [[], ["run"], ["sandbox"], ["sandbox", "up"], ["knobs", "list"]])
+def test_h_is_help_everywhere(words: list[str]) -> None:
+    short, long = (CliRunner().invoke(app, [*words, option]) for option in ("-h", "--help"))
+    assert short.exit_code == long.exit_code == 0
+    assert short.output == long.output
+    assert short.output.startswith("Usage:")
+
+
 def test_the_version_is_told() -> None:
     assert CliRunner().invoke(app, ["--version"]).output.startswith("paribus ")
 

@@ -5,6 +5,7 @@ from plan_samples import checked
 
 from paribus.errors import PlanError
 from paribus.plan.form.key_lines import lines_of
+from paribus.plan.form.parse import parse
 
 DOCUMENT = '''\
 a = """
@@ -93,3 +94,12 @@ def test_a_wrong_level_has_the_line_of_the_level() -> None:
     assert [str(problem) for problem in caught.value.problems] == [
         'line 5, factors."vm.swappiness"[1]: 300 is above 200'
     ]
+
+
+def test_problems_name_the_arguments_that_stand_for_keys() -> None:
+    text = 'name = "n"\n[factors]\n"vm.swappiness" = [1, 2]\n[[workload]]\nkind = "fileio"\nthreads = ["x"]\n'
+    places = {("factors", "vm.swappiness"): "vm.swappiness", ("workload", 0, "threads"): "--threads"}
+    parsed = parse("try", text, {}, places)
+    assert [problem.location for problem in parsed.problems] == ["--threads"]
+    assert parsed.problem(("factors", "vm.swappiness", 1), "wrong").location == "vm.swappiness"
+    assert parsed.problem(("workload", 0, "mode"), "wrong").location == "workload[0].mode"

@@ -5,20 +5,14 @@ from typing import Annotated
 
 import typer
 
-from paribus.cli.options import AsJson
+from paribus.cli.options import AsJson, knob_names
 from paribus.cli.terminal import say, say_json
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
-def _names(incomplete: str) -> list[str]:
-    from paribus.lab.machine.knob_queries import catalogue
-
-    return [knob.name for knob in catalogue() if knob.name.startswith(incomplete)]
-
-
 Name = Annotated[
-    str, typer.Argument(help="A knob, such as block.scheduler.", autocompletion=_names, show_default=False)
+    str, typer.Argument(help="A knob, such as block.scheduler.", autocompletion=knob_names, show_default=False)
 ]
 
 

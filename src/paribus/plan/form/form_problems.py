@@ -6,7 +6,7 @@ from pydantic_core import ErrorDetails
 
 from paribus.errors import Problem
 from paribus.plan.form.file import plan_form
-from paribus.plan.form.key_paths import KeyPath, problem
+from paribus.plan.form.key_paths import KeyPath, Places, problem
 from paribus.registry import nearest, workload_kinds
 
 _ARRAYS_OF_TABLES: tuple[KeyPath, ...] = (("workload",), ("combination",), ("event",))
@@ -33,7 +33,7 @@ def located(detail: ErrorDetails) -> ErrorDetails:
     return detail
 
 
-def form_problem(detail: ErrorDetails, document: dict[str, Any], lines: dict[KeyPath, int]) -> Problem:
+def form_problem(detail: ErrorDetails, document: dict[str, Any], places: Places) -> Problem:
     """Returns an error of pydantic as a problem."""
     key_path = tuple(detail["loc"])
     context = detail.get("ctx", {})
@@ -64,7 +64,7 @@ def form_problem(detail: ErrorDetails, document: dict[str, Any], lines: dict[Key
         message = str(context["error"])
     elif not isinstance(detail["input"], dict | list):
         message += f" (it is {detail['input']!r})"
-    return problem(lines, key_path, message, hint)
+    return problem(places, key_path, message, hint)
 
 
 def _not_one_of(text: str, candidates: list[str]) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from paribus.errors import PlanError, Problem, UsageError
 from paribus.plan.form.file import PlanTable, plan_form
 from paribus.plan.form.form_problems import form_problem, located
 from paribus.plan.form.key_lines import lines_of
-from paribus.plan.form.key_paths import KeyPath, problem
+from paribus.plan.form.key_paths import KeyPath, Places, problem
 from paribus.units import show_size
 
 _MOST_BYTES = 1 << 20
@@ -31,7 +31,7 @@ class Parsed:
     """A plan as read.
 
     `table` lacks what is wrong, so that the rest can still be checked. `document` is the TOML document with the
-    overrides. `lines` are the lines of keys, from 1.
+    overrides.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Parsed:
     table: PlanTable
     document: Mapping[str, Any]
     problems: tuple[Problem, ...]
-    lines: Mapping[KeyPath, int]
+    places: Places
 
     @property
     def digest(self) -> str:
@@ -50,7 +50,7 @@ class Parsed:
 
     def problem(self, key_path: KeyPath, message: str, hint: str = "") -> Problem:
         """Returns a problem at a key of this plan."""
-        return problem(self.lines, key_path, message, hint)
+        return problem(self.places, key_path, message, hint)
 
 
 def read_file(path: str) -> str:
@@ -71,7 +71,7 @@ def read_file(path: str) -> str:
         ) from error
 
 
-def parse(name: str, text: str, overrides: Mapping[str, str]) -> Parsed:
+def parse(name: str, text: str, overrides: Mapping[str, str], places: Places | None = None) -> Parsed:
     """Parses a plan and validates its form.
 
     Args:
@@ -79,9 +79,10 @@ def parse(name: str, text: str, overrides: Mapping[str, str]) -> Parsed:
         text: The TOML document.
         overrides: Dotted keys with TOML values or plain text that replace those of the document. A number in a key is
             the index of an array element, from 0.
+        places: Arguments of a command line that stand for keys, named in problems. Default: the lines of the text.
 
     Returns:
-        The validated table, which lacks whatever is wrong, with all problems of form and the lines of keys.
+        The validated table, which lacks whatever is wrong, with all problems of form and the places of keys.
 
     Raises:
         PlanError: The text is no TOML, is nested too deeply, or an override names no key.
@@ -94,20 +95,26 @@ def parse(name: str, text: str, overrides: Mapping[str, str]) -> Parsed:
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # no TOML, numbers of thousands of digits, deep nesting
         raise PlanError(name, [Problem("the file", f"is not TOML: {error}", "correct that line")]) from error
+    override(name, document, overrides)
+    if _is_deep(document):
+        mistake = Problem(
+            "the file", f"has tables that are nested more than {_MOST_DEPTH} deep", "see: paribus schema plan"
+        )
+        raise PlanError(name, [mistake])
+    if places is None:
+        places = lines_of(text)
+    table, problems = _validate(document, places)
+    return Parsed(name, text, dict(overrides), table, document, tuple(problems), places)
+
+
+def override(name: str, document: dict[str, Any], overrides: Mapping[str, str]) -> None:
+    """Merges the overrides into a document; arguments as for `parse`. Raises PlanError."""
     for key, value in overrides.items():
         try:
             _merge(document, _override(key, value))
         except (ValueError, RecursionError) as error:
             mistake = Problem(f"--set {key}", str(error), "write for example --set target.device=/dev/sdb")
             raise PlanError(name, [mistake]) from error
-    if _is_deep(document):
-        mistake = Problem(
-            "the file", f"has tables that are nested more than {_MOST_DEPTH} deep", "see: paribus schema plan"
-        )
-        raise PlanError(name, [mistake])
-    lines = lines_of(text)
-    table, problems = _validate(document, lines)
-    return Parsed(name, text, dict(overrides), table, document, tuple(problems), lines)
 
 
 def _refuse_long_keys(name: str, text: str, overrides: Mapping[str, str]) -> None:
@@ -161,7 +168,7 @@ _Location = tuple[int | str, ...]
 _UNUSABLE = "unusable"  # the type of a mistake that is not of the user
 
 
-def _validate(document: dict[str, Any], lines: dict[KeyPath, int]) -> tuple[PlanTable, list[Problem]]:
+def _validate(document: dict[str, Any], places: Places) -> tuple[PlanTable, list[Problem]]:
     """Returns the valid part of a document, and all problems.
 
     What is wrong is removed, and the rest is validated again, so that no mistake hides another.
@@ -183,7 +190,7 @@ def _validate(document: dict[str, Any], lines: dict[KeyPath, int]) -> tuple[Plan
                     _cut(remaining, detail)
                     continue
                 if len(problems) < _MOST_PROBLEMS:
-                    described = form_problem(detail, document, lines)
+                    described = form_problem(detail, document, places)
                 else:
                     described = Problem("the file", f"has more problems than these {_MOST_PROBLEMS}")
                 problems.setdefault(str(described), described)
