@@ -75,8 +75,8 @@ def _recent_experiments(store: Store, fingerprint: Mapping[str, str]) -> list[st
 def _with_known_settle(store: Store, plan: Plan, recent: Sequence[str]) -> Plan:
     """The plan with the settle time of an earlier experiment, where the plan leaves it open.
 
-    That experiment measured it in its own runs, with all these workloads and factors and margins at least as strict. One
-    of an earlier version of Paribus may lack the margin of a response.
+    That experiment measured it in its own runs, with all these workloads and factors and margins at least as strict.
+    One of an earlier version of Paribus may lack the margin of a response.
     """
     judged = {response for workload in plan.workloads for response in workload.responses}
     needed_stacks = {stack_of(workload, plan.protocol) for workload in plan.workloads}

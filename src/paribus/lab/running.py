@@ -80,7 +80,8 @@ def started_as_parsed(parsed: Parsed, store: str | None, report: Report = discar
 def resumed(name: str, plan_file: str | None, store: str | None, report: Report = discard) -> Iterator[Session]:
     """Prepare to continue an experiment that was cut off; a changed fingerprint becomes a note.
 
-    `last` is the newest that is not done, whatever was imported since. With a `plan_file`, raises UsageError where the experiment began with another plan. Raises StoreError and HostError.
+    `last` is the newest that is not done, whatever was imported since. With a `plan_file`, raises UsageError where the
+    experiment began with another plan. Raises StoreError and HostError.
     """
     opened = open_store(store)
     experiment = _last_open(opened) if name == "last" else read.find(opened, name)
