@@ -7,7 +7,7 @@ import dataclasses
 from dataclasses import dataclass
 
 from paribus.i18n import StoredMessage, stored_message
-from paribus.model import Change, ChangeState, FailureClass, Trial, TrialState
+from paribus.model import Change, ChangeState, FailureClass, NotTaken, Trial, TrialState
 
 
 # --- events -------------------------------------------------------------------------------------------
@@ -87,6 +87,7 @@ class Verify:
 
 Instruction = Record | Apply | MakeLoad | StopLoad | Verify
 
+_TAKEN_OTHERWISE = (NotTaken.CLAMPED, NotTaken.ROUNDED, NotTaken.IGNORED)
 _LOADED = (TrialState.SETTLING, TrialState.MEASURING)
 
 
@@ -97,8 +98,8 @@ def step(trial: Trial, event: Event) -> tuple[Trial, tuple[Instruction, ...]]:
             return _to(trial, TrialState.APPLYING, started=at), (Record(), Apply())
         case Applied(changes, at, fingerprint):
             different = mismatches(changes)
-            refused = "; ".join(f"{c.knob} = {c.wanted}: {c.refused}" for c in changes if _is_refused(c))
-            if refused:  # a finding: the machine would refuse it again
+            refused = "; ".join(_refusal(change) for change in changes if _is_refused(change))
+            if refused:  # a finding: the machine would do so again
                 failed = _to(trial, TrialState.FAILED, failure=FailureClass.SETTING_REJECTED, failure_message=refused)
                 return dataclasses.replace(failed, ended=at), (Record(),)
             if different:
@@ -123,8 +124,13 @@ def _to(trial: Trial, state: TrialState, **fields: object) -> Trial:
 
 
 def _is_refused(change: Change) -> bool:
-    """Whether the kernel refused a setting that the trial tests."""
-    return change.state is ChangeState.MISMATCHED and bool(change.refused)
+    """Whether the kernel or the server refused a setting that the trial tests, or took another value in its place."""
+    return change.state is ChangeState.MISMATCHED and (bool(change.refused) or change.not_taken in _TAKEN_OTHERWISE)
+
+
+def _refusal(change: Change) -> str:
+    why = change.refused or f"{change.not_taken}, found {change.observed}"
+    return f"{change.knob} = {change.wanted}: {why}"
 
 
 def mismatches(changes: tuple[Change, ...]) -> tuple[StoredMessage, ...]:

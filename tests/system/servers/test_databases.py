@@ -193,6 +193,9 @@ def test_a_wrong_value_is_refused_in_its_words_and_a_rounded_one_is_told(make: M
     else:
         assert one.set_live("work_mem", "8MiB") == "8MB"
         assert one.set_live("effective_io_concurrency", "0") == "0"
+        compression = one.variables()["wal_compression"]  # whose levels are new in PostgreSQL 15
+        assert compression.is_same("on", one.set_live("wal_compression", "on"))
+        assert not compression.is_same("off", one.read("wal_compression"))
     one.query("SELECT 1")
 
 

@@ -133,10 +133,16 @@ def test_variables_of_postgres_say_when_a_value_takes_effect() -> None:
         ("block_size", "8192", "8192", None, "integer", "8192", "8192", None, "internal"),
         ("data_checksums", "off", "off", None, "bool", None, None, None, "internal"),
         ("synchronous_commit", "on", "on", None, "enum", None, None, "local,on,off", "user"),
+        ("wal_compression", "off", "off", None, "enum", None, None, "pglz,lz4,on,off", "superuser"),
     )
-    program = database_kinds.get("postgres").variables(lambda _: answer)
+    shown_as = _rows(
+        ("wal_compression", "pglz", "pglz"), ("wal_compression", "on", "pglz"), ("synchronous_commit", "on", "on")
+    )
+    program = database_kinds.get("postgres").variables(lambda text: shown_as if "set_config" in text else answer)
+    assert program["wal_compression"].is_same("on", "pglz") and program["wal_compression"].is_same("ON", "on")
+    assert not program["wal_compression"].is_same("lz4", "pglz")
     when = [program[name].takes_effect for name in sorted(program)]
-    expected = ["never", "reload", "rebuild", "restart", "live", "live"]
+    expected = ["never", "reload", "rebuild", "restart", "live", "live", "live"]
     assert when == [TakesEffect(name) for name in expected]
     assert program["shared_buffers"].minimum == 16 * 8192
     assert program["checkpoint_timeout"].kind == "time"

@@ -62,11 +62,18 @@ def test_a_trial_is_applied_loaded_verified_and_done() -> None:
 
 
 def test_a_setting_that_was_not_taken_makes_no_load() -> None:
-    trial, todo = step(_after(Begun(1.0)), Applied((_change(ChangeState.MISMATCHED, NotTaken.CLAMPED),), 1.5))
+    trial, todo = step(_after(Begun(1.0)), Applied((_change(ChangeState.MISMATCHED, NotTaken.RESET),), 1.5))
     assert trial.state is TrialState.INVALID
-    assert trial.invalid_because == ("k was clamped: wanted 1, found 2",)
+    assert trial.invalid_because == ("k was changed by another program: wanted 1, found 2",)
     assert trial.ended is not None
     assert MakeLoad() not in todo
+
+
+@pytest.mark.parametrize("outcome", [NotTaken.CLAMPED, NotTaken.ROUNDED, NotTaken.IGNORED])
+def test_a_value_that_the_machine_replaces_is_a_finding_as_a_refusal_is(outcome: NotTaken) -> None:
+    trial, todo = step(_after(Begun(1.0)), Applied((_change(ChangeState.MISMATCHED, outcome),), 1.5))
+    assert (trial.state, trial.failure, todo) == (TrialState.FAILED, FailureClass.SETTING_REJECTED, (Record(),))
+    assert trial.failure_message == f"k = 1: {outcome}, found 2"
 
 
 def test_a_setting_that_the_kernel_refuses_is_a_finding() -> None:

@@ -9,6 +9,9 @@ from paribus.errors import QueryRefused
 
 _VARIABLES = """SELECT name, current_setting(name), boot_val, unit, vartype, min_val, max_val,
 array_to_string(enumvals, ','), context FROM pg_settings"""
+# `on` is one of several levels, and may be shown as another: wal_compression as pglz. Set for this statement alone.
+_SHOWN_AS = """SELECT name, level, set_config(name, level, true) FROM pg_settings, unnest(enumvals) AS level
+WHERE vartype = 'enum' AND context IN ('user', 'superuser') AND 'on' = ANY(enumvals)"""
 _WHEN = {
     "user": TakesEffect.LIVE,
     "superuser": TakesEffect.LIVE,
@@ -43,6 +46,7 @@ def quoted(text: str) -> str:
 def variables(ask: Ask, is_built_in: IsBuiltIn) -> dict[str, ServerVariable]:
     """All variables."""
     variables_by_name = {}
+    synonyms = _synonyms(ask)
     for name, value, default, unit, type_name, low, high, levels, context in ask(_VARIABLES).rows:
         assert name is not None
         kind = _value_type(type_name or "", unit or "")
@@ -56,8 +60,22 @@ def variables(ask: Ask, is_built_in: IsBuiltIn) -> dict[str, ServerVariable]:
             minimum=_bound(low, unit, kind),
             maximum=_bound(high, unit, kind),
             allowed=tuple((levels or "").split(",")) if levels else (),
+            synonyms=synonyms.get(name, {}),
         )
     return variables_by_name
+
+
+def _synonyms(ask: Ask) -> dict[str, dict[str, str]]:
+    """By variable, the levels that the server shows as another; none where it does not let us ask."""
+    synonyms: dict[str, dict[str, str]] = {}
+    try:
+        rows = ask(_SHOWN_AS).rows
+    except QueryRefused:
+        return {}
+    for name, level, shown_as in rows:
+        if name and level and shown_as and level != shown_as:
+            synonyms.setdefault(name, {})[level] = shown_as
+    return synonyms
 
 
 def _value_type(type_name: str, unit: str) -> ValueType:

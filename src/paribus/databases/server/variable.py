@@ -1,7 +1,8 @@
 """A server's variable, and the comparison of two texts as its values."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
@@ -34,7 +35,7 @@ class ServerVariable:
     """One variable as the server itself describes it.
 
     `unit`: the unit of a number without one, as the default may be: `8kB`. `minimum` and `maximum` of sizes and times
-    are in bytes and seconds. None: the server does not say.
+    are in bytes and seconds. None: the server does not say. `synonyms`: levels that the server shows as another one.
     """
 
     name: str
@@ -46,6 +47,7 @@ class ServerVariable:
     minimum: float | None = None
     maximum: float | None = None
     allowed: tuple[str, ...] = ()
+    synonyms: Mapping[str, str] = field(default_factory=dict)
 
     def is_same(self, requested: str, observed: str) -> bool:
         """Whether both are the same value, however written; of flags, whether all requested ones hold."""
@@ -62,7 +64,8 @@ class ServerVariable:
             case "bool":
                 return _switch(plain)
             case "enum":
-                return self._level(plain)
+                level = self._level(plain)
+                return self.synonyms.get(level, level)
             case "set":
                 return frozenset(item.strip() for item in plain.split(",") if item.strip())
             case _:
