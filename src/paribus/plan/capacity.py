@@ -24,15 +24,16 @@ def complaints(parsed: Parsed, facts: Facts) -> Iterator[tuple[KeyPath, str, str
         name = f"{FAMILIES.get(owner, owner)}.{variable}"
         if FAMILIES.get(owner, owner) != family:
             continue
+        of_file = key_path == ("database", "config")
+        subject, remedy = (f"{variable} = ", f"set {variable} under [database.settings]") if of_file else ("", "")
         needed = _bytes(written, (_IN_MEMORY | _ON_DISK).get(name))
+        size = f"{subject}{show_size(needed)}"
         if name in _IN_MEMORY and needed > facts.memory_bytes > 0:
-            message = (
-                f"{show_size(needed)} is more than the memory of {facts.hostname}, {show_size(facts.memory_bytes)}"
-            )
-            yield key_path, message, "write at most about three quarters of the memory"
+            message = f"{size} is more than the memory of {facts.hostname}, {show_size(facts.memory_bytes)}"
+            yield key_path, message, remedy or "write at most about three quarters of the memory"
         if name in _ON_DISK and needed > facts.free_bytes and not facts.path_refused:
-            message = f"{show_size(needed)} is more than {facts.path} has free, {show_size(facts.free_bytes)}"
-            yield key_path, message, "write less, or set target.path to a folder on a larger disk"
+            message = f"{size} is more than {facts.path} has free, {show_size(facts.free_bytes)}"
+            yield key_path, message, remedy or "write less, or set target.path to a folder on a larger disk"
 
 
 def _settings(parsed: Parsed) -> Iterator[tuple[KeyPath, str, Any]]:
@@ -48,6 +49,9 @@ def _settings(parsed: Parsed) -> Iterator[tuple[KeyPath, str, Any]]:
         kind = table.database.kind
         for name, level in table.database.settings.items():
             yield ("database", "settings", name), f"{kind}.{name}", level
+        for name, line in parsed.configuration.settings.items():
+            if name not in table.database.settings:
+                yield ("database", "config"), f"{kind}.{name}", line.value
 
 
 def _bytes(written: Any, unit_bytes: int | None) -> int:

@@ -51,7 +51,7 @@ def knob_keys(parsed: Parsed) -> list[str]:
         return keys
     family, own_prefix = FAMILIES[table.database.kind], f"{table.database.kind}."
     keys = [f"{family}.{key.removeprefix(own_prefix)}" if key.startswith(own_prefix) else key for key in keys]
-    return keys + [f"{family}.{name}" for name in table.database.settings]
+    return keys + [f"{family}.{name}" for name in (*table.database.settings, *parsed.configuration.settings)]
 
 
 class _Check(ToolChecks):

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
 from paribus.plan import dsn as dsns
 from paribus.plan.form.table import Duration, Level, PathText, StrictTable
@@ -23,6 +23,11 @@ class DatabaseTable(StrictTable):
     )
     program: PathText | None = Field(
         None, description="the server's program, mariadbd, mysqld or postgres; default: the one that is installed"
+    )
+    config: PathText | None = Field(
+        None,
+        description="a server's own file on this machine, my.cnf or postgresql.conf, whose settings are held in every "
+        "trial, as far as a private server can have them",
     )
     ready: Duration = Field(
         120.0, ge=1, description="how long a server may take from its start until it answers; one that recovers is slow"
@@ -56,6 +61,13 @@ class DatabaseTable(StrictTable):
         description="with dsn: existing databases whose rows a load may change for good, such as that of a TPC-C",
     )
 
+    @field_validator("config")
+    @classmethod
+    def _full_path(cls, config: str | None) -> str | None:
+        if config is not None and not config.startswith("/"):
+            raise ValueError("config must be a full path, such as /etc/mysql/my.cnf")
+        return config
+
     @model_validator(mode="after")
     def _reached(self) -> Self:
         if self.dsn is not None:
@@ -66,8 +78,12 @@ class DatabaseTable(StrictTable):
                 raise ValueError("password_file must be a full path on the target, such as /etc/paribus/password")
             if "restart_every" in self.model_fields_set:
                 raise ValueError("restart_every is for a private server, and dsn for a running one: remove one of them")
+            if self.config:
+                raise ValueError("config is for a private server, and dsn for a running one: remove one of them")
             if self.program:
                 raise ValueError("program is for a private server, and dsn for a running one: remove one of them")
+        elif self.kind == "sqlite" and self.config:
+            raise ValueError("config is for a server, and SQLite has none: remove it")
         elif self.kind == "sqlite" and "restart_every" in self.model_fields_set:
             raise ValueError("restart_every is for a server, and SQLite has none: remove it")
         elif misplaced := sorted(self.model_fields_set & {"password_env", "password_file", "schema_", "may_write"}):

@@ -8,6 +8,7 @@ from paribus.errors import Problem
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.catalog import LOAD, SERVER, Catalogue
 from paribus.model import FAMILIES, Combination, DatabaseFacts, Factor, Facts, Value, Workload
+from paribus.plan import held_configuration
 from paribus.plan.form.file import WorkloadTable
 from paribus.plan.form.key_paths import KeyPath
 from paribus.plan.form.parse import Parsed
@@ -241,7 +242,9 @@ class Settings:
                 if key in self.table.hold:
                     self.complain(key_path, f"{key} is in [hold] too", "remove it from one of the two tables")
                 settings[key] = level.value
-        return settings
+        held, notes = held_configuration.held_lines(self.parsed, self.catalogue, self.facts)
+        self.notes += notes
+        return held | settings
 
     def combinations(self) -> list[Combination]:
         """Returns the combinations; adds a problem for each setting that is impossible here."""

@@ -8,9 +8,9 @@ import time
 
 import pytest
 from command import RUN_ENDED, Running
-from served import experiment, nothing_is_left, plan_on, running_below, trials
+from served import changes, experiment, nothing_is_left, plan_on, running_below, trials
 
-from paribus.model import ExperimentState, FailureClass, Trial, TrialState
+from paribus.model import ChangeState, ExperimentState, FailureClass, Trial, TrialState
 
 LIVE = {
     "sqlite": '"sqlite.journal_mode" = ["delete", "wal"]',
@@ -53,6 +53,27 @@ def test_settings_are_compared_what_is_refused_is_a_finding_and_nothing_is_left(
     assert all(words in one.failure_message for one in failed)
     document = paribus("report", "--format", "json").json
     assert {row["metric"] for row in document["cells"]} >= {"throughput_per_s", "queries_per_s", "response_p95_s"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "name"),
+    [
+        pytest.param(
+            "mariadb", "[mysqld]\nmax-connections=77\nport=3306\nloose-x=1\ny=1\n", "mysql", marks=pytest.mark.gate
+        ),
+        ("postgres", "max_connections = 77\nport = 5432\nDateStyle = 'ISO, MDY'\ny = 1\n", "postgres"),
+    ],
+)
+def test_a_servers_own_file_is_in_force_in_every_trial(paribus, place, kind, text, name) -> None:
+    (place / "server.cnf").write_text(text)
+    database = f'config = "{place}/server.cnf"'
+    path = plan_on(place, kind, LIVE[kind], database=database, method='"fixed"', seed=1)
+    done = paribus("run", path)
+    assert done.code in RUN_ENDED, done.err
+    assert "server.cnf:" in done.err and "y is not held" in done.err
+    held = [change for made in changes().values() for change in made if change.knob == f"{name}.max_connections"]
+    assert held and {(str(each.observed), each.state) for each in held} == {("77", ChangeState.VERIFIED)}
+    assert nothing_is_left(place)
 
 
 @pytest.mark.parametrize(

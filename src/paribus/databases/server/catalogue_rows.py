@@ -61,8 +61,9 @@ def _bound(variable: ServerVariable, bound: float | None) -> int | None:
 
 
 def _type(variable: ServerVariable) -> str:
-    """The type of its levels; a number with a unit of the server's own is left to the server."""
-    return _AS_THE_SERVER_READS_IT if variable.unit else _TYPES.get(variable.kind, _AS_THE_SERVER_READS_IT)
+    """The type of its levels; what has a unit or levels that are not told is left to the server."""
+    has_own_form = variable.unit or (variable.kind == "enum" and not variable.allowed)
+    return _AS_THE_SERVER_READS_IT if has_own_form else _TYPES.get(variable.kind, _AS_THE_SERVER_READS_IT)
 
 
 def _plain(variable: ServerVariable) -> Value:

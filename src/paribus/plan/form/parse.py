@@ -7,17 +7,19 @@ import os
 import stat
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from paribus.errors import PlanError, Problem, UsageError
+from paribus.model import FAMILIES
 from paribus.plan.form.file import PlanTable, plan_form
 from paribus.plan.form.form_problems import form_problem, located
 from paribus.plan.form.key_lines import lines_of
 from paribus.plan.form.key_paths import KeyPath, Places, problem
+from paribus.plan.form.server_configuration import ServerConfiguration, read_configuration
 from paribus.units import show_size
 
 _MOST_BYTES = 1 << 20
@@ -31,7 +33,7 @@ class Parsed:
     """A plan as read.
 
     `table` lacks what is wrong, so that the rest can still be checked. `document` is the TOML document with the
-    overrides.
+    overrides. `configuration` is that of the server's own file, where the plan names one.
     """
 
     name: str
@@ -41,11 +43,14 @@ class Parsed:
     document: Mapping[str, Any]
     problems: tuple[Problem, ...]
     places: Places
+    configuration: ServerConfiguration = field(default_factory=ServerConfiguration)
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the intent: the text and the overrides of the command line."""
+        """SHA-256 of the intent: the text, the overrides of the command line, and the server's file."""
         whole = self.text + "\0" + json.dumps(dict(self.overrides), sort_keys=True)
+        if self.configuration.settings:
+            whole += "\0" + json.dumps({name: line.value for name, line in self.configuration.settings.items()})
         return hashlib.sha256(whole.encode()).hexdigest()
 
     def problem(self, key_path: KeyPath, message: str, hint: str = "") -> Problem:
@@ -104,7 +109,13 @@ def parse(name: str, text: str, overrides: Mapping[str, str], places: Places | N
     if places is None:
         places = lines_of(text)
     table, problems = _validate(document, places)
-    return Parsed(name, text, dict(overrides), table, document, tuple(problems), places)
+    configuration = ServerConfiguration()
+    if table.database is not None and table.database.config:
+        try:
+            configuration = read_configuration(table.database.config, FAMILIES[table.database.kind])
+        except UsageError as error:
+            problems.append(problem(places, ("database", "config"), error.message, error.todo))
+    return Parsed(name, text, dict(overrides), table, document, tuple(problems), places, configuration)
 
 
 def override(name: str, document: dict[str, Any], overrides: Mapping[str, str]) -> None:

@@ -1,0 +1,130 @@
+"""A server's own configuration: my.cnf with its groups and includes, or postgresql.conf.
+
+In: the path of a file. Out: its settings, the last of a name first in force, and what of it is left out. Sources: the
+manuals of MySQL and MariaDB (option files) and of PostgreSQL (setting parameters).
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from paribus.errors import UsageError
+
+_GROUPS = ("mysqld", "server", "mariadb", "mariadbd")
+_MAX_DEPTH = 10  # of includes
+_MAX_BYTES = 1 << 20
+_POSTGRES_LINE = re.compile(r"(?P<name>[A-Za-z_][\w.]*)(?:\s*=\s*|\s+)(?P<value>'(?:[^']|'')*'|[^\s#']+)\s*(?:#.*)?")
+_MYSQL_INCLUDE = re.compile(r"!include(?P<is_folder>dir)?\s+(?P<path>.+)")
+_POSTGRES_INCLUDES = ("include", "include_if_exists", "include_dir")
+_PLACE = re.compile(  # of a server, its files, addresses, keys and replicas, which a private one has for itself
+    r"(?:.*_(?:dir|directory|file|path|socket|address|cert|key|crl|crlpath|ca|capath|command|conninfo|slot_name)"
+    r"|datadir|basedir|tmpdir|socket|port|user|chroot|hba_file|ident_file|listen_addresses|log_error|log_basename"
+    r"|bind_address|skip_networking|skip_grant_tables|skip_slave_start|daemonize|defaults_.*|plugin_load.*|early_plugin_load"
+    r"|innodb_data_home_dir|innodb_log_group_home_dir|unix_socket_.*|ssl|ssl_.*|admin_.*|mysqlx_.*|report_.*|wsrep_.*"
+    r"|log_destination|logging_collector|log_filename|cluster_name|event_source|recovery_.*|primary_.*|hot_standby"
+    r"|synchronous_standby_names|archive_mode|archive_library|init_connect|init_slave|init_replica|require_secure_transport"
+    r"|log_bin_index|log_line_prefix|log_timezone|lc_messages|relay_log.*|pid_file|syslog_.*|server_uuid|gtid_.*|password_.*|default_authentication_plugin)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationLine:
+    """A setting of a file with its place; `is_loose`: a server that lacks it ignores it."""
+
+    name: str
+    value: str
+    place: str
+    is_loose: bool = False
+
+
+@dataclass(slots=True)
+class ServerConfiguration:
+    """The settings of a server's file by name, and the names that are left out since a private server has its own."""
+
+    settings: dict[str, ConfigurationLine] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+
+    def add(self, line: ConfigurationLine) -> None:
+        """Add a line; a later one of the same name takes its place."""
+        if _PLACE.fullmatch(line.name) and line.name != "log_bin":
+            if line.name not in self.left_out:
+                self.left_out.append(line.name)
+            return
+        self.settings[line.name] = line
+
+
+def read_configuration(path: str, family: str) -> ServerConfiguration:
+    """Read the file of a server of a family, `mysql` or `postgres`, with all that it includes. Raises UsageError."""
+    configuration = ServerConfiguration()
+    lines = _postgres if family == "postgres" else _mysql
+    for line in lines(Path(path), 0):
+        configuration.add(line)
+    return configuration
+
+
+def _text(path: Path, depth: int) -> str:
+    if depth > _MAX_DEPTH:
+        raise UsageError(f"{path} is included more than {_MAX_DEPTH} deep", "remove the circle of includes")
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MAX_BYTES + 1)
+        if len(content) > _MAX_BYTES:
+            raise UsageError(f"{path} is larger than 1 MiB", "name a server's configuration file")
+        return content.decode("utf-8", errors="replace")
+    except OSError as error:
+        cause = f"cannot read the configuration {path}: {error.strerror}"
+        raise UsageError(cause, "correct database.config, or run as a user who may read it") from error
+
+
+def _mysql(path: Path, depth: int) -> Iterator[ConfigurationLine]:
+    """The lines of the server's groups; those of clients and of single versions are passed over."""
+    group = ""
+    for number, written in enumerate(_text(path, depth).splitlines(), start=1):
+        text = written.strip()
+        if not text or text[0] in "#;":
+            continue
+        if include := _MYSQL_INCLUDE.fullmatch(text):
+            other = Path(include["path"].strip())
+            for each in sorted(other.glob("*.cnf")) if include["is_folder"] else [other]:
+                yield from _mysql(each, depth + 1)
+        elif text.startswith("["):
+            group = text.strip("[]").strip()
+        elif group in _GROUPS:
+            name, _, value = (part.strip() for part in text.partition("="))
+            yield _mysql_line(name, _unquoted(value), f"{path}:{number}")
+
+
+def _mysql_line(written: str, value: str, place: str) -> ConfigurationLine:
+    name = written.replace("-", "_").lower()
+    is_loose = name.startswith("loose_")
+    name = name.removeprefix("loose_")
+    if not value and name.startswith("skip_") and name not in ("skip_name_resolve", "skip_networking"):
+        return ConfigurationLine(name.removeprefix("skip_"), "OFF", place, is_loose)
+    if name == "log_bin" and value.casefold() not in ("0", "off", "false"):
+        value = "ON"  # the name of its files is the private server's
+    return ConfigurationLine(name, value or "ON", place, is_loose)
+
+
+def _unquoted(value: str) -> str:
+    """A value without the comment after it and without its quotes."""
+    if value[:1] in ("'", '"') and (end := value.find(value[0], 1)) > 0:
+        return value[1:end]
+    return value.partition("#")[0].strip()
+
+
+def _postgres(path: Path, depth: int) -> Iterator[ConfigurationLine]:
+    for number, written in enumerate(_text(path, depth).splitlines(), start=1):
+        match = _POSTGRES_LINE.fullmatch(written.strip())
+        if match is None:
+            continue
+        name, value = match["name"].lower(), match["value"]
+        value = value[1:-1].replace("''", "'") if value.startswith("'") else value
+        if name in _POSTGRES_INCLUDES:
+            other = path.parent / value
+            names = sorted(other.glob("*.conf")) if name == "include_dir" else [other]
+            for each in names:
+                if name != "include_if_exists" or each.exists():
+                    yield from _postgres(each, depth + 1)
+        else:
+            yield ConfigurationLine(name, value, f"{path}:{number}")
