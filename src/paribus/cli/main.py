@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from paribus.cli.commands import (
+    again,
     apply,
     check,
     clean,
@@ -74,6 +75,7 @@ app.command("check")(check.check)
 app.command("simulate")(simulate.simulate)
 app.command("run")(run.run)
 app.command("try")(try_.try_)
+app.command("again")(again.again)
 app.command("status")(status.status)
 app.command("resume")(resume.resume)
 app.command("undo")(undo.undo)

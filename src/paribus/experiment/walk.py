@@ -24,7 +24,7 @@ from paribus.experiment.evidence import analyse, evidence
 from paribus.experiment.interim_analysis import look
 from paribus.experiment.replanning import with_open_rounds
 from paribus.experiment.saving import save, wait_for_store
-from paribus.i18n import stored_message
+from paribus.i18n import StoredMessage, stored_message
 from paribus.model import (
     ArmKey,
     Calibration,
@@ -222,7 +222,7 @@ def _make_trials(
             if stopped():
                 raise Interrupted("interrupted", f"continue with: paribus resume {done.experiment}")
             if done.failure is FailureClass.SETTING_REJECTED:
-                refusal = stored_message("the machine refuses {setting}", setting=done.failure_message)
+                refusal = _refusal(done)
                 if done.purpose is Purpose.SCREEN:
                     raise EngineError(
                         "refused-in-screen", refusal, 'leave it out, or set protocol.design="one-at-a-time"'
@@ -244,6 +244,13 @@ def _make_trials(
         bench.stop_load()
         decided = after_block(trials)
         gc.collect()  # automatic collections are rare, for fast reports
+
+
+def _refusal(trial: Trial) -> StoredMessage:
+    """What the machine did with a setting that it does not take."""
+    if trial.failure_message:
+        return stored_message("the machine refuses {setting}", setting=trial.failure_message)
+    return stored_message("the machine takes another value: {setting}", setting=list(trial.invalid_because))
 
 
 def _rerun_if_begun(

@@ -207,7 +207,7 @@ class Effect:
     `equivalence` is None where no test of equivalence was made. The
     probabilities, of being for the better and of lying within the margin, are of a posterior with a flat prior.
     `alpha_spent` is the error of claims spent up to this look, of which `confidence` leaves so much. `would_decide`
-    says in words what would decide a comparison that is undecided.
+    says in words what would decide a comparison that is undecided, and `decide_s` the machine time of that.
     """
 
     factor: str
@@ -233,6 +233,7 @@ class Effect:
     within_probability: float | None = None
     alpha_spent: float | None = None
     would_decide: str = ""
+    decide_s: float | None = None
     equivalence: EquivalenceInterval | None = None
     repetition: Repetition | None = None
 

@@ -100,6 +100,12 @@ def _headline(experiment: Experiment, answers: Sequence[Answer], matrices: Seque
     return gettext("{found}; the experiment is {state}", found=summary, state=word(experiment.state))
 
 
+def _again(experiment: Experiment, answers: Sequence[Answer]) -> str:
+    """Return the command that asks the open questions of an experiment; empty where none is open, or it is not done."""
+    is_open = any(answer.verdict in verdicts.OPEN for answer in answers)
+    return f"paribus again {experiment.id}" if is_open and experiment.state is ExperimentState.DONE else ""
+
+
 def _ordered(
     rows: Sequence[Judged], missing: Sequence[Answer], pairs: Sequence[Pair]
 ) -> tuple[list[Judged], list[Answer], list[Pair]]:
@@ -165,6 +171,7 @@ def view(report_input: ReportInput) -> ReportView:
             report_input.time_series, sum(trial.state is TrialState.DONE for trial in trials)
         ),
         recipes=report_input.recipes,
+        again=_again(experiment, answers),
         reading="" if imported else tables.reading(report_input.effects),
         blocks={place: blocks_at(place, report_input) for place in Place if place is not Place.COMPARISON},
     )

@@ -98,10 +98,11 @@ def step(trial: Trial, event: Event) -> tuple[Trial, tuple[Instruction, ...]]:
             return _to(trial, TrialState.APPLYING, started=at), (Record(), Apply())
         case Applied(changes, at, fingerprint):
             different = mismatches(changes)
-            refused = "; ".join(_refusal(change) for change in changes if _is_refused(change))
-            if refused:  # a finding: the machine would do so again
+            refused = "; ".join(f"{c.knob} = {c.wanted}: {c.refused}" for c in changes if _is_refused(c))
+            if refused or any(map(_is_replaced, changes)):  # a finding: the machine would do so again
                 failed = _to(trial, TrialState.FAILED, failure=FailureClass.SETTING_REJECTED, failure_message=refused)
-                return dataclasses.replace(failed, ended=at), (Record(),)
+                because = mismatches(tuple(filter(_is_replaced, changes)))
+                return dataclasses.replace(failed, invalid_because=because, ended=at), (Record(),)
             if different:
                 return _to(trial, TrialState.INVALID, invalid_because=different, ended=at), (Record(),)
             return _to(trial, TrialState.SETTLING, applied=at, fingerprint=fingerprint), (Record(), MakeLoad())
@@ -124,13 +125,14 @@ def _to(trial: Trial, state: TrialState, **fields: object) -> Trial:
 
 
 def _is_refused(change: Change) -> bool:
-    """Whether the kernel or the server refused a setting that the trial tests, or took another value in its place."""
-    return change.state is ChangeState.MISMATCHED and (bool(change.refused) or change.not_taken in _TAKEN_OTHERWISE)
+    """Whether the kernel or the server refused a setting that the trial tests."""
+    return change.state is ChangeState.MISMATCHED and bool(change.refused)
 
 
-def _refusal(change: Change) -> str:
-    why = change.refused or f"{change.not_taken}, found {change.observed}"
-    return f"{change.knob} = {change.wanted}: {why}"
+def _is_replaced(change: Change) -> bool:
+    """Whether it took another value in place of the wanted one."""
+    is_mismatched = change.state is ChangeState.MISMATCHED and not change.refused
+    return is_mismatched and change.not_taken in _TAKEN_OTHERWISE
 
 
 def mismatches(changes: tuple[Change, ...]) -> tuple[StoredMessage, ...]:

@@ -21,9 +21,9 @@ HOST = LocalHost()
 
 
 def test_a_value_that_the_kernel_takes_and_does_not_keep_is_told(paribus, plan, loop: str) -> None:
-    said = {'"block.read_ahead_kb" = [128, 66]': "block.read_ahead_kb = 66: was rounded, found 64"}
+    said = {'"block.read_ahead_kb" = [128, 66]': "block.read_ahead_kb was rounded: wanted 66, found 64"}
     if (queue_of(loop) / "io_poll_delay").exists():
-        said['"block.io_poll_delay" = [-1, 100]'] = "block.io_poll_delay = 100: was ignored, found -1"
+        said['"block.io_poll_delay" = [-1, 100]'] = "block.io_poll_delay was ignored: wanted 100, found -1"
     for factor, words in said.items():
         done = paribus("run", plan(factor, f'device = "{loop}"'))
         assert done.code == 0, done.err

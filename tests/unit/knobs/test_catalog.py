@@ -141,7 +141,7 @@ def test_a_short_name_is_that_of_the_subject() -> None:
     [
         ("swappiness", "did you mean 'vm.swappiness'?"),
         ("innodb_io_capacity", "did you mean 'mysql.innodb_io_capacity'?"),
-        ("vm.swapiness", "did you mean 'vm.swappiness'?"),
+        ("vm.swappinesss", "did you mean 'vm.swappiness'?"),
         ("nonsense", ""),
     ],
 )

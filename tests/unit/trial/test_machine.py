@@ -73,7 +73,7 @@ def test_a_setting_that_was_not_taken_makes_no_load() -> None:
 def test_a_value_that_the_machine_replaces_is_a_finding_as_a_refusal_is(outcome: NotTaken) -> None:
     trial, todo = step(_after(Begun(1.0)), Applied((_change(ChangeState.MISMATCHED, outcome),), 1.5))
     assert (trial.state, trial.failure, todo) == (TrialState.FAILED, FailureClass.SETTING_REJECTED, (Record(),))
-    assert trial.failure_message == f"k = 1: {outcome}, found 2"
+    assert (trial.failure_message, trial.invalid_because) == ("", (f"k {outcome}: wanted 1, found 2",))
 
 
 def test_a_setting_that_the_kernel_refuses_is_a_finding() -> None:

@@ -10,7 +10,7 @@ from paribus.analysis.paired.checks.stalls import stalls_of
 from paribus.analysis.paired.decision import probabilities
 from paribus.analysis.paired.effects import Pair, PairSeries
 from paribus.analysis.paired.finding import EffectInterval, Finding, LevelFinding, Question
-from paribus.analysis.paired.reasons import covered_text, method_of, pairs_needed, reasons_of, tags_of
+from paribus.analysis.paired.reasons import Need, covered_text, method_of, pairs_needed, reasons_of, tags_of
 from paribus.model import Check, Effect, EquivalenceInterval, Look, Tag, Verdict
 from paribus.units import LoadLevel
 
@@ -62,10 +62,10 @@ def effects_of(
         stalls=stalls_of(finding, question) is not None,
         capped=bool(hidden_capacity(series)),
     )
-    would_decide = ""
+    need = Need("")
     if finding.verdict is Verdict.UNDECIDED:
         units = finding.looks[-1].units
-        would_decide = pairs_needed(finding.estimate, finding.scale, question, units, timeline.pair_s(series))
+        need = pairs_needed(finding.estimate, finding.scale, question, units, timeline.pair_s(series))
     whole = overall_effect(
         finding,
         question,
@@ -75,11 +75,11 @@ def effects_of(
         method=method_of(question),
         tags=tags,
         reasons=(
-            *reasons_of(finding, question, series, would_decide, under_way=under_way),
+            *reasons_of(finding, question, series, need.text, under_way=under_way),
             *([covered] if not under_way and (covered := covered_text(series, timeline)) else []),
             *failed,
         ),
-        would_decide=would_decide,
+        need=need,
         probabilities=(better, within),
     )
     loads = sorted({pair.load for pair in series.pairs})
@@ -96,7 +96,7 @@ def overall_effect(
     method: str,
     tags: tuple[Tag, ...],
     reasons: tuple[str, ...],
-    would_decide: str,
+    need: Need,
     probabilities: tuple[float, float],
 ) -> Effect:
     """The effect over all load levels; `probabilities` are those of being better and of being within the margin."""
@@ -119,7 +119,8 @@ def overall_effect(
         verdict=finding.verdict or Verdict.UNDECIDED,
         tags=tags,
         reasons=reasons,
-        would_decide=would_decide,
+        would_decide=need.text,
+        decide_s=need.seconds,
         trials=_trials(series.pairs),
         checks=checks,
         better_probability=better,
@@ -145,6 +146,7 @@ def _at(whole: Effect, series: PairSeries, load: LoadLevel, finding: LevelFindin
         tags=(),
         reasons=(),
         would_decide="",
+        decide_s=None,
         checks=(),
         better_probability=None,
         within_probability=None,

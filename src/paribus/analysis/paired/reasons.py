@@ -4,6 +4,7 @@ An undecided effect is never worded as if nothing differed.
 """
 
 import math
+from dataclasses import dataclass
 
 from paribus.analysis.diagnostics.overload import hidden_capacity
 from paribus.analysis.paired.checks.check_context import Timeline
@@ -213,7 +214,15 @@ def _between(interval: EffectInterval) -> str:
     return gettext("{low} to {high}", low=show_percent(interval.low), high=show_percent(interval.high))
 
 
-def pairs_needed(estimate: float, pair_sd: float, question: Question, units: int, pair_s: float) -> str:
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What would decide an open comparison, in words, and its machine time; None where that is unknown."""
+
+    text: str
+    seconds: float | None = None
+
+
+def pairs_needed(estimate: float, pair_sd: float, question: Question, units: int, pair_s: float) -> Need:
     """Return what would decide an open comparison: more pairs and their machine time, or another plan.
 
     Args:
@@ -231,15 +240,10 @@ def pairs_needed(estimate: float, pair_sd: float, question: Question, units: int
     needed = max(min(enough), units + 8)
     if needed > _MOST_PAIRS:
         message = N_("at this noise more than {n} pairs would be needed to decide: use longer trials or a wider margin")
-        return gettext(message, n=_MOST_PAIRS)
+        return Need(gettext(message, n=_MOST_PAIRS))
     if not pair_s:
-        message = N_(
-            "about {n} pairs instead of {units} would decide, if the effect is as estimated: raise protocol.rounds or "
-            "protocol.budget"
-        )
-        return gettext(message, n=needed, units=units)
-    message = N_(
-        "about {n} pairs instead of {units} would decide, if the effect is as estimated; they take {duration}: raise "
-        "protocol.rounds or protocol.budget"
-    )
-    return gettext(message, n=needed, units=units, duration=show_duration(needed * pair_s))
+        message = N_("about {n} pairs instead of {units} would decide, if the effect is as estimated")
+        return Need(gettext(message, n=needed, units=units))
+    message = N_("about {n} pairs instead of {units} would decide, if the effect is as estimated; they take {duration}")
+    seconds = needed * pair_s
+    return Need(gettext(message, n=needed, units=units, duration=show_duration(seconds)), seconds)

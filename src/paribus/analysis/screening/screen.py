@@ -11,7 +11,7 @@ from paribus.analysis.paired.decision import probabilities
 from paribus.analysis.paired.effect_records import overall_effect
 from paribus.analysis.paired.finding import Question
 from paribus.analysis.paired.questions import arrays, looks_by_comparison, spending_looks
-from paribus.analysis.paired.reasons import method_of, pairs_needed, starts_text, tags_of, verdict_reasons
+from paribus.analysis.paired.reasons import Need, method_of, pairs_needed, starts_text, tags_of, verdict_reasons
 from paribus.analysis.screening.screen_checks import checks_of_factor
 from paribus.analysis.screening.screen_look import FactorFinding, ScreenFinding, look_at_screen, next_look_at_screen
 from paribus.analysis.screening.screen_pairs import ScreenPairs
@@ -226,10 +226,10 @@ def _effect(
     checks = checks_of_factor(screen.factors.index(factor), screen, screen_finding.fitted, question, context)
     failed = tuple(check.finding for check in checks if not check.passed)
     better, within = probabilities(finding.estimate, finding.error, finding.freedom, question)
-    would_decide = ""
+    need = Need("")
     if finding.verdict is Verdict.UNDECIDED:
         pair_s = context.timeline.pair_s(screen.series)
-        would_decide = pairs_needed(finding.estimate, finding.scale, question, look.pairs, pair_s)
+        need = pairs_needed(finding.estimate, finding.scale, question, look.pairs, pair_s)
     so_far = N_("{n} of {planned} planned pairs so far; not decided yet")
     reasons = [
         gettext(
@@ -238,7 +238,7 @@ def _effect(
         *verdict_reasons(finding.verdict, finding.interval, finding.inner, question),
         *([gettext(_ON_AVERAGE)] if finding.verdict is Verdict.EQUIVALENT else []),
         *([spanned] if (spanned := starts_text(screen.series, allowed_for=finding.spans_starts)) else []),
-        *([would_decide] if would_decide else []),
+        *([need.text] if need.text else []),
         *(
             [gettext("not confirmed in separate trials; false discovery rate {rate:.2g}", rate=false_discovery_rate)]
             if is_claim
@@ -257,6 +257,6 @@ def _effect(
             verdict, finding.interval, question, suspect=is_claim or bool(failed and finding.verdict), average=True
         ),
         reasons=(*reasons, *failed),
-        would_decide=would_decide,
+        need=need,
         probabilities=(better, within),
     )

@@ -267,6 +267,8 @@ def _compared(view: ReportView, pictures: Mapping[str, str]) -> list[str]:
             lines += ["", *(f"  {line}" for line in block), ""]
             lines += [f"  {gettext('To keep it after a restart:')}", ""]
             lines += [*(f"  {line}" for line in _code(advice.recipe.last, "")), ""]
+    if view.again:
+        lines += ["", gettext("To ask what is open with more pairs:"), "", *_code(view.again, "sh")]
     lines += ["", *_head(gettext("Answers")), *map(_answer, view.answers), ""]
     lines += [*_head(gettext("Verdicts")), *_verdicts(view)]
     lines += ["", *_parts(view.blocks[Place.OVERVIEW]), *_head(gettext("Factor by factor"))]

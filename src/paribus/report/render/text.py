@@ -81,6 +81,13 @@ def conclusions(view: ReportView, console: "Console") -> None:
     if view.decision:
         console.print()
         console.print(plain(view.decision, "bold"))
+    _again(view, console)
+
+
+def _again(view: ReportView, console: "Console") -> None:
+    if view.again:
+        console.print(plain(gettext("To ask what is open with more pairs:")))
+        console.print(plain(f"  {view.again}"), soft_wrap=True)
 
 
 def _items(items: Sequence[ListItem], console: "Console") -> None:
@@ -158,6 +165,7 @@ def _compared(view: ReportView, console: "Console") -> None:
             console.print(plain(gettext("  check  {command}", command=advice.recipe.check)), soft_wrap=True)
             for how in advice.recipe.last.split("\n"):
                 console.print(plain(gettext("  last   {command}", command=how)), soft_wrap=True)
+    _again(view, console)
     console.print()
     for answer in view.answers:
         console.print(_sentence(answer))

@@ -24,9 +24,15 @@ def clock(seconds: float) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
 
 
+def failure_text(trial: Trial) -> str:
+    """Why a trial failed: `setting-rejected: vm.dirty was rounded: wanted 2, found 1`."""
+    because = gettext("; ").join(map(translate_stored, trial.invalid_because))
+    return ": ".join(filter(None, [gettext(trial.failure or "failed"), trial.failure_message, because]))
+
+
 def _reasons(trial: Trial) -> tuple[str, ...]:
     if trial.state is TrialState.FAILED:
-        return (": ".join(filter(None, [gettext(trial.failure or "failed"), trial.failure_message])),)
+        return (failure_text(trial),)
     return tuple(map(translate_stored, trial.invalid_because)) or (gettext("no reason recorded"),)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from paribus.i18n import N_, gettext
 from paribus.model import RESPONSES, Effect, Purpose, Tag, Trial, TrialState, Verdict
+from paribus.report.sections.evidence import failure_text
 from paribus.report.view import numbers
 from paribus.report.view.view_models import Answer, CheckList, Judged
 
@@ -199,7 +200,7 @@ def why_unusable(trials: Iterable[Trial]) -> str:
     counts: dict[str, int] = {}
     for trial in trials:
         if trial.state is TrialState.FAILED:
-            reason = ": ".join(filter(None, [gettext(trial.failure or "failed"), trial.failure_message]))
+            reason = failure_text(trial)
             outcome = gettext("failed ({reason})", reason=reason)
             counts[outcome] = counts.get(outcome, 0) + 1
         elif trial.state is TrialState.INVALID:

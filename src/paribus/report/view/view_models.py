@@ -273,7 +273,7 @@ class Advice:
 class ReportView:
     """Everything a report shows, in the order it is shown; `blocks` are those of sections, by their place.
 
-    `decision`: a sentence to act on; empty where nothing was compared.
+    `decision`: a sentence to act on; empty where nothing was compared. `again`: the command that asks what is open.
     """
 
     title: str
@@ -293,6 +293,7 @@ class ReportView:
     recipes: Mapping[str, Recipe]
     blocks: Mapping[Place, tuple[Block, ...]]
     reading: str = ""
+    again: str = ""
 
     @property
     def unanswered(self) -> list[Answer]:

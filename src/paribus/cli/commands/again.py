@@ -1,0 +1,60 @@
+"""`paribus again`: ask the open questions of an experiment in a new one."""
+
+from typing import Annotated
+
+import typer
+
+from paribus.cli.commands.run import (
+    NoReport,
+    ReportFile,
+    Strict,
+    Verbose,
+    carry_out,
+    html_report_path,
+    refuse_contradiction,
+)
+from paribus.cli.options import AsJson, ExperimentName, FailOn, StoreUrl, read_conditions
+from paribus.cli.terminal import report_line, say_as_is
+
+
+def again(
+    experiment: ExperimentName = "last",
+    budget: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME",
+            help="The most machine time, such as 1h. Default: what would decide every question, if effects are as "
+            "estimated, and half as much again.",
+            show_default=False,
+        ),
+    ] = "",
+    print_plan: Annotated[
+        bool, typer.Option("--print", help="Print the plan, to be saved and edited; do nothing else.")
+    ] = False,
+    store: StoreUrl = None,
+    report_file: ReportFile = None,
+    no_report: NoReport = False,
+    fail_on: FailOn = "",
+    strict: Strict = False,
+    verbose: Verbose = False,
+    as_json: AsJson = False,
+) -> None:
+    """Ask the open questions of an experiment in a new one, with more pairs.
+
+    Keeps the plan, without the settings that are decided. The new verdicts rest on the new pairs alone.
+
+    Example: paribus again last --budget 1h
+    """
+    from paribus.lab.open_questions import parsed_again
+    from paribus.lab.running import started_as_parsed
+    from paribus.lab.stores import open_store
+
+    conditions = read_conditions(fail_on)
+    refuse_contradiction(report_file, no_report)
+    parsed = parsed_again(open_store(store), experiment, budget)
+    if print_plan:
+        say_as_is(parsed.text)
+        return
+    with started_as_parsed(parsed, store, report_line) as session:
+        report_path = html_report_path(session, report_file, no_report)
+        carry_out(session, report_path, conditions, strict=strict, verbose=verbose, as_json=as_json)
