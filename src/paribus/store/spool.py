@@ -14,7 +14,7 @@ from paribus.files import make_folder
 from paribus.model import TrialState
 from paribus.store import schema
 from paribus.store.message_column import messages_from_json, messages_to_json
-from paribus.store.open import connected, file_of, store_url
+from paribus.store.open import connected, default_file, file_of, store_url
 from paribus.store.write import TrialRows, save_rows
 
 _BYTES = ("points", "histogram")
@@ -63,8 +63,11 @@ def remove(path: Path) -> None:
 
 
 def _folder(store: Engine) -> Path:
-    file = Path(store.url.database or "") if store.dialect.name == "sqlite" else file_of(store_url(None))
-    assert file is not None
+    """Return the folder next to the store's file, or for a database server next to the default store."""
+    if store.dialect.name == "sqlite":
+        file = Path(store.url.database or "")
+    else:  # $PARIBUS_STORE may name the server itself
+        file = file_of(store_url(None)) or default_file().expanduser().absolute()
     return file.with_name(f"{file.name}.spool")
 
 
