@@ -18,6 +18,7 @@ from paribus.cli.commands import (
     check,
     clean,
     compare,
+    delete,
     doctor,
     export,
     import_,
@@ -78,6 +79,7 @@ app.command("status")(status.status)
 app.command("resume")(resume.resume)
 app.command("undo")(undo.undo)
 app.command("clean")(clean.clean)
+app.command("delete")(delete.delete)
 app.command("report")(report.report)
 app.command("import")(import_.import_)
 app.command("compare")(compare.compare)

@@ -1,6 +1,7 @@
 """Spool: measured trials that a locked store could not take, a file each beside it, until it can."""
 
 import base64
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -60,6 +61,13 @@ def remove(path: Path) -> None:
     path.unlink(missing_ok=True)
     if not any(path.parent.iterdir()):
         path.parent.rmdir()
+
+
+def discard(store: Engine, experiment: str) -> None:
+    """Remove the files of an experiment that is deleted."""
+    for path in _folder(store).glob(f"{experiment}-*.json"):
+        with contextlib.suppress(OSError):  # without its experiment it is never read
+            remove(path)
 
 
 def _folder(store: Engine) -> Path:
