@@ -22,6 +22,7 @@ from paribus.cli.commands import (
     doctor,
     export,
     import_,
+    init,
     knobs,
     report,
     resume,
@@ -64,13 +65,14 @@ app = typer.Typer(
     "A plan names settings, their levels and workloads. Paribus applies one setting at a time, measures it under load, "
     "restores the machine, and reports a verdict with its interval: better, worse, equivalent, depends on load, "
     "no effect possible or undecided.",
-    epilog="Start with: paribus check PLAN, then paribus run PLAN. Plans to start from are in examples/. "
+    epilog="Start with: paribus init, then paribus check PLAN and paribus run PLAN. Examples: paribus init --list. "
     "Without a plan: paribus try KEY=LEVEL,LEVEL.",
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+app.command("init")(init.init)
 app.command("check")(check.check)
 app.command("simulate")(simulate.simulate)
 app.command("run")(run.run)
