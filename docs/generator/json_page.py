@@ -18,6 +18,7 @@ DOCUMENTS = {
     "doctor": ["paribus doctor --json"],
     "apply": ["paribus apply EXPERIMENT --json"],
     "clean": ["paribus clean --json"],
+    "delete": ["paribus delete EXPERIMENT --json"],
     "import": ["paribus import FILE… --json"],
     "export": ["paribus export --json"],
     "sandbox": ["paribus sandbox up --json", "paribus sandbox status --json"],

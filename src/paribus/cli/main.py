@@ -19,9 +19,11 @@ from paribus.cli.commands import (
     check,
     clean,
     compare,
+    delete,
     doctor,
     export,
     import_,
+    init,
     knobs,
     report,
     resume,
@@ -64,13 +66,14 @@ app = typer.Typer(
     "A plan names settings, their levels and workloads. Paribus applies one setting at a time, measures it under load, "
     "restores the machine, and reports a verdict with its interval: better, worse, equivalent, depends on load, "
     "no effect possible or undecided.",
-    epilog="Start with: paribus check PLAN, then paribus run PLAN. Plans to start from are in examples/. "
+    epilog="Start with: paribus init, then paribus check PLAN and paribus run PLAN. Examples: paribus init --list. "
     "Without a plan: paribus try KEY=LEVEL,LEVEL.",
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+app.command("init")(init.init)
 app.command("check")(check.check)
 app.command("simulate")(simulate.simulate)
 app.command("run")(run.run)
@@ -80,6 +83,7 @@ app.command("status")(status.status)
 app.command("resume")(resume.resume)
 app.command("undo")(undo.undo)
 app.command("clean")(clean.clean)
+app.command("delete")(delete.delete)
 app.command("report")(report.report)
 app.command("import")(import_.import_)
 app.command("compare")(compare.compare)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paribus.cli.terminal import say
-from paribus.errors import UsageError
+from paribus.errors import ParibusError, UsageError
 from paribus.i18n import Language
 from paribus.registry import nearest
 
@@ -47,10 +47,25 @@ StoreUrl = Annotated[
         help="The store: a file, or a database's URL. Default: $PARIBUS_STORE, else the user's.",
     ),
 ]
+
+
+def experiment_names(incomplete: str) -> list[str]:
+    """The experiments of the default store that complete a word: ids, the newest first, then plan names."""
+    from paribus.lab import stores
+
+    try:
+        return [name for name in ("last", *stores.experiment_names()) if name.startswith(incomplete)]
+    except ParibusError:
+        return []
+
+
 ExperimentName = Annotated[
     str,
     typer.Argument(
-        metavar="[EXPERIMENT]", help="An id, the start of an id, a plan's name, or last.", show_default=False
+        metavar="[EXPERIMENT]",
+        help="An id, the start of an id, a plan's name, or last.",
+        autocompletion=experiment_names,
+        show_default=False,
     ),
 ]
 TargetName = Annotated[

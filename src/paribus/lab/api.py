@@ -12,6 +12,7 @@ from paribus.lab.apply_document import ApplyDocument
 from paribus.lab.arguments import Overrides, PathLike, export_format, name_list, override_texts
 from paribus.lab.check_document import CheckDocument
 from paribus.lab.cleaning import CleanDocument
+from paribus.lab.deleting import DeleteDocument
 from paribus.lab.importing import ImportDocument
 from paribus.lab.listening import DiscardingListener
 from paribus.lab.machine.doctor import DoctorDocument
@@ -403,6 +404,48 @@ class Lab:
             raise UsageError("names and unneeded exclude each other", "name experiments, or remove all unneeded data")
         with _passwords_withheld():
             return clean(str(path), self._location, names=name_list(names), unneeded=unneeded)
+
+    def delete(
+        self,
+        *names: str,
+        all_of: str = "",
+        older: str = "",
+        keep: int | None = None,
+        anyway: bool = False,
+        dry_run: bool = True,
+    ) -> DeleteDocument:
+        """Delete experiments from the store; by default only return the selected ones.
+
+        Args:
+            *names: Ids, starts of ids, or names of plans that have one experiment.
+            all_of: Name of a plan, all of whose experiments are selected.
+            older: Least time since the end of those that are selected, for example `"90d"`.
+            keep: Number of newest experiments that `all_of` and `older` do not select.
+            anyway: Also delete what may be running on a machine that was not inspected.
+            dry_run: Delete nothing; set it to False to delete.
+
+        Returns:
+            What `paribus delete --json` prints: the experiments, and the size of the store in bytes.
+
+        Raises:
+            UsageError: A name is wrong, the selection contradicts itself, or an experiment must stay.
+            StoreError: The store is missing, damaged or locked.
+            NotInspected: The journals of this machine cannot be read.
+
+        Example:
+            >>> document = Lab(store).delete("last")
+            >>> [experiment.name for experiment in document.experiments], document.deleted
+            (['n'], False)
+        """
+        from paribus.lab import deleting
+
+        request = deleting.DeleteRequest(
+            names=names, all_of=all_of, older_s=deleting.age(older), keep=keep, anyway=anyway
+        )
+        with _passwords_withheld():
+            document = deleting.delete(request, self._location, dry_run=dry_run)
+        assert document is not None  # only a `confirm` that refuses leads here
+        return document
 
 
 def _carried_out(session: Session, audience: Audience | None) -> ExperimentResult:

@@ -90,11 +90,11 @@ def _prune(document: dict[str, Any], plan: Plan, open_arms: Mapping[str, set[str
             continue
         arms = open_arms.get(factor.key, set())
         levels = zip(factors[key], factor.labels, strict=True)
-        kept = [level for number, (level, label) in enumerate(levels) if number == 0 or label in arms]
-        if len(kept) < 2:
+        remaining_levels = [level for number, (level, label) in enumerate(levels) if number == 0 or label in arms]
+        if len(remaining_levels) < 2:
             del factors[key]
         else:
-            factors[key] = kept
+            factors[key] = remaining_levels
     remaining = open_arms.get(_COMBINATION, set())
     combinations = [each for each in document.get("combination", []) if each.get("name") in remaining]
     document.pop("combination", None)
@@ -113,7 +113,7 @@ def _needed_s(trials: Sequence[Trial], effects: Sequence[Effect], open_arms: Map
     needed_s = 0.0
     for factor, arms in open_arms.items():
         for arm in arms:
-            known = [e.decide_s for e in effects if (e.factor, e.arm) == (factor, arm) and e.decide_s]
+            estimates = [e.decide_s for e in effects if (e.factor, e.arm) == (factor, arm) and e.decide_s]
             of_arm = [t for t in trials if (t.factor, t.arm) == (factor, arm) and t.started and t.ended]
-            needed_s += sum(known) or 2 * sum((t.ended or 0.0) - (t.started or 0.0) for t in of_arm)
+            needed_s += sum(estimates) or 2 * sum((t.ended or 0.0) - (t.started or 0.0) for t in of_arm)
     return max(_MIN_BUDGET_S, _ROOM * needed_s)

@@ -68,13 +68,18 @@ class ShortPlan:
     trial: str = ""
 
 
-def parsed_short_plan(short_plan: ShortPlan, overrides: Mapping[str, str]) -> Parsed:
-    """Return the plan of a command line; `overrides` become part of its text. Raises UsageError and PlanError."""
+def parsed_short_plan(
+    short_plan: ShortPlan, overrides: Mapping[str, str], comments: Mapping[str, str] | None = None
+) -> Parsed:
+    """Return the plan of a command line; `overrides` become part of its text. Raises UsageError and PlanError.
+
+    `comments` are more comments by key, or other ones, as for `toml_text`.
+    """
     factors = _factors(short_plan.settings)
     document = _document(short_plan, factors, is_local="target.host" not in overrides)
     override(NAME, document, overrides)
     try:
-        text = toml_text(document, _COMMENTS)
+        text = toml_text(document, _COMMENTS | dict(comments or {}))
     except ValueError as error:
         raise UsageError(str(error), "write settings and options as UTF-8") from error
     places: dict[KeyPath, str] = {("factors", key): key for key in factors}

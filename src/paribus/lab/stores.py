@@ -28,6 +28,12 @@ def open_experiment(location: str | None, name: str) -> tuple[Store, Experiment]
     return store, read.find(store, name)
 
 
+def experiment_names() -> list[str]:
+    """Ids of the experiments in the default store, the newest first, then plan names. Raises StoreError, UsageError."""
+    experiments = read.experiments(open_for_reading(store_url(None)))
+    return list(dict.fromkeys([*(each.id for each in experiments), *(each.name for each in experiments)]))
+
+
 def imported_set_ids() -> list[str]:
     """Ids of the imported sets in the default store. Raises StoreError and UsageError."""
     store = open_for_reading(store_url(None))

@@ -31,15 +31,19 @@ _DAMAGED = stored_message(
 )
 
 
+def default_file() -> Path:
+    """Return the file of the default store of this user, which may not exist; `~` is not expanded."""
+    data = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "paribus"
+    return (Path("/var/lib/paribus") if os.geteuid() == 0 else data) / "paribus.db"
+
+
 def store_url(name: str | None) -> str:
     """Return the URL of the store: `name`, else $PARIBUS_STORE, else the default; a path becomes a URL.
 
     The default is /var/lib/paribus/paribus.db for root, else paribus/paribus.db in the user's data folder.
     Raises UsageError.
     """
-    data = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "paribus"
-    default = Path("/var/lib/paribus") if os.geteuid() == 0 else data
-    text = name or os.environ.get("PARIBUS_STORE") or str(default / "paribus.db")
+    text = name or os.environ.get("PARIBUS_STORE") or str(default_file())
     file = str(Path(text).expanduser().absolute())  # characters such as ? and # must be escaped
     url = text if "://" in text else URL.create("sqlite", database=file).render_as_string()
     try:

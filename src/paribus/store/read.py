@@ -54,6 +54,7 @@ __all__ = [
     "each_series",
     "experiments",
     "find",
+    "find_among",
     "histograms",
     "looks",
     "plan",
@@ -143,7 +144,11 @@ def find(store: Engine, name: str) -> Experiment:
 
     Raises UsageError that lists the experiments.
     """
-    all_experiments = experiments(store)
+    return find_among(experiments(store), name)
+
+
+def find_among(all_experiments: Sequence[Experiment], name: str) -> Experiment:
+    """Return the experiment that `find` does, of experiments that are read, newest first. Raises UsageError."""
     if not all_experiments:
         raise UsageError(stored_message("the store holds no experiment"), stored_message("run a plan first"))
     if name == "last":

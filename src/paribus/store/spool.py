@@ -1,6 +1,7 @@
 """Spool: measured trials that a locked store could not take, a file each beside it, until it can."""
 
 import base64
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -14,7 +15,7 @@ from paribus.files import make_folder
 from paribus.model import TrialState
 from paribus.store import schema
 from paribus.store.message_column import messages_from_json, messages_to_json
-from paribus.store.open import connected, file_of, store_url
+from paribus.store.open import connected, default_file, file_of, store_url
 from paribus.store.write import TrialRows, save_rows
 
 _BYTES = ("points", "histogram")
@@ -62,9 +63,19 @@ def remove(path: Path) -> None:
         path.parent.rmdir()
 
 
+def discard(store: Engine, experiment: str) -> None:
+    """Remove the files of an experiment that is deleted."""
+    for path in _folder(store).glob(f"{experiment}-*.json"):
+        with contextlib.suppress(OSError):  # without its experiment it is never read
+            remove(path)
+
+
 def _folder(store: Engine) -> Path:
-    file = Path(store.url.database or "") if store.dialect.name == "sqlite" else file_of(store_url(None))
-    assert file is not None
+    """Return the folder next to the store's file, or for a database server next to the default store."""
+    if store.dialect.name == "sqlite":
+        file = Path(store.url.database or "")
+    else:  # $PARIBUS_STORE may name the server itself
+        file = file_of(store_url(None)) or default_file().expanduser().absolute()
     return file.with_name(f"{file.name}.spool")
 
 

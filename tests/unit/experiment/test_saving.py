@@ -5,11 +5,13 @@ import dataclasses
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from plan_samples import FILEIO, checked, simple
 from scripted import MACHINE, measured
 from sqlalchemy.engine import Engine as Store
+from sqlalchemy.engine import make_url
 
 from paribus.errors import StoreError
 from paribus.experiment import saving, walk
@@ -22,6 +24,7 @@ from paribus.store.open import open_engine, store_url
 CHANGE = Change(knob="k", address="/k", before=1, wanted="x", observed=None, state=ChangeState.VERIFIED)
 MEASURED = [dataclasses.replace(measured(5.0, [4.0, 6.0])[0], histogram=b"\x00h")]
 FACTS = {"kernel": "k"}
+ROWS = write.TrialRows({"experiment": "20260101-000000-abcd", "order": 1, "invalid_because": []}, [], [], {})
 
 
 @pytest.fixture
@@ -102,3 +105,14 @@ def test_a_trial_that_the_store_could_not_take_is_in_a_file_until_it_can(
     file.write_text(content[: len(content) // 2])
     spool.deliver(impatient, begun.id)
     _assert_stored_once(impatient, done)
+
+
+def test_a_store_on_a_server_has_its_spool_beside_the_default_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = make_url("postgresql://paribus@db1/lab")
+    monkeypatch.setenv("PARIBUS_STORE", str(url))
+    monkeypatch.setattr(opening.os, "geteuid", lambda: 1000)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    path = spool.put(SimpleNamespace(url=url, dialect=SimpleNamespace(name="postgresql")), ROWS)  # type: ignore[arg-type]
+    assert path == tmp_path / "paribus" / "paribus.db.spool" / "20260101-000000-abcd-1.json"

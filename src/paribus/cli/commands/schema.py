@@ -19,6 +19,7 @@ class Document(StrEnum):
     SIMULATE = "simulate"
     STATUS = "status"
     CLEAN = "clean"
+    DELETE = "delete"
     DOCTOR = "doctor"
     EXPORT = "export"
     APPLY = "apply"
@@ -47,6 +48,7 @@ def text_of(document: Document) -> str:
     from paribus.lab.apply_document import ApplyDocument
     from paribus.lab.check_document import CheckDocument
     from paribus.lab.cleaning import CleanDocument
+    from paribus.lab.deleting import DeleteDocument
     from paribus.lab.importing import ImportDocument
     from paribus.lab.machine.doctor import DoctorDocument
     from paribus.lab.results.exporting import ExportDocument
@@ -65,6 +67,7 @@ def text_of(document: Document) -> str:
         Document.SIMULATE: TypeAdapter(SimulateDocument),
         Document.STATUS: TypeAdapter(StatusDocument),
         Document.CLEAN: TypeAdapter(CleanDocument),
+        Document.DELETE: TypeAdapter(DeleteDocument),
         Document.DOCTOR: TypeAdapter(DoctorDocument),
         Document.EXPORT: TypeAdapter(ExportDocument),
         Document.APPLY: TypeAdapter(ApplyDocument),
