@@ -101,8 +101,8 @@ def step(trial: Trial, event: Event) -> tuple[Trial, tuple[Instruction, ...]]:
             refused = "; ".join(f"{c.knob} = {c.wanted}: {c.refused}" for c in changes if _is_refused(c))
             if refused or any(map(_is_replaced, changes)):  # a finding: the machine would do so again
                 failed = _to(trial, TrialState.FAILED, failure=FailureClass.SETTING_REJECTED, failure_message=refused)
-                because = mismatches(tuple(filter(_is_replaced, changes)))
-                return dataclasses.replace(failed, invalid_because=because, ended=at), (Record(),)
+                replaced = mismatches(tuple(filter(_is_replaced, changes)))
+                return dataclasses.replace(failed, invalid_because=replaced, ended=at), (Record(),)
             if different:
                 return _to(trial, TrialState.INVALID, invalid_because=different, ended=at), (Record(),)
             return _to(trial, TrialState.SETTLING, applied=at, fingerprint=fingerprint), (Record(), MakeLoad())
