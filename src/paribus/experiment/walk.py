@@ -220,7 +220,8 @@ def _make_trials(
             done = bench.run(trial, listener)
             trials[bisect.bisect_left(trials, done.order, key=_order)] = done
             if stopped():
-                raise Interrupted("interrupted; everything was restored", f"continue with: paribus resume {done.experiment}")
+                todo = f"continue with: paribus resume {done.experiment}"
+                raise Interrupted("interrupted; everything was restored", todo)
             if done.failure is FailureClass.SETTING_REJECTED:
                 refusal = _refusal(done)
                 if done.purpose is Purpose.SCREEN:

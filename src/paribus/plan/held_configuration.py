@@ -6,7 +6,11 @@ from paribus.model import FAMILIES, DatabaseFacts, Facts, Value
 from paribus.plan.form.parse import Parsed
 from paribus.plan.levels import Level, knob_level
 
+_MAX_PLACES = 10
+_OPTIONS = {"transaction_isolation": "tx_isolation"}  # of MariaDB: the option of a variable with another name
 _OF_PLACE = N_("of {file} these are left out, since a private server has its own: {names}")
+_UNREAD = N_("these lines of {file} are no settings, and are not held: {places}")
+_EMPTY = N_("of {file} no setting was read: it has none for a server of this kind")
 _NOT_HELD = N_("{place}: {name} is not held: {why}")
 
 
@@ -20,10 +24,18 @@ def held_lines(parsed: Parsed, catalogue: Catalogue, facts: Facts) -> tuple[dict
     family = FAMILIES[database.kind]
     if configuration.left_out:
         notes.append(stored_message(_OF_PLACE, file=database.config, names=", ".join(configuration.left_out)))
+    if configuration.unread:
+        notes.append(
+            stored_message(_UNREAD, file=database.config, places=", ".join(configuration.unread[:_MAX_PLACES]))
+        )
+    if database.config and not configuration.settings:
+        notes.append(stored_message(_EMPTY, file=database.config))
     chosen = _chosen(parsed, family)
     spelled = {knob.name.casefold(): knob.name for knob in server.rows}
     for name, line in configuration.settings.items():
         key = spelled.get(f"{family}.{name}".casefold(), f"{family}.{name}")  # DateStyle is datestyle in a file
+        if catalogue.find(key) is None and name in _OPTIONS:
+            key = f"{family}.{_OPTIONS[name]}"
         if name in chosen:
             continue
         level, reason = _level(key, line.value, catalogue, facts)

@@ -100,10 +100,11 @@ def _headline(experiment: Experiment, answers: Sequence[Answer], matrices: Seque
     return gettext("{found}; the experiment is {state}", found=summary, state=word(experiment.state))
 
 
-def _again(experiment: Experiment, answers: Sequence[Answer]) -> str:
+def _again(report_input: ReportInput) -> str:
     """Return the command that asks the open questions of an experiment; empty where none is open, or it is not done."""
-    is_open = any(answer.verdict in verdicts.OPEN for answer in answers)
-    return f"paribus again {experiment.id}" if is_open and experiment.state is ExperimentState.DONE else ""
+    experiment = report_input.experiment
+    is_done = experiment.state is ExperimentState.DONE
+    return f"paribus again {experiment.id}" if is_done and report_input.open_arms else ""
 
 
 def _ordered(
@@ -171,7 +172,7 @@ def view(report_input: ReportInput) -> ReportView:
             report_input.time_series, sum(trial.state is TrialState.DONE for trial in trials)
         ),
         recipes=report_input.recipes,
-        again=_again(experiment, answers),
+        again=_again(report_input),
         reading="" if imported else tables.reading(report_input.effects),
         blocks={place: blocks_at(place, report_input) for place in Place if place is not Place.COMPARISON},
     )

@@ -1,7 +1,7 @@
 """Input of a report: the records of one experiment and the findings of its analysis."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -17,9 +17,10 @@ class ReportInput:
     """Everything a report is made from; whoever has less leaves fields at their defaults.
 
     `summaries`: measurements by trial order and metric. `findings`: records of any type; a section takes those that it
-    shows by their type. `time_series`: measurements with points, by metric and trial order. `refused`: the reason for a
-    missing verdict, by factor, arm and workload. `question`: that of the plan. `recipes`: by `factor=arm`. `planned_s`:
-    seconds of all planned trials, None if unknown. `arms`: those of a comparison, the baseline first.
+    shows by their type. `time_series`: measurements with points, by metric and trial order. `refused`: the reason for
+    a missing verdict, by factor, arm and workload. `question`: that of the plan. `recipes`: by `factor=arm`.
+    `planned_s`: seconds of all planned trials, None if unknown. `open_arms`: by factor, what more pairs can answer.
+    `arms`: those of a comparison, the baseline first.
     """
 
     experiment: Experiment
@@ -30,6 +31,7 @@ class ReportInput:
     findings: Sequence[object] = ()
     time_series: Mapping[str, Mapping[int, Measurement]] = field(default_factory=dict)
     refused: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+    open_arms: Mapping[str, Collection[str]] = field(default_factory=dict)
     question: str = ""
     recipes: Mapping[str, Recipe] = field(default_factory=dict)
     planned_s: float | None = None

@@ -14,6 +14,10 @@ class CannotJudge(ValueError):
     """The data do not allow a conclusion; the message states the reason."""
 
 
+class NeedsOtherTrials(CannotJudge):
+    """No number of trials like these would allow a conclusion."""
+
+
 def log_ratios(compared: Sequence[float], baseline: Sequence[float]) -> list[float]:
     """Return log(compared / baseline) of each pair.
 

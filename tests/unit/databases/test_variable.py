@@ -49,6 +49,8 @@ BINLOG = ("OFF", "ON", "DEMAND")
         (_variable("set"), "mrr=on", "index_merge=on,mrr=off", False),
         (_variable("string"), "/a", "/a", True),
         (_variable("string"), "/a", "/A", False),
+        (_variable("string"), "iso, mdy", "ISO, MDY", True),
+        (_variable("string"), "iso, mdy", "ISO, DMY", False),
     ],
 )
 def test_values_are_the_same_however_they_are_written(

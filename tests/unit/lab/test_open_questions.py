@@ -10,7 +10,7 @@ from plan_samples import FILEIO, checked
 from typer.testing import CliRunner
 
 from paribus.cli.main import app
-from paribus.errors import UsageError
+from paribus.errors import PlanError, UsageError
 from paribus.lab.open_questions import parsed_again
 from paribus.model import Trial
 from paribus.store.open import open_engine, store_url
@@ -56,6 +56,7 @@ def test_only_what_is_open_is_asked_again(store: Path) -> None:
     assert [each["name"] for each in document["combination"]] == ["unclear"]
     assert document["factor_scope"] == {"block.rq_affinity": ["fileio"]}
     assert document["workload"][0]["kind"] == "fileio"
+    assert document["hold"] == {"vm.dirty": "20%"}, "the baseline of what is decided stays as it was"
 
 
 def test_it_has_a_budget_that_would_decide_and_an_order_of_its_own(store: Path) -> None:
@@ -63,6 +64,8 @@ def test_it_has_a_budget_that_would_decide_and_an_order_of_its_own(store: Path) 
     assert protocol.keys() == {"method", "margin", "budget"}
     assert int(protocol["budget"].removesuffix("min")) >= 2
     assert _again(store, "3h")["protocol"]["budget"] == "3h"
+    with pytest.raises(PlanError, match=r"--budget: 'nan'"):
+        _again(store, "nan")
 
 
 def test_the_report_names_the_command_and_it_prints_the_plan(store: Path) -> None:
@@ -74,5 +77,5 @@ def test_the_report_names_the_command_and_it_prints_the_plan(store: Path) -> Non
 
 
 def test_without_an_open_question_there_is_nothing_to_ask(store_file: Path) -> None:
-    with pytest.raises(UsageError, match="has no open question"):
+    with pytest.raises(UsageError, match="no question that more pairs would answer"):
         _again(store_file)

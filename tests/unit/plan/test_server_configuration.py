@@ -1,5 +1,6 @@
 """Servers' own files: groups, includes and quotes; the lines that a plan holds, and those that it cannot."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -125,3 +126,41 @@ def test_a_file_is_named_in_full_and_for_a_private_server(tmp_path: Path) -> Non
     ):
         with pytest.raises(PlanError, match=message):
             checked(text, database=SERVER)
+
+
+@pytest.mark.parametrize(
+    ("lines", "settings"),
+    [
+        ("[mysqld] # mine\nsql_mode=\n", {"sql_mode": ""}),
+        ('[mysqld]\r\nsql_mode = ""\r\n', {"sql_mode": ""}),
+        ('[mysqld]\nft_boolean_syntax = "+ -><()~*:""&|" # all\n', {"ft_boolean_syntax": '+ -><()~*:""&|'}),
+        ("[mysqld]\ninnodb_read_only = 1\nskip-grant-tables\nsecure_file_priv=\n", {}),
+        ("\ufeff[mysqld]\nmax_connections = 5\n", {"max_connections": "5"}),
+        ("[mysqld]\ntransaction-isolation = READ-COMMITTED\n", {"transaction_isolation": "READ-COMMITTED"}),
+    ],
+)
+def test_idioms_of_mysql_are_read_as_the_server_does(tmp_path: Path, lines: str, settings: dict[str, str]) -> None:
+    path = tmp_path / "my.cnf"
+    path.write_bytes(lines.encode())
+    assert _values(path) == settings
+
+
+def test_lines_that_are_no_settings_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "postgresql.conf"
+    path.write_text("shared_buffers = 128MB; junk\nwork_mem = 4MB\nmax_connections = 50 60\n")
+    assert read_configuration(str(path), "postgres").unread == [f"{path}:1", f"{path}:3"]
+    empty = tmp_path / "my.cnf"
+    empty.write_text("[client]\nport = 1\n")
+    notes = "\n".join(map(str, checked(_plan_text(empty), database=SERVER).notes))
+    assert f"of {empty} no setting was read" in notes
+
+
+def test_a_folder_that_is_missing_and_a_pipe_are_refused(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(UsageError, match="is no regular file"):
+        read_configuration(str(pipe), "mysql")
+    path = tmp_path / "my.cnf"
+    path.write_text(f"!includedir {tmp_path}/none\n")
+    with pytest.raises(UsageError, match="no such folder"):
+        read_configuration(str(path), "mysql")

@@ -27,7 +27,7 @@ from paribus.model import Verdict
 from paribus.stats import diagnostics
 from paribus.stats.huber import Array, Regression, huber, least_squares
 from paribus.stats.levels import LevelMeans, design
-from paribus.stats.pairs import CannotJudge, error_of_clusters
+from paribus.stats.pairs import CannotJudge, NeedsOtherTrials, error_of_clusters
 from paribus.stats.planner import pairs_that_show_stalls
 from paribus.stats.sequential import t_tail
 
@@ -215,7 +215,7 @@ def refuse(data: Pairs, question: Question) -> None:
     if not np.isfinite(data.difference).all():
         raise CannotJudge(N_("a trial measured nothing, or no positive number"))
     if question.margin < 2 * data.resolution:
-        raise CannotJudge(TOO_COARSE)
+        raise NeedsOtherTrials(TOO_COARSE)
     if np.ptp(data.difference) == 0 and (data.resolution == 0 or data.count < _LEAST_COUNT):
         raise CannotJudge(N_("all pairs are identical, which no real machine produces"))
 

@@ -55,7 +55,7 @@ from paribus.model import (
     Verdict,
     Workload,
 )
-from paribus.stats.pairs import CannotJudge
+from paribus.stats.pairs import CannotJudge, NeedsOtherTrials
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,7 @@ class Judgement:
     """The results of an experiment.
 
     `unjudged` explains the comparisons without a verdict; `refused` holds that reason by factor, arm and workload.
+    `hopeless` are arms that no number of such trials would decide.
     """
 
     effects: tuple[Effect, ...]
@@ -78,6 +79,7 @@ class Judgement:
     selections: tuple[Selection, ...] = ()
     layouts: tuple[LayoutUse, ...] = ()
     refused: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+    hopeless: frozenset[ArmKey] = frozenset()
 
 
 def judge(
@@ -124,6 +126,7 @@ def judge(
     screen_effects: list[Effect] = []
     unjudged: list[str] = []
     refused: dict[tuple[str, str, str], str] = {}
+    hopeless: set[ArmKey] = set()
     contrasts: list[Contrast] = []
     scalings_by_arm: dict[tuple[str, str, str], Scaling] = {}
     noise_floor, placebo = (
@@ -171,6 +174,8 @@ def judge(
             )
         except CannotJudge as error:
             refused.setdefault((series.factor, series.arm, series.workload), gettext(str(error)))
+            if isinstance(error, NeedsOtherTrials):
+                hopeless.add((series.factor, series.workload, series.arm))
             unjudged.append(_not_judged(series, screen_pairs, error))
             continue
         arms = (series.baseline, series.arm)
@@ -200,6 +205,7 @@ def judge(
         selections=selections(trials, summaries, workloads, protocol, looks, finished=finished),
         layouts=layout_uses(trials, summaries, factors),
         refused=refused,
+        hopeless=frozenset(hopeless),
     )
 
 

@@ -16,7 +16,7 @@ from paribus.model import Verdict
 from paribus.stats import screen
 from paribus.stats.foldover import least_valid
 from paribus.stats.huber import Array, Regression
-from paribus.stats.pairs import CannotJudge, error_of_clusters
+from paribus.stats.pairs import CannotJudge, NeedsOtherTrials, error_of_clusters
 from paribus.stats.sequential import t_tail
 
 
@@ -84,7 +84,7 @@ def look_at_screen(
     if not np.isfinite(d).all():
         raise CannotJudge(N_("a trial measured nothing, or no positive number"))
     if question.margin < 2 * pairs.resolution:
-        raise CannotJudge(TOO_COARSE)
+        raise NeedsOtherTrials(TOO_COARSE)
     fitted = screen.fit(d, settings, pairs.order)
     errors = np.sqrt(np.diag(fitted.covariance))[:-1].tolist()
     if min(errors) == 0:

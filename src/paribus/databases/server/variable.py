@@ -15,6 +15,8 @@ _SIZES = {"": 1.0, "b": 1.0} | {
     for end in ("", "b", "ib")
 }  # fmt: skip
 _TIMES = {"": 1.0, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_COMMA = re.compile(r"\s*,\s*")
+_WORDS = re.compile(r"\w+(?:\s*,\s*\w+)+")  # such as DateStyle, which PostgreSQL shows in its own spelling
 _ON = ("on", "true", "yes", "1")
 _OFF = ("off", "false", "no", "0")
 
@@ -60,7 +62,7 @@ class ServerVariable:
         plain = text.strip().casefold()
         match self.kind:
             case "string":
-                return text
+                return _COMMA.sub(",", plain) if _WORDS.fullmatch(plain) else text
             case "bool":
                 return _switch(plain)
             case "enum":

@@ -12,6 +12,7 @@ from paribus.analysis.diagnostics.health import timelines
 from paribus.analysis.diagnostics.preconditioning import preconditioned, preconditioning
 from paribus.analysis.diagnostics.recovery import recoveries
 from paribus.analysis.diagnostics.tpcc import tpcc_figures
+from paribus.analysis.open_questions import open_arms
 from paribus.analysis.paired.judge import Judgement
 from paribus.errors import StoreError, UsageError
 from paribus.experiment.evidence import ExperimentEvidence, analyse
@@ -130,6 +131,7 @@ def report_view(store: Store, experiment: Experiment, claims: Sequence[Claim] = 
             report_input,
             findings=(*report_input.findings, *drawn_data.distributions),
             refused=judgement.refused,
+            open_arms={} if imported else open_arms(evidence.trials, judgement.effects, judgement.hopeless),
             time_series=drawn_data.series,
             question=evidence.plan.question,
             recipes={} if imported else _recipes(evidence.plan),

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from paribus.findings import SelectedLevel, Selection
 from paribus.i18n import N_, gettext
 from paribus.model import Verdict
-from paribus.report.sections.verdicts import NONE, NOT_POSSIBLE
+from paribus.report.sections.verdicts import NOT_POSSIBLE
 from paribus.report.view.view_models import Advice, Answer, Judged, Recipe
 
 _DEPENDS = "depends on load"
@@ -120,9 +120,8 @@ def _factor(
     if open_arms:
         pattern = N_("{arm} is undecided: {would_decide}")
         parts += [gettext(pattern, arm=arm, would_decide=_first_need(arms[arm])) for arm in open_arms]
-    unknown = list(dict.fromkeys(answer.arm for answer in missing))
-    if unknown:
-        parts.append(f"{', '.join(unknown)}: " + gettext(NONE))
+    unknown = {answer.arm: answer.conclusion for answer in missing}
+    parts += [f"{arm}: {conclusion}" for arm, conclusion in unknown.items()]
     if open_arms or unknown:
         return Advice(factor=factor, kind="wait", text=gettext("; ").join(parts), recipe=None)
     baseline = rows[0].answer.baseline

@@ -40,9 +40,10 @@ def _set(advice: Sequence[Advice]) -> list[str]:
         return [text + gettext(" (read the price of {factors} first)", factors=", ".join(priced))] if priced else [text]
     parts = []
     for each in advice:
-        aside = gettext("; ").join(filter(None, (each.gain, each.losses)))
         text = gettext("set {factor} to {arm}", factor=each.factor, arm=each.arm)
-        parts.append(gettext("{text} ({aside})", text=text, aside=aside) if aside else text)
+        text = gettext("{text} ({gain})", text=text, gain=each.gain) if each.gain else text
+        priced = N_("{text} only if you accept its price: {losses}")
+        parts.append(gettext(priced, text=text, losses=each.losses) if each.losses else text)
     return parts
 
 
