@@ -38,13 +38,18 @@ def _set(advice: Sequence[Advice]) -> list[str]:
         priced = [each.factor for each in advice if each.losses]
         text = gettext("set {n} settings, each of which is better", n=len(advice))
         return [text + gettext(" (read the price of {factors} first)", factors=", ".join(priced))] if priced else [text]
-    parts = []
-    for each in advice:
-        text = gettext("set {factor} to {arm}", factor=each.factor, arm=each.arm)
-        text = gettext("{text} ({gain})", text=text, gain=each.gain) if each.gain else text
+    return [_one(each) for each in advice]
+
+
+def _one(advice: Advice) -> str:
+    """What to set, with its gain and its price."""
+    text = gettext("set {factor} to {arm}", factor=advice.factor, arm=advice.arm)
+    if advice.gain:
+        text = gettext("{text} ({gain})", text=text, gain=advice.gain)
+    if advice.losses:
         priced = N_("{text} only if you accept its price: {losses}")
-        parts.append(gettext(priced, text=text, losses=each.losses) if each.losses else text)
-    return parts
+        text = gettext(priced, text=text, losses=advice.losses)
+    return text
 
 
 def _choose(advice: Sequence[Advice]) -> list[str]:
