@@ -19,12 +19,16 @@ class PragmaKind(ExternalKind):
     holder: Holder = "process"
 
     def set_by_hand(self, knob: Knob, value: Value) -> str:
-        """The shell line that opens a database with it."""
-        return shlex.join(["sqlite3", "FILE", f"PRAGMA {knob.addresses[0]} = {value}"])
+        """The shell line that sets it in a database file; of what holds for one connection, the program's statement."""
+        if knob.addresses[0] in _IN_THE_FILE:
+            return shlex.join(["sqlite3", "FILE", f"PRAGMA {knob.addresses[0]} = {value}"])
+        return f"PRAGMA {knob.addresses[0]} = {value};"
 
     def check_by_hand(self, knob: Knob) -> str:
-        """The shell line that shows it."""
-        return shlex.join(["sqlite3", "FILE", f"PRAGMA {knob.addresses[0]}"])
+        """The shell line that shows it, or the program's statement."""
+        if knob.addresses[0] in _IN_THE_FILE:
+            return shlex.join(["sqlite3", "FILE", f"PRAGMA {knob.addresses[0]}"])
+        return f"PRAGMA {knob.addresses[0]};"
 
     def persist_by_hand(self, knob: Knob, value: Value) -> str:
         """The statement for the program, or for the database file that keeps it."""
