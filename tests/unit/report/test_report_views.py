@@ -10,6 +10,7 @@ from report_samples import RECIPES, Bench, many, typical
 from rich.console import Console
 
 from paribus.model import Effect, ExperimentState, Purpose, Tag, TrialState, Verdict
+from paribus.report import experiment_view
 from paribus.report.experiment_view import ReportView
 from paribus.report.render import charts, html, markdown, text
 from paribus.units import LoadUnit
@@ -248,6 +249,17 @@ def test_a_setting_that_is_faster_and_less_safe_has_its_price_beside_it() -> Non
         "a power cut can destroy the database; choose"
     )
     assert view.advice[0].text.endswith("; its price: a power cut can destroy the database")
+
+
+def test_what_is_open_has_its_command_in_every_form() -> None:
+    shown_view = experiment_view.view(replace(typical().input(), open_arms={"block.nr_requests": {"1024"}}))
+    command = f"paribus again {shown_view.experiment}"
+    assert shown_view.again == command
+    out = io.StringIO()
+    text.conclusions(shown_view, Console(file=out, width=80))
+    for shown in (out.getvalue(), markdown.render(shown_view), html.render(shown_view)):
+        assert command in shown
+    assert typical().view().again == ""
 
 
 def test_an_open_question_names_why_its_trials_do_not_count() -> None:

@@ -38,10 +38,10 @@ def _set(advice: Sequence[Advice]) -> list[str]:
         priced = [each.factor for each in advice if each.losses]
         text = gettext("set {n} settings, each of which is better", n=len(advice))
         return [text + gettext(" (read the price of {factors} first)", factors=", ".join(priced))] if priced else [text]
-    return [_one(each) for each in advice]
+    return [_setting(each) for each in advice]
 
 
-def _one(advice: Advice) -> str:
+def _setting(advice: Advice) -> str:
     """What to set, with its gain and its price."""
     text = gettext("set {factor} to {arm}", factor=advice.factor, arm=advice.arm)
     if advice.gain:
