@@ -1,4 +1,4 @@
-"""Terminal output with control characters escaped, since some text comes from untrusted machines.
+"""The terminal: output with control characters escaped, since some text comes from untrusted machines, and questions.
 
 Everything that a command prints goes through `say`, `say_json` or `console.VisibleConsole`.
 """
@@ -39,3 +39,27 @@ def say_json(document: str) -> None:
 def say_as_is(content: str) -> None:
     """Print a document whose control characters are already escaped."""
     typer.echo(content, nl=False)
+
+
+def confirmed(action: str, how: str, without_terminal: str) -> bool:
+    """Ask the user whether to do something.
+
+    Args:
+        action: What would be done, as in `delete this experiment`.
+        how: The end of the question.
+        without_terminal: What to do where nobody can be asked.
+
+    Raises:
+        UsageError: Standard input is no terminal.
+        KeyboardInterrupt: Ctrl-C or Ctrl-D.
+    """
+    import sys
+
+    from paribus.errors import UsageError
+
+    if not sys.stdin.isatty():
+        raise UsageError(f"cannot ask whether to {action}: standard input is not a terminal", without_terminal)
+    try:
+        return typer.confirm(f"{action} {how}?", err=True)
+    except typer.Abort as abort:  # which ends with the undocumented 1
+        raise KeyboardInterrupt from abort

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paribus.cli.options import AsJson, StoreUrl
-from paribus.cli.terminal import report_line, say, say_json
+from paribus.cli.terminal import confirmed, report_line, say, say_json
 
 if TYPE_CHECKING:
     from paribus.lab.apply_document import ApplyDocument
@@ -81,19 +81,8 @@ def apply(
 
 
 def _confirm_changes(document: "ApplyDocument") -> bool:
-    """Ask the user for confirmation. Raises UsageError without a terminal, KeyboardInterrupt at Ctrl-C or Ctrl-D."""
-    import sys
-
-    from paribus.errors import UsageError
-
+    """Ask the user for confirmation. Raises as `confirmed`."""
     count = len(document.to_set)
     action = f"make these {count} settings" if count > 1 else "make this setting"
-    if not sys.stdin.isatty():
-        raise UsageError(
-            f"cannot ask whether to {action}: standard input is not a terminal",
-            "add --yes to apply, or --dry-run to only see the steps",
-        )
-    try:
-        return typer.confirm(f"{action} on {document.target}, and leave it so?", err=True)
-    except typer.Abort as abort:  # which ends with the undocumented 1
-        raise KeyboardInterrupt from abort
+    how = f"on {document.target}, and leave it so"
+    return confirmed(action, how, "add --yes to apply, or --dry-run to only see the steps")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paribus.cli.options import AsJson, StoreUrl, experiment_names
-from paribus.cli.terminal import report_line, say, say_json
+from paribus.cli.terminal import confirmed, report_line, say, say_json
 
 if TYPE_CHECKING:
     from paribus.lab.deleting import DeleteDocument
@@ -84,19 +84,7 @@ def delete(
 
 
 def _confirm_deletion(document: "DeleteDocument") -> bool:
-    """Ask the user for confirmation. Raises UsageError without a terminal, KeyboardInterrupt at Ctrl-C or Ctrl-D."""
-    import sys
-
-    from paribus.errors import UsageError
-
+    """Ask the user for confirmation. Raises as `confirmed`."""
     count = len(document.experiments)
     action = f"delete these {count} experiments" if count > 1 else "delete this experiment"
-    if not sys.stdin.isatty():
-        raise UsageError(
-            f"cannot ask whether to {action}: standard input is not a terminal",
-            "add --yes to delete, or --dry-run to only see them",
-        )
-    try:
-        return typer.confirm(f"{action} for good?", err=True)
-    except typer.Abort as abort:  # which ends with the undocumented 1
-        raise KeyboardInterrupt from abort
+    return confirmed(action, "for good", "add --yes to delete, or --dry-run to only see them")
