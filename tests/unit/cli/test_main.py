@@ -3,12 +3,14 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from paribus.cli.main import app
+from paribus.errors import UsageError
 
 HEAVY = (
     "pyarrow",
@@ -88,3 +90,16 @@ def test_a_closed_output_has_an_exit_code_of_its_own(arguments: list[str]) -> No
     done = subprocess.run(argv, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writing)
     assert (done.returncode, "its reader has closed it" in done.stderr) == (141, True), done.stderr
+
+
+def test_rows_of_this_folder_are_explained_and_say_on_what_they_were_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "knobs").mkdir()
+    row = '["raid.x"]\nget = ["true"]\npattern = "(.)"\nset = ["true", "{value}"]\nlevels = [0, 1]\nsummary = "Mine"\n'
+    (tmp_path / "knobs/raid.toml").write_text(f'{row}proved = "transcript"\n')
+    assert isinstance(CliRunner().invoke(app, ["knobs", "show", "raid.x"]).exception, UsageError)
+    monkeypatch.chdir(tmp_path)
+    shown = CliRunner().invoke(app, ["knobs", "show", "raid.x"]).output
+    assert "raid.x: Mine" in shown
+    assert "never on a device" in shown

@@ -11,8 +11,8 @@ from paribus.plan.form.parse import Parsed
 
 
 def catalogue_here() -> Catalogue:
-    """The knobs of the program, of the system and of the user. Raises UsageError."""
-    return _with_rows(load(), rows_in(configuration_folders()).knobs)
+    """The knobs of the program, of the system, of the user and of this folder's `knobs`. Raises UsageError."""
+    return _with_rows(load(), rows_in([*configuration_folders(), Path(FOLDER)]).knobs)
 
 
 def with_own_rows(catalogue: Catalogue, parsed: Parsed) -> Catalogue:
