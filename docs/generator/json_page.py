@@ -13,7 +13,7 @@ SCHEMAS = Path(__file__).parents[2] / "schema"
 DOCUMENTS = {
     "check": ["paribus check PLAN --json"],
     "simulate": ["paribus simulate PLAN --json"],
-    "report": ["paribus report --json", "run --json", "resume --json"],
+    "report": ["paribus report --json", "run --json", "try --json", "again --json", "resume --json"],
     "status": ["paribus status --json"],
     "doctor": ["paribus doctor --json"],
     "apply": ["paribus apply EXPERIMENT --json"],

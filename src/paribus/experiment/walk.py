@@ -248,7 +248,7 @@ def _make_trials(
 
 
 def _refusal(trial: Trial) -> StoredMessage:
-    """What the machine did with a setting that it does not take."""
+    """The message on a setting that the machine refused or replaced."""
     if trial.failure_message:
         return stored_message("the machine refuses {setting}", setting=trial.failure_message)
     return stored_message("the machine takes another value: {setting}", setting=list(trial.invalid_because))

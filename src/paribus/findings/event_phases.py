@@ -42,7 +42,7 @@ class ArmPhases:
 
     `rebuild_s` is how long a rebuild took; None where none ended within a trial. `rebuilt` of the `trials` saw its end.
     `outage_s` is how long a killed server was away; None where none was killed.
-    `impaired_s` is how long the throughput was not as before; in `impaired` trials it was not again.
+    `impaired_s` is how long the throughput was not as before; in `impaired` trials it stayed so until the end.
     `course` is the mean throughput of each second of a trial. `changes` are those of its level that match an event,
     and `unmatched` is the number of others in all trials. In `verified` trials all data was read and was right.
     """

@@ -24,7 +24,7 @@ _DISK_LOAD = {"workload.0.total_size": "1GiB", "workload.0.mode": "rndrw"}
 
 
 class Subject(StrEnum):
-    """What a new plan compares."""
+    """Subject of a new plan."""
 
     FILES = "files"
     MACHINE = "machine"
@@ -84,7 +84,7 @@ def new_plan(answers: Answers, file: Path) -> dict[Path, str]:
         "workload.mode": "random reads and writes; seqrd, seqwr, rndrd and rndwr are others",
     }
     overrides = _DISK_LOAD if answers.database == FILES else {}
-    return {file: printed(parsed_short_plan(short_plan, overrides, comments))}
+    return {file: printed(parsed_short_plan(short_plan, overrides, comments, name="init"))}
 
 
 def refuse_existing(paths: Iterable[Path], *, force: bool) -> None:

@@ -69,21 +69,24 @@ class ShortPlan:
 
 
 def parsed_short_plan(
-    short_plan: ShortPlan, overrides: Mapping[str, str], comments: Mapping[str, str] | None = None
+    short_plan: ShortPlan,
+    overrides: Mapping[str, str],
+    comments: Mapping[str, str] | None = None,
+    name: str = NAME,
 ) -> Parsed:
     """Return the plan of a command line; `overrides` become part of its text. Raises UsageError and PlanError.
 
-    `comments` are more comments by key, or other ones, as for `toml_text`.
+    `comments` are more comments by key, or other ones, as for `toml_text`. Errors call the plan by `name`.
     """
     factors = _factors(short_plan.settings)
     document = _document(short_plan, factors, is_local="target.host" not in overrides)
-    override(NAME, document, overrides)
+    override(name, document, overrides)
     try:
         text = toml_text(document, _COMMENTS | dict(comments or {}))
     except ValueError as error:
         raise UsageError(str(error), "write settings and options as UTF-8") from error
     places: dict[KeyPath, str] = {("factors", key): key for key in factors}
-    parsed = parse(NAME, text, {}, _OPTIONS | places)
+    parsed = parse(name, text, {}, _OPTIONS | places)
     kind = parsed.table.workload[0].kind
     if "database" not in document and workload_kinds.get(kind).on_database:
         raise UsageError(f"{kind} works on a database, and none is named", "add for example: --database sqlite")
@@ -93,7 +96,7 @@ def parsed_short_plan(
 def printed(parsed: Parsed) -> str:
     """Return the text of a plan. Raises PlanError with its problems of form."""
     if parsed.problems:
-        raise PlanError(NAME, parsed.problems)
+        raise PlanError(parsed.name, parsed.problems)
     return parsed.text
 
 

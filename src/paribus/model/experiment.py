@@ -76,7 +76,7 @@ def arm_of(trial: Trial) -> ArmKey:
 
 
 def arms_given_up(trials: Iterable[Trial]) -> set[ArmKey]:
-    """The arms whose settings the machine has refused twice, for whatever purpose they were tried."""
+    """The arms whose settings the machine has refused or replaced twice, for whatever purpose they were tried."""
     refused = Counter(arm_of(t) for t in trials if t.failure is FailureClass.SETTING_REJECTED)
     return {arm for arm, count in refused.items() if count >= _REFUSALS}
 

@@ -55,13 +55,13 @@ def _settings(parsed: Parsed) -> Iterator[tuple[KeyPath, str, Any]]:
 
 
 def _bytes(written: Any, unit_bytes: int | None) -> int:
-    """A size as the server reads it: KB, MB and GB are binary there; 0 where it is none, which others report."""
+    """The size as the server reads it: units in any case, all binary; 0 for other text, which other checks report."""
     if unit_bytes is None:
         return 0
     if isinstance(written, int) and not isinstance(written, bool):
         return written * unit_bytes
-    text = str(written).strip()
-    text = f"{text[:-1]}iB" if text[-2:].upper() in ("KB", "MB", "GB", "TB") else text
+    text = str(written).strip().upper()
+    text = text.removesuffix("B").removesuffix("I")
     try:
         return parse_size(text) * (unit_bytes if text.isdigit() else 1)
     except ValueError:

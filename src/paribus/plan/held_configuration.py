@@ -8,7 +8,7 @@ from paribus.plan.levels import Level, knob_level
 
 _MAX_PLACES = 10
 _OPTIONS = {"transaction_isolation": "tx_isolation"}  # of MariaDB: the option of a variable with another name
-_OF_PLACE = N_("of {file} these are left out, since a private server has its own: {names}")
+_LEFT_OUT = N_("of {file} these are left out, since a private server has its own: {names}")
 _UNREAD = N_("these lines of {file} are no settings, and are not held: {places}")
 _EMPTY = N_("of {file} no setting was read: it has none for a server of this kind")
 _NOT_HELD = N_("{place}: {name} is not held: {why}")
@@ -23,7 +23,7 @@ def held_lines(parsed: Parsed, catalogue: Catalogue, facts: Facts) -> tuple[dict
         return settings, notes
     family = FAMILIES[database.kind]
     if configuration.left_out:
-        notes.append(stored_message(_OF_PLACE, file=database.config, names=", ".join(configuration.left_out)))
+        notes.append(stored_message(_LEFT_OUT, file=database.config, names=", ".join(configuration.left_out)))
     if configuration.unread:
         notes.append(
             stored_message(_UNREAD, file=database.config, places=", ".join(configuration.unread[:_MAX_PLACES]))

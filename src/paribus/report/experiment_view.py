@@ -8,7 +8,7 @@ from paribus.model import Experiment, ExperimentState, TrialState
 from paribus.report.contents import blocks_at
 from paribus.report.inputs import Pair, ReportInput
 from paribus.report.sections import advice, curves, evidence, io_matrix, tables, verdicts
-from paribus.report.sections.decision import decision
+from paribus.report.sections.recommendation import recommendation
 from paribus.report.view.blocks import Place
 from paribus.report.view.terms import word
 from paribus.report.view.view_models import (
@@ -151,7 +151,7 @@ def view(report_input: ReportInput) -> ReportView:
         experiment=experiment.id,
         state=str(experiment.state),
         when=_when(experiment),
-        decision=decision(advised, trust.tallies, is_emulated=experiment.is_emulated),
+        recommendation=recommendation(advised, trust.tallies, is_emulated=experiment.is_emulated),
         headline=_headline(experiment, answers, matrices),
         answers=tuple(answers),
         verdicts=tuple(rows),

@@ -237,7 +237,7 @@ def test_a_report_begins_with_a_decision_and_all_effects(browser: Browser, pages
     assert rows >= seen.page.locator(".forest .dot").count() > 0
     for width in (390, 820, 1400):
         seen.page.set_viewport_size({"width": width, "height": 900})
-        assert seen.page.locator(".decision").is_visible()
+        assert seen.page.locator(".recommendation").is_visible()
         assert seen.page.evaluate(OUTSIDE, ".forest tbody :is(th, td)") == [], width
         assert seen.page.evaluate("""[...document.querySelectorAll('.forest .track')].every((track) => {
             const box = track.getBoundingClientRect();

@@ -1,4 +1,4 @@
-"""Which arms more pairs can answer: undecided, suspect, too few; not those that the machine or the trials forbid."""
+"""Arms that more pairs can answer: undecided, suspect, too few; not those that the machine or the trials forbid."""
 
 import dataclasses
 

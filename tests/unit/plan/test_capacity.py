@@ -32,6 +32,9 @@ def test_a_buffer_pool_beyond_the_memory_is_refused() -> None:
     shown = _refused('"mariadb.innodb_buffer_pool_size" = ["1GiB", "900GiB"]')
     assert "900 GiB is more than the memory of db1, 8 GiB" in shown
     assert "1 problem" in shown
+    for size in ("900GB", "900g", "943718400kB", "966367641600"):
+        refused = _refused(f'"mysql.innodb_buffer_pool_size" = ["1GiB", "{size}"]')
+        assert "900 GiB is more than the memory" in refused, size
     assert _plan('"mysql.innodb_buffer_pool_size" = ["1GiB", "6GiB"]').factors
 
 

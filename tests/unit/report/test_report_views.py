@@ -224,27 +224,27 @@ def test_a_level_that_is_better_at_some_load_is_chosen_by_load() -> None:
         "choose",
         "choose by your load: 1 depends on load under mixed",
     )
-    assert view.decision == "Choose vm.x by your load"
+    assert view.recommendation == "Choose vm.x by your load"
     falling = Bench().compare("vm.x", "0", {"2": (-0.05, 0.01, Verdict.DEPENDS_ON_LOAD)}, tilt=0.05).view()
     assert falling.advice[0].text == "keep 0: 2 is shown to be better at no load level"
-    assert falling.decision == "Keep vm.x at 0"
+    assert falling.recommendation == "Keep vm.x at 0"
 
 
 def test_a_report_begins_with_what_to_do() -> None:
-    assert typical().view().decision == (
+    assert typical().view().recommendation == (
         "Set block.scheduler to none (+6.1 % throughput); choose vm.dirty by your load; "
         "keep block.read_ahead_kb at 128; 2 questions are open"
     )
     bench = typical()
     bench.experiment = replace(bench.experiment, fingerprint={"cpu": "QEMU TCG CPU version 2.5+"})
-    assert bench.view().decision.startswith("Nothing to act on")
-    assert many(4).view().decision
+    assert bench.view().recommendation.startswith("Nothing to act on")
+    assert many(4).view().recommendation
 
 
 def test_a_setting_that_is_faster_and_less_safe_has_its_price_beside_it() -> None:
     recipe = replace(RECIPES["block.scheduler=none"], losses=("a power cut can destroy the database",))
     view = typical().view({"block.scheduler=none": recipe})
-    assert view.decision.startswith(
+    assert view.recommendation.startswith(
         "Set block.scheduler to none (+6.1 % throughput) only if you accept its price: "
         "a power cut can destroy the database; choose"
     )
@@ -266,7 +266,7 @@ def test_an_open_question_names_why_its_trials_do_not_count() -> None:
     bench = Bench().compare("vm.x", "0", {"1": (0.01, 0.03, Verdict.UNDECIDED)})
     unusable = {"state": TrialState.INVALID, "invalid_because": ("apt-get used the disk",)}
     bench.trials = [replace(trial, **(unusable if trial.order <= 4 else {})) for trial in bench.trials]
-    assert bench.view().decision == (
+    assert bench.view().recommendation == (
         "1 question is open: vm.x, since 4 of 12 trials do not count, most for this: apt-get used the disk"
     )
 

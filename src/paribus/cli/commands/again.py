@@ -41,17 +41,18 @@ def again(
 ) -> None:
     """Ask the open questions of an experiment in a new one, with more pairs.
 
-    Keeps the plan, without the settings that are decided. The new verdicts rest on the new pairs alone.
+    Keeps the plan; a setting that is decided stays at its baseline. The new verdicts rest on the new pairs alone.
+    Without a name, or with last, it is the newest experiment that is done.
 
     Example: paribus again last --budget 1h
     """
-    from paribus.lab.open_questions import parsed_again
+    from paribus.lab.follow_up_plan import parsed_follow_up_plan
     from paribus.lab.running import started_as_parsed
     from paribus.lab.stores import open_store
 
     conditions = read_conditions(fail_on)
     refuse_contradiction(report_file, no_report)
-    parsed = parsed_again(open_store(store), experiment, budget)
+    parsed = parsed_follow_up_plan(open_store(store), experiment, budget)
     if print_plan:
         say_as_is(parsed.text)
         return

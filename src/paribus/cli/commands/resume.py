@@ -34,8 +34,8 @@ def resume(
 ) -> None:
     """Continue an interrupted experiment.
 
-    Starts with the first incomplete block. The plan is the one that was stored at the start; a changed plan file is a
-    new experiment.
+    Without a name, or with last, it is the newest experiment that is not done. Starts with the first incomplete block.
+    The plan is the one that was stored at the start; a changed plan file is a new experiment.
 
     Example: paribus resume last
     """

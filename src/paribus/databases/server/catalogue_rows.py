@@ -8,7 +8,7 @@ KIND = "variable"
 _TYPES = {"bool": "switch", "enum": "enumerated", "int": "number", "size": "number", "float": "number"}
 _DURABILITY = {
     "innodb_flush_log_at_trx_commit", "innodb_doublewrite", "innodb_flush_method", "sync_binlog", "fsync",
-    "synchronous_commit", "full_page_writes", "commit_delay",
+    "synchronous_commit", "full_page_writes",
 }  # fmt: skip
 _AS_THE_SERVER_READS_IT = "raw"
 # A new load makes new connections, which a session's variable needs. Data that must be recreated is made once for each

@@ -1,6 +1,6 @@
 """A server's own configuration: my.cnf with its groups and includes, or postgresql.conf.
 
-In: the path of a file. Out: its settings, the last of a name first in force, and what of it is left out. Sources: the
+In: the path of a file. Out: its settings (the last line of a name counts), and what is left out. Sources: the
 manuals of MySQL and MariaDB (option files) and of PostgreSQL (setting parameters).
 """
 
@@ -28,7 +28,7 @@ _OF_SKIP = (
 )
 _MYSQL_INCLUDE = re.compile(r"!include(?P<is_folder>dir)?\s+(?P<path>.+)")
 _POSTGRES_INCLUDES = ("include", "include_if_exists", "include_dir")
-_PLACE = re.compile(  # of a server: files, addresses, keys, replicas, and what lets nobody write
+_OWN_TO_A_SERVER = re.compile(  # of a server: files, addresses, keys, replicas, and what lets nobody write
     r"(?:.*_(?:dir|directory|file|path|socket|address|cert|key|crl|crlpath|ca|capath|command|conninfo|slot_name)"
     r"|datadir|basedir|.*tmpdir|.*_dirs|innodb_directories|secure_file_priv|socket|port|user|chroot|hba_file|ident_file|listen_addresses|log_error|log_basename"
     r"|bind_address|skip_networking|skip_grant_tables|skip_slave_start|skip_replica_start|daemonize|tls_version"
@@ -67,7 +67,7 @@ class ServerConfiguration:
         if not line.name:
             self.unread.append(line.place)
             return
-        if _PLACE.fullmatch(line.name) and line.name != "log_bin":
+        if _OWN_TO_A_SERVER.fullmatch(line.name):
             if line.name not in self.left_out:
                 self.left_out.append(line.name)
             return

@@ -1,6 +1,6 @@
 """The forest plot of a report: every effect with its interval on one axis of logarithmic ratios, nothing clipped.
 
-In: the rows of the verdict table. Out: where the marks of each row are, in percent of the width of the plot. A halving
+In: the rows of the verdict table. Out: the positions of the marks of each row, in percent of the width. A halving
 is as far from no change as a doubling. Called by the page.
 """
 
@@ -12,7 +12,7 @@ from paribus.report.view import numbers
 from paribus.report.view.view_models import Judged
 
 _MAX_LOG = math.log(1000)  # an interval without an end reaches to here
-_AROUND = 0.03  # of the width, on either side
+_PADDING = 0.03  # of the width, on either side
 _TICK_GAP = 11.0  # percent of the width between two ticks
 _TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 300, 500, 1000, 2000, 5000, 10_000, 50_000)
 _LOWER_TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 35, 50, 65, 75, 80, 90, 95, 98, 99, 99.9)
@@ -20,7 +20,7 @@ _LOWER_TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 35, 50, 65, 75, 80, 90, 95, 98, 
 
 @dataclass(frozen=True, slots=True)
 class ForestRow:
-    """Where the marks of a row are, in percent of the width."""
+    """Positions of the marks of a row, in percent of the width."""
 
     margin: tuple[float, float]
     interval: tuple[float, float]
@@ -29,7 +29,7 @@ class ForestRow:
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """The rows of a plot, where no change is, and the ticks of the axis with their texts."""
+    """The rows of a plot, the position of no change, and the ticks of the axis with their texts."""
 
     rows: tuple[ForestRow, ...]
     zero: float
@@ -45,8 +45,8 @@ def forest(rows: Sequence[Judged]) -> Forest:
     """
     bounds = [_log(each) for row in rows for each in (row.low, row.high, row.margin_low, row.margin_high)]
     low, high = min(bounds, default=-1.0), max(bounds, default=1.0)
-    around = (high - low) * _AROUND
-    low, width = low - around, (high - low) + 2 * around
+    padding = (high - low) * _PADDING
+    low, width = low - padding, (high - low) + 2 * padding
 
     def place(percent: float) -> float:
         return round((_log(percent) - low) / width * 100, 2)

@@ -30,8 +30,8 @@ _STILLS = 60
 """So many charts get a still picture (60 ms and 10 kB each); the rest are only drawn live."""
 
 _STRIP, _ARROW = 132.0, 8.0
-_WORDY = 12
-"""So many answers are read at once; the rest are folded."""
+_MAX_WITH_REASONS = 12
+"""The longest verdict table that shows its reasons below each row."""
 
 
 def _closed(script: str) -> str:
@@ -176,7 +176,7 @@ def render(view: ReportView) -> str:
                 library=Markup(library),  # noqa: S704  scripts from files of ours
                 script=Markup(script),  # noqa: S704
                 policy=" ".join(digest(text) for text in (library, script)),
-                wordy=_WORDY,
+                max_with_reasons=_MAX_WITH_REASONS,
                 alike={name: _alike(values) for name, values in column_values.items()},
             )
         )

@@ -242,8 +242,8 @@ def render(view: ReportView, pictures: Mapping[str, str] | None = None) -> str:
         gettext("Experiment {experiment}, {when}.", experiment=plain(view.experiment), when=view.when),
         "",
     ]
-    if view.decision:
-        lines += [f"**{plain(view.decision)}.**", ""]
+    if view.recommendation:
+        lines += [f"**{plain(view.recommendation)}.**", ""]
     lines += [gettext("{sentence}.", sentence=view.headline), ""]
     if view.matrices:
         lines += _head(gettext("I/O matrices"))
@@ -258,7 +258,7 @@ def render(view: ReportView, pictures: Mapping[str, str] | None = None) -> str:
 
 
 def _compared(view: ReportView, pictures: Mapping[str, str]) -> list[str]:
-    """What to do about the factors, then answers, verdicts, and each factor."""
+    """Advice on the factors, then answers, verdicts, and each factor."""
     lines = _head(gettext("What to do"))
     for advice in view.advice:
         lines.append(f"- **{plain(advice.factor)}**: {plain(advice.text)}")

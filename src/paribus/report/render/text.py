@@ -78,9 +78,9 @@ def conclusions(view: ReportView, console: "Console") -> None:
             console.print()
             console.print(plain(gettext("{factor}: {advice}", factor=advice.factor, advice=advice.text)))
             console.print(plain(gettext("  set    {command}", command=advice.recipe.set)), soft_wrap=True)
-    if view.decision:
+    if view.recommendation:
         console.print()
-        console.print(plain(view.decision, "bold"))
+        console.print(plain(view.recommendation, "bold"))
     _again(view, console)
 
 
@@ -129,8 +129,8 @@ def render(view: ReportView, console: "Console") -> None:
     if view.question:
         console.print(plain(view.question))
     console.print(plain(f"{view.experiment} · {view.when}", "dim"))
-    if view.decision:
-        console.print(plain(view.decision, "bold"))
+    if view.recommendation:
+        console.print(plain(view.recommendation, "bold"))
     console.print(plain(view.headline))
     for matrix in view.matrices:
         _matrix(matrix, console)

@@ -25,7 +25,7 @@ def clock(seconds: float) -> str:
 
 
 def failure_text(trial: Trial) -> str:
-    """Why a trial failed: `setting-rejected: vm.dirty was rounded: wanted 2, found 1`."""
+    """The reason why a trial failed: `setting-rejected: vm.dirty was rounded: wanted 2, found 1`."""
     because = gettext("; ").join(map(translate_stored, trial.invalid_because))
     return ": ".join(filter(None, [gettext(trial.failure or "failed"), trial.failure_message, because]))
 

@@ -255,7 +255,7 @@ class MatrixSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """What to do about a factor: `kind` is set, keep, choose or wait; `arm` is what to set or keep, else empty.
+    """Advice on a factor: `kind` is set, keep, choose or wait; `arm` is what to set or keep, else empty.
 
     `gain`: the effect of what is to be set, where it was judged once. `losses`: what a crash then loses.
     """
@@ -273,7 +273,8 @@ class Advice:
 class ReportView:
     """Everything a report shows, in the order it is shown; `blocks` are those of sections, by their place.
 
-    `decision`: a sentence to act on; empty where nothing was compared. `again`: the command that asks what is open.
+    `recommendation`: a sentence to act on; empty where nothing was compared. `again`: the command that asks what is
+    open.
     """
 
     title: str
@@ -281,7 +282,7 @@ class ReportView:
     experiment: str
     state: str
     when: str
-    decision: str
+    recommendation: str
     headline: str
     answers: tuple[Answer, ...]
     verdicts: tuple[Judged, ...]

@@ -11,7 +11,7 @@ from paribus.model import BEFORE, IMPAIRED, LASTED, PHASES, EventAction, Measure
 from paribus.stats.change_points import change_points
 from paribus.trial.telemetry import measured_once
 
-_AS_BEFORE = 0.95  # of the throughput before: the margin of the responses of events
+_AS_BEFORE = 0.95  # of the throughput before; less counts as impaired
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ _ROOM = 1.5  # times the machine time that would decide: an effect is seldom as 
 _MIN_BUDGET_S = 120.0
 
 
-def parsed_again(store: Store, name: str, budget: str) -> Parsed:
+def parsed_follow_up_plan(store: Store, name: str, budget: str) -> Parsed:
     """Return the plan of the open questions of an experiment. Raises UsageError, PlanError and StoreError.
 
     Args:
@@ -33,7 +33,7 @@ def parsed_again(store: Store, name: str, budget: str) -> Parsed:
         name: The experiment, as elsewhere.
         budget: Machine time as in a plan; empty for what would decide every open question.
     """
-    experiment = read.find(store, name)
+    experiment = _last_done(store) if name == "last" else read.find(store, name)
     _refuse_unended(experiment)
     evidence, judgement = read_and_judge(store, experiment)
     arms = open_arms(evidence.trials, judgement.effects, judgement.hopeless)
@@ -55,6 +55,12 @@ def parsed_again(store: Store, name: str, budget: str) -> Parsed:
     if parsed.problems:
         raise PlanError(f"again {experiment.id}", parsed.problems)
     return parsed
+
+
+def _last_done(store: Store) -> Experiment:
+    """The newest experiment that is done; where none is, the newest of all. Raises UsageError for an empty store."""
+    done = (experiment for experiment in read.experiments(store) if experiment.state is ExperimentState.DONE)
+    return next(done, None) or read.find(store, "last")
 
 
 def _refuse_unended(experiment: Experiment) -> None:

@@ -15,7 +15,7 @@ _MAX_NAMED = 2
 _MANY_UNUSABLE = 0.2  # of all trials: then they are why questions are open
 
 
-def decision(advice: Sequence[Advice], tallies: Sequence[Tally], *, is_emulated: bool) -> str:
+def recommendation(advice: Sequence[Advice], tallies: Sequence[Tally], *, is_emulated: bool) -> str:
     """Return the sentence to act on; empty where no factor was compared."""
     if not advice:
         return ""
@@ -33,7 +33,7 @@ def decision(advice: Sequence[Advice], tallies: Sequence[Tally], *, is_emulated:
 
 
 def _set(advice: Sequence[Advice]) -> list[str]:
-    """What to set, each with its gain and its price."""
+    """Settings to change, each with its gain and its price."""
     if len(advice) > _MAX_NAMED:
         priced = [each.factor for each in advice if each.losses]
         text = gettext("set {n} settings, each of which is better", n=len(advice))
@@ -42,7 +42,7 @@ def _set(advice: Sequence[Advice]) -> list[str]:
 
 
 def _setting(advice: Advice) -> str:
-    """What to set, with its gain and its price."""
+    """A setting to change, with its gain and its price."""
     text = gettext("set {factor} to {arm}", factor=advice.factor, arm=advice.arm)
     if advice.gain:
         text = gettext("{text} ({gain})", text=text, gain=advice.gain)
@@ -67,7 +67,7 @@ def _keep(advice: Sequence[Advice], *, alone: bool) -> list[str]:
 
 
 def _open(advice: Sequence[Advice], tallies: Sequence[Tally]) -> list[str]:
-    """How much is open, and why where most of it lies in the trials."""
+    """The open questions, with the reason where many trials are unusable."""
     if not advice:
         return []
     if len(advice) == 1:

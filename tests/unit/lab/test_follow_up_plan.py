@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from paribus.cli.main import app
 from paribus.errors import PlanError, UsageError
-from paribus.lab.open_questions import parsed_again
+from paribus.lab.follow_up_plan import parsed_follow_up_plan
 from paribus.model import Trial
 from paribus.store.open import open_engine, store_url
 
@@ -44,7 +44,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _again(store: Path, budget: str = "") -> dict:
     opened = open_engine(store_url(str(store)), create=False)
-    parsed = parsed_again(opened, "last", budget)
+    parsed = parsed_follow_up_plan(opened, "last", budget)
     opened.dispose()
     assert not parsed.problems
     return tomllib.loads(parsed.text)
