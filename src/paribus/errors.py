@@ -13,6 +13,7 @@
     ├── JournalError        exit 3   the journal cannot be kept, so nothing is changed
     │   ├── JournalOpen     exit 4   an earlier experiment was not restored
     │   └── NotInspected    exit 4   the journals of the target cannot be read, so settings may still be changed
+    ├── TargetBusy          exit 3   another experiment runs on the target; nothing was begun
     ├── NotRestored         exit 4   something on the target could not be restored
     ├── JournalLost         exit 3   the journal process ended too early; all settings are restored
     ├── EngineError         exit 3   the load engine failed; carries its class
@@ -124,6 +125,10 @@ class NotInspected(JournalError):
     """The journals of a target cannot be read, so its settings may still be changed."""
 
     exit_code = 4
+
+
+class TargetBusy(ParibusError):
+    """Another experiment runs on the target, and nothing was begun."""
 
 
 class NotRestored(ParibusError):

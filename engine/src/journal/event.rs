@@ -63,11 +63,12 @@ pub enum JournalEvent {
         trouble: Option<String>,
     },
     /// The searched directory; `others` is root's directory where this is another user's. In
-    /// `elsewhere`, journals of this user are open too.
+    /// `elsewhere`, journals of this user are open too, some with a living owner.
     Looked {
         directory: PathBuf,
         others: Option<PathBuf>,
         elsewhere: Vec<PathBuf>,
+        running_elsewhere: Vec<String>,
     },
     OpenJournal {
         experiment: String,

@@ -49,6 +49,16 @@ impl Directory {
         Ok(directories)
     }
 
+    /// The experiments of other state folders whose owner lives.
+    pub fn running_elsewhere(&self) -> Result<Vec<String>> {
+        let mut entries = self.entries_elsewhere()?;
+        entries.retain(|entry| self.register.is_owned(&entry.journal));
+        Ok(entries
+            .into_iter()
+            .map(|entry| entry.announced.experiment)
+            .collect())
+    }
+
     pub fn entries_elsewhere(&self) -> Result<Vec<Entry>> {
         let mut entries = self.register.entries()?;
         entries.retain(|entry| entry.directory() != self.home);

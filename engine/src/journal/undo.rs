@@ -53,6 +53,7 @@ pub fn undo(selection: &Selection, events: &Events) -> Result<Leftover> {
         directory: named.path.clone(),
         others: journals_of_root().filter(|others| *others != named.path),
         elsewhere: named.elsewhere()?,
+        running_elsewhere: named.running_elsewhere()?,
     });
     for entry in named.deleted()? {
         if selection

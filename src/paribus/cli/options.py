@@ -12,6 +12,7 @@ from paribus.i18n import Language
 from paribus.registry import nearest
 
 if TYPE_CHECKING:
+    from paribus.lab.admission import Admission
     from paribus.lab.results.conditions import FailCondition
 
 
@@ -94,6 +95,28 @@ FailOn = Annotated[
         show_default=False,
     ),
 ]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", metavar="FILE", help="The file of the HTML report. Default: in reports/ beside the store."
+    ),
+]
+NoReport = Annotated[
+    bool, typer.Option("--no-report", help="Write no HTML report. Later, paribus report --format html writes it.")
+]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="End with exit code 3 if a comparison has too few usable trials to be judged."),
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Print a line for each finished trial instead of one per minute.")
+]
+Wait = Annotated[
+    bool, typer.Option("--wait", help="Begin when no other experiment runs on the target. Default: refuse then.")
+]
+Anyway = Annotated[
+    bool, typer.Option("--anyway", help="Begin although another experiment runs on the target, which disturbs both.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 
 
@@ -120,6 +143,15 @@ def read_overrides(pairs: list[str] | None) -> dict[str, str]:
             raise UsageError(f"--set {pair!r} has no value", "write for example --set target.device=/dev/sdb")
         overrides[key.strip()] = value.strip()
     return overrides
+
+
+def read_admission(*, wait: bool, anyway: bool) -> "Admission":
+    """The reaction to another experiment on the target. Raises UsageError for both options."""
+    from paribus.lab.admission import Admission
+
+    if wait and anyway:
+        raise UsageError("--wait and --anyway exclude each other", "give one of them")
+    return Admission.WAIT if wait else Admission.ANYWAY if anyway else Admission.ALONE
 
 
 def read_conditions(text: str) -> "frozenset[FailCondition]":

@@ -3,6 +3,7 @@
 Everything that a command prints goes through `say`, `say_json` or `console.VisibleConsole`.
 """
 
+import contextlib
 import re
 
 import typer
@@ -22,8 +23,9 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def report_line(text: str) -> None:
-    """Print a line about the program's work on stderr."""
-    say(f"paribus: {text}", err=True)
+    """Print a line about the program's work on stderr; a terminal that is gone stops no work."""
+    with contextlib.suppress(OSError):
+        say(f"paribus: {text}", err=True)
 
 
 def visible_json(document: str) -> str:

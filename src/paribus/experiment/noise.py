@@ -16,11 +16,12 @@ from paribus.analysis.diagnostics.noise import KEEPS_S, fingerprint_digest, leve
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.model import Calibration, Plan
 from paribus.plan.protocol import with_usual_margin
-from paribus.plan.schedule.budget import with_settle_runs
+from paribus.plan.schedule.budget import Extent, duration_s, rounds_that_show, with_settle_runs
 from paribus.plan.schedule.comparisons import comparisons
 from paribus.plan.schedule.settling import with_settle
-from paribus.stats.planner import smallest_margin
+from paribus.stats.planner import smallest_effect, smallest_margin
 from paribus.store import read
+from paribus.units import show_duration
 
 
 def known_pair_sds(store: Store, plan: Plan, fingerprint: Mapping[str, str]) -> dict[str, float]:
@@ -99,21 +100,28 @@ def _with_known_settle(store: Store, plan: Plan, recent: Sequence[str]) -> Plan:
 
 
 def precision_note(plan: Plan, workload: str, sd: float, rounds: int) -> StoredMessage | None:
-    """What margin so many rounds can show at this noise; None where the workload has no comparison."""
+    """What so many rounds can show at this noise, and what the margin needs; None for a workload without comparison."""
     for comparison in comparisons(plan):
         if comparison.workload.name == workload:
             margin = plan.protocol.margins[comparison.workload.response]
-            reached = smallest_margin(sd, rounds * comparison.blocks_per_round)
+            pairs = rounds * comparison.blocks_per_round
+            reached = smallest_margin(sd, pairs)
             note = stored_message(
                 "noise under {workload}: equal trials differ by {noise:.1%}; "
-                "{rounds} rounds show equivalence within {reached:.1%}",
+                "{rounds} rounds find an effect of {effect:.1%} and show equivalence within {reached:.1%}",
                 workload=workload,
                 noise=math.expm1(sd),
                 rounds=rounds,
+                effect=math.expm1(smallest_effect(sd, pairs)),
                 reached=math.expm1(reached),
             )
             if reached <= margin:
                 return note
-            text = N_("{said}, not within {margin:.1%}: raise the budget or the margin")
-            return stored_message(text, said=note, margin=math.expm1(margin))
+            needed = rounds_that_show(comparison, plan, sd)
+            text = N_(
+                "{said}, not within {margin:.1%}, which needs {needed} rounds ({duration}): "
+                "set protocol.rounds and protocol.budget to that, or raise the margin"
+            )
+            duration = show_duration(duration_s(plan, Extent(0, needed)))
+            return stored_message(text, said=note, margin=math.expm1(margin), needed=needed, duration=duration)
     return None

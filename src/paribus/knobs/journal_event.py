@@ -73,6 +73,7 @@ class _Looked(_Event):
     directory: str
     others: str | None
     elsewhere: list[str]
+    running_elsewhere: list[str]
 
 
 class _Change(_Event):

@@ -89,11 +89,15 @@ class Folders(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """The journals of one user on a host: the open ones, the problems of any, and the folders."""
+    """The journals of one user on a host: the open ones, the problems of any, and the folders.
+
+    `running`: the experiments that run, with whatever state folder.
+    """
 
     journals: tuple[OpenJournal, ...]
     problems: tuple[str, ...]
     folders: Folders
+    running: tuple[str, ...] = ()
 
 
 def _run_undo(host: Host, engine: str, *options: str) -> list[dict[str, Any]]:
@@ -146,16 +150,17 @@ def inspect(host: Host, engine: str) -> Inspection:
     """Inspect every journal that is still open on the host. Changes nothing. Raises NotInspected and Unreachable."""
     events = _run_undo(host, engine, "--dry-run")
     looked = next(event for event in events if event["event"] == "looked")
+    listed = [event for event in events if event["event"] == "open-journal"]
     return Inspection(
         journals=tuple(
             OpenJournal(
                 e["experiment"], e["path"], e["owned"], e["kept"], e["time"], e["trouble"] or "", tuple(e["changes"])
             )
-            for e in events
-            if e["event"] == "open-journal"
+            for e in listed
         ),
         problems=tuple(_problems(events)),
         folders=Folders(looked["directory"], looked["others"] or "", tuple(looked["elsewhere"])),
+        running=(*(e["experiment"] for e in listed if e["owned"]), *looked["running_elsewhere"]),
     )
 
 

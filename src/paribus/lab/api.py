@@ -130,6 +130,7 @@ class Lab:
 
         Raises:
             PlanError: The plan has problems; nothing was changed.
+            TargetBusy: Another experiment runs on the target; nothing was begun.
             JournalOpen: An earlier experiment was not restored; `paribus undo` restores it.
             ParibusError: The experiment stopped; `resume` continues it.
 
@@ -156,6 +157,7 @@ class Lab:
         Raises:
             UsageError: The store has no such experiment, or it is done or was imported.
             StoreError: The store is missing or damaged.
+            TargetBusy: Another experiment runs on the target.
             JournalOpen: An experiment was not restored; `paribus undo` restores it.
             ParibusError: The experiment stopped again.
 

@@ -14,6 +14,7 @@ from paribus.experiment import walk
 from paribus.experiment.walk import ExperimentListener as Audience
 from paribus.hosts.transport import described
 from paribus.i18n import N_, stored_message
+from paribus.lab.admission import Admission, admit, warn
 from paribus.lab.machine.connection import Report, discard
 from paribus.lab.machine.inspection import checked, fingerprint, site_of, site_of_plan
 from paribus.lab.results.reporting import refuse_set
@@ -25,7 +26,7 @@ from paribus.store import read, write
 from paribus.store.open import file_of, store_url
 from paribus.trial.target_session import DATA_FOLDER, Site
 
-__all__ = ["Audience", "Session", "Steadiness", "resumed", "started", "started_as_parsed"]
+__all__ = ["Admission", "Audience", "Session", "Steadiness", "resumed", "started", "started_as_parsed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +52,33 @@ class Session:
 
 @contextlib.contextmanager
 def started(
-    plan_file: str, overrides: Mapping[str, str], store: str | None, report: Report = discard
+    plan_file: str,
+    overrides: Mapping[str, str],
+    store: str | None,
+    report: Report = discard,
+    admission: Admission = Admission.ALONE,
 ) -> Iterator[Session]:
     """Check a plan file, and begin a new experiment with it in the store. Raises as `started_as_parsed`."""
     parsed = parse(plan_file, read_file(plan_file), dict(overrides))
-    with started_as_parsed(parsed, store, report) as session:
+    with started_as_parsed(parsed, store, report, admission) as session:
         yield session
 
 
 @contextlib.contextmanager
-def started_as_parsed(parsed: Parsed, store: str | None, report: Report = discard) -> Iterator[Session]:
+def started_as_parsed(
+    parsed: Parsed, store: str | None, report: Report = discard, admission: Admission = Admission.ALONE
+) -> Iterator[Session]:
     """Check a parsed plan, and begin a new experiment with it in the store.
 
-    Raises PlanError, UsageError, StoreError and HostError.
+    `report` receives what would spoil the measurement. Raises TargetBusy where another experiment runs on the target,
+    JournalOpen where one was cut off; PlanError, UsageError, StoreError and HostError.
     """
     with site_of(parsed, report) as site:
         site.refuse_open_journals()  # first: what a plan calls "current" must not be what a crash left behind
         plan, facts = checked(site, parsed)
+        while admit(site, admission, report):
+            plan, facts = checked(site, parsed)
+        warn(site, plan, report)
         url = store_url(store)
         if plan.target.is_local:
             refuse_store_in_data(url, plan)
@@ -77,11 +88,17 @@ def started_as_parsed(parsed: Parsed, store: str | None, report: Report = discar
 
 
 @contextlib.contextmanager
-def resumed(name: str, plan_file: str | None, store: str | None, report: Report = discard) -> Iterator[Session]:
+def resumed(
+    name: str,
+    plan_file: str | None,
+    store: str | None,
+    report: Report = discard,
+    admission: Admission = Admission.ALONE,
+) -> Iterator[Session]:
     """Prepare to continue an experiment that was cut off; a changed fingerprint becomes a note.
 
     `last` is the newest that is not done, whatever was imported since. With a `plan_file`, raises UsageError where the
-    experiment began with another plan. Raises StoreError and HostError.
+    experiment began with another plan. Raises as `started_as_parsed`.
     """
     opened = open_store(store)
     experiment = _last_open(opened) if name == "last" else read.find(opened, name)
@@ -98,6 +115,8 @@ def resumed(name: str, plan_file: str | None, store: str | None, report: Report 
     plan = read.plan(opened, experiment.id)
     with site_of_plan(plan, report, loads=True) as site:
         site.refuse_open_journals()
+        admit(site, admission, report)
+        warn(site, plan, report)
         with described(site.host.name):
             now = fingerprint(site, plan.target.path, plan.target.device)
         _note_changes(opened, experiment, now)

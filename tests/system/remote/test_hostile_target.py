@@ -250,7 +250,7 @@ def test_control_characters_of_a_target_are_made_visible(db1: HostileTarget) -> 
         '{"event":"open-journal","experiment":"e\\u001b[1m","path":"p\\u202e","owned":false,"kept":false,'
         f'"time":"t","trouble":null,"changes":[{change}]}}'
     )
-    looked = '{"event":"looked","directory":"j","others":null,"elsewhere":[]}'
+    looked = '{"event":"looked","directory":"j","others":null,"elsewhere":[],"running_elsewhere":[]}'
     db1.answer(f"cat <<'END'\n{looked}\n{journal}\nEND\nexit 0", to=" undo ")
     for arguments in (["status"], ["undo", "--dry-run"], ["status", "--json"], ["undo", "--dry-run", "--json"]):
         done = run_paribus(*arguments, "--target", db1.address)

@@ -1,5 +1,7 @@
 """The first pairs of a comparison decide how many rounds it has."""
 
+import re
+
 import numpy as np
 import pytest
 from plan_samples import FILEIO, checked, simple
@@ -8,7 +10,10 @@ from sqlalchemy.engine import Engine as Store
 
 from paribus.experiment import walk
 from paribus.model import Experiment, Purpose, Trial
+from paribus.plan.schedule.budget import rounds_that_show
+from paribus.plan.schedule.comparisons import comparisons
 from paribus.plan.schedule.design import schedule_hash
+from paribus.stats.planner import pairs_that_show_stalls, smallest_margin
 from paribus.store import read
 
 MARGIN = 'margin = "2%"'
@@ -36,6 +41,30 @@ def test_a_noisy_machine_gets_more_rounds(store: Store, noise: float, pairs: ran
     changed = read.find(store, begun.id)
     assert changed.schedule_hash == schedule_hash(read.trials(store, begun.id))
     assert changed.rounds == max(trial.round for trial in trials)
+
+
+def test_a_margin_out_of_reach_is_told_with_the_rounds_and_the_time_that_show_it(store: Store) -> None:
+    begun = _begin(store, MARGIN)
+    make_trials(store, begun, Bench(store, lambda _trial: 0.0, noise=0.1))
+    [note] = [str(note) for note in read.find(store, begun.id).notes if str(note).startswith("noise under fileio")]
+    number = r"(\d+) rounds"
+    told = re.search(
+        f"; {number} find an effect of .*, not within 2.0%, which needs {number} \\(.* h .* min\\): set", note
+    )
+    assert told, note
+    planned, needed = map(int, told.groups())
+    assert needed > 2 * planned
+
+
+@pytest.mark.parametrize("sd", [0.01, 0.1, 0.4])
+def test_the_rounds_that_show_a_margin_are_the_fewest_that_reach_it(sd: float) -> None:
+    plan = checked(simple('"vm.swappiness" = [60, 1]', FILEIO, f"[protocol]\n{MARGIN}"))
+    [comparison] = comparisons(plan)
+    margin = plan.protocol.margins["throughput_per_s"]
+    rounds = rounds_that_show(comparison, plan, sd)
+    reached = [smallest_margin(sd, number * comparison.blocks_per_round) for number in (rounds, rounds - 1)]
+    assert reached[0] <= margin
+    assert reached[1] > margin or rounds * comparison.blocks_per_round <= pairs_that_show_stalls(margin) + 8
 
 
 def test_the_noise_of_the_other_arm_counts_too(store: Store) -> None:

@@ -4,16 +4,20 @@ from typing import Annotated
 
 import typer
 
-from paribus.cli.commands.run import (
+from paribus.cli.carrying_out import Ending, carry_out
+from paribus.cli.options import (
+    Anyway,
+    AsJson,
+    ExperimentName,
+    FailOn,
     NoReport,
     ReportFile,
+    StoreUrl,
     Strict,
     Verbose,
-    carry_out,
-    html_report_path,
-    refuse_contradiction,
+    Wait,
+    read_admission,
 )
-from paribus.cli.options import AsJson, ExperimentName, FailOn, StoreUrl, read_conditions
 from paribus.cli.terminal import report_line, say_as_is
 
 
@@ -36,6 +40,8 @@ def again(
     no_report: NoReport = False,
     fail_on: FailOn = "",
     strict: Strict = False,
+    wait: Wait = False,
+    anyway: Anyway = False,
     verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> None:
@@ -50,12 +56,11 @@ def again(
     from paribus.lab.running import started_as_parsed
     from paribus.lab.stores import open_store
 
-    conditions = read_conditions(fail_on)
-    refuse_contradiction(report_file, no_report)
+    ending = Ending.of(report_file, no_report, fail_on, strict=strict, verbose=verbose, as_json=as_json)
+    admission = read_admission(wait=wait, anyway=anyway)
     parsed = parsed_follow_up_plan(open_store(store), experiment, budget)
     if print_plan:
         say_as_is(parsed.text)
         return
-    with started_as_parsed(parsed, store, report_line) as session:
-        report_path = html_report_path(session, report_file, no_report)
-        carry_out(session, report_path, conditions, strict=strict, verbose=verbose, as_json=as_json)
+    with started_as_parsed(parsed, store, report_line, admission) as session:
+        carry_out(session, ending)

@@ -5,16 +5,20 @@ from typing import Annotated
 
 import typer
 
-from paribus.cli.commands.run import (
+from paribus.cli.carrying_out import Ending, carry_out
+from paribus.cli.options import (
+    Anyway,
+    AsJson,
+    ExperimentName,
+    FailOn,
     NoReport,
     ReportFile,
+    StoreUrl,
     Strict,
     Verbose,
-    carry_out,
-    html_report_path,
-    refuse_contradiction,
+    Wait,
+    read_admission,
 )
-from paribus.cli.options import AsJson, ExperimentName, FailOn, StoreUrl, read_conditions
 from paribus.cli.terminal import report_line
 
 
@@ -29,6 +33,8 @@ def resume(
     no_report: NoReport = False,
     fail_on: FailOn = "",
     strict: Strict = False,
+    wait: Wait = False,
+    anyway: Anyway = False,
     verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> None:
@@ -41,8 +47,9 @@ def resume(
     """
     from paribus.lab.running import resumed
 
-    conditions = read_conditions(fail_on)
-    refuse_contradiction(report_file, no_report)
-    with resumed(experiment, str(plan_file) if plan_file is not None else None, store, report_line) as session:
-        report_path = html_report_path(session, report_file, no_report)
-        carry_out(session, report_path, conditions, strict=strict, verbose=verbose, as_json=as_json)
+    ending = Ending.of(report_file, no_report, fail_on, strict=strict, verbose=verbose, as_json=as_json)
+    admission = read_admission(wait=wait, anyway=anyway)
+    with resumed(
+        experiment, str(plan_file) if plan_file is not None else None, store, report_line, admission
+    ) as session:
+        carry_out(session, ending)

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from paribus.cli.commands.run import NoReport, ReportFile, Verbose, run
-from paribus.cli.options import AsJson, Overrides, PlanFile, StoreUrl
+from paribus.cli.commands.run import run
+from paribus.cli.options import AsJson, NoReport, Overrides, PlanFile, ReportFile, StoreUrl, Verbose
 from paribus.cli.terminal import report_line, say, say_json
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -96,7 +96,15 @@ def run_in_sandbox(
     name, ordered = sandboxing.of_plan(plan_file)
     [made] = sandboxing.up(name, ordered, report_line).sandboxes
     target = f"target.host={made.address}"
-    run(plan_file, [*(overrides or []), target], store, report_file, no_report, "", False, verbose, as_json)
+    run(
+        plan_file,
+        [*(overrides or []), target],
+        store,
+        report_file=report_file,
+        no_report=no_report,
+        verbose=verbose,
+        as_json=as_json,
+    )
     if keep:
         report_line(f"{name} is still on: {made.address}; remove it: paribus sandbox down {name}")
     else:

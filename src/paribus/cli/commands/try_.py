@@ -4,22 +4,20 @@ from typing import Annotated
 
 import typer
 
-from paribus.cli.commands.run import (
-    NoReport,
-    ReportFile,
-    Strict,
-    Verbose,
-    carry_out,
-    html_report_path,
-    refuse_contradiction,
-)
+from paribus.cli.carrying_out import Ending, carry_out
 from paribus.cli.options import (
+    Anyway,
     AsJson,
     FailOn,
+    NoReport,
     Overrides,
+    ReportFile,
     StoreUrl,
+    Strict,
+    Verbose,
+    Wait,
     knob_names,
-    read_conditions,
+    read_admission,
     read_overrides,
     workload_names,
 )
@@ -85,6 +83,8 @@ def try_(
     no_report: NoReport = False,
     fail_on: FailOn = "",
     strict: Strict = False,
+    wait: Wait = False,
+    anyway: Anyway = False,
     verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> None:
@@ -97,8 +97,8 @@ def try_(
     from paribus.lab.running import started_as_parsed
     from paribus.lab.short_plan import ShortPlan, parsed_short_plan, printed
 
-    conditions = read_conditions(fail_on)
-    refuse_contradiction(report_file, no_report)
+    ending = Ending.of(report_file, no_report, fail_on, strict=strict, verbose=verbose, as_json=as_json)
+    admission = read_admission(wait=wait, anyway=anyway)
     short_plan = ShortPlan(
         settings=settings,
         workload=workload,
@@ -114,6 +114,5 @@ def try_(
     if print_plan:
         say_as_is(printed(parsed))  # its writer escapes what cannot be printed
         return
-    with started_as_parsed(parsed, store, report_line) as session:
-        report_path = html_report_path(session, report_file, no_report)
-        carry_out(session, report_path, conditions, strict=strict, verbose=verbose, as_json=as_json)
+    with started_as_parsed(parsed, store, report_line, admission) as session:
+        carry_out(session, ending)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from paribus.engine.protocol import Census, Sample
+from paribus.engine.protocol import Census, Directory, Sample
 from paribus.engine.run import Sampler, probe
 from paribus.errors import EngineError
 from paribus.hosts import fitness
@@ -20,6 +20,7 @@ from paribus.model import Condition, Fitness
 from paribus.trial.target_session import Site
 
 _LOOK_S = 2.0
+_SHORT_LOOK_S = 1.0
 _PATIENCE_S = 30.0
 _OWN = ("paribus-engine",)
 
@@ -46,14 +47,10 @@ def examine(target: str, path: str, *, become: bool = False, report: Report = di
 def document(site: Site, path: str) -> DoctorDocument:
     """Observe a machine for a few seconds; changes nothing. Raises EngineError and HostError."""
     probed = probe(site.host, site.engine, path)
-    busy_share, stolen_share, busiest_processes = _processor_load(site)
-    idle_sample = fitness.IdleSample(
-        busy_share, stolen_share, busiest_processes, probed.directory.free_bytes, probed.directory.total_bytes
-    )
     directory = probed.directory
     conditions = [
         *_own_conditions(site),
-        *fitness.conditions(site.host, idle_sample),
+        *fitness.conditions(site.host, _idle_sample(site, directory, _LOOK_S)),
         *alignment(site.host, directory.major_minor, mount_of(site.host, directory.path)),
         *health.states(site, directory.major_minor),
     ]
@@ -78,6 +75,13 @@ def document(site: Site, path: str) -> DoctorDocument:
     )
 
 
+def unfit(site: Site, path: str) -> list[Condition]:
+    """Return what would spoil measurements now, from a short look. Raises EngineError and HostError."""
+    directory = probe(site.host, site.engine, path).directory
+    conditions = fitness.conditions(site.host, _idle_sample(site, directory, _SHORT_LOOK_S))
+    return [condition for condition in conditions if condition.fitness is Fitness.UNFIT]
+
+
 def _own_conditions(site: Site) -> list[Condition]:
     """Whether an earlier experiment was cut off and left settings changed."""
     cut_off = [journal for journal in open_journals(site.host, site.engine) if journal.is_cut_off]
@@ -90,9 +94,9 @@ def _own_conditions(site: Site) -> list[Condition]:
     ] or [Condition("settings", Fitness.FIT, "no experiment has left anything changed")]
 
 
-def _processor_load(site: Site) -> tuple[float, float, tuple[tuple[str, float], ...]]:
-    """Busy and stolen shares of all processors, and the busy share of each command. Raises EngineError."""
-    sampler = Sampler(site.host, site.engine, [], _LOOK_S)
+def _idle_sample(site: Site, directory: Directory, look_s: float) -> fitness.IdleSample:
+    """Sample the machine before any load: shares of all processors, and space. Raises EngineError."""
+    sampler = Sampler(site.host, site.engine, [], look_s)
     try:
         sampler.ask_census("open")
         sample: Sample | None = None
@@ -113,7 +117,12 @@ def _processor_load(site: Site) -> tuple[float, float, tuple[tuple[str, float], 
                 census = event
     finally:
         sampler.close()
-    seconds = (census.duration_s or _LOOK_S) * sample.cores
+    seconds = (census.duration_s or look_s) * sample.cores
     others = [process for process in census.processes if Path(process.command).name not in _OWN]
-    busiest = tuple((process.command, process.cpu_s / seconds) for process in others)
-    return sample.cpu.user + sample.cpu.system, sample.cpu.steal, busiest
+    return fitness.IdleSample(
+        busy=sample.cpu.user + sample.cpu.system,
+        stolen=sample.cpu.steal,
+        busiest=tuple((process.command, process.cpu_s / seconds) for process in others),
+        free_bytes=directory.free_bytes,
+        total_bytes=directory.total_bytes,
+    )

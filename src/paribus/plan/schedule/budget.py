@@ -267,16 +267,20 @@ def _cost_s(plan: Plan, trials: Sequence[Trial]) -> float:
     return settle_s + sum(trial_cost_s.get((trial.factor, trial.workload), alone_s[trial.workload]) for trial in others)
 
 
+def rounds_that_show(comparison: Comparison, plan: Plan, pair_sd: float) -> int:
+    """Returns the rounds, however many, that show equivalence at the margin with a probability of 0.9."""
+    margin = plan.protocol.margins[comparison.workload.response]
+    pairs = max(pairs_for(margin, pair_sd), pairs_that_show_stalls(margin))
+    return max(LEAST_ROUNDS, _worthwhile_rounds(comparison, plan, pairs))
+
+
 def time_for(plan: Plan, noise: Noise, workload: str) -> float | None:
     """Returns the seconds to show equivalence at the margin with a probability of 0.9; None if the noise is unknown."""
     sd = noise.get(workload)
     if sd is None:
         return None
     under_workload = [comparison for comparison in comparisons(plan) if comparison.workload.name == workload]
-    margin = plan.protocol.margins[under_workload[0].workload.response]
-    pairs = max(pairs_for(margin, sd), pairs_that_show_stalls(margin))
-    rounds = [_worthwhile_rounds(comparison, plan, pairs) for comparison in under_workload]
-    return max(LEAST_ROUNDS, *rounds) * round_s(plan)
+    return max(rounds_that_show(comparison, plan, sd) for comparison in under_workload) * round_s(plan)
 
 
 def _refuse_beyond_budget(plan: Plan, planned: Extent) -> None:
