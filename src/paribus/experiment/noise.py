@@ -99,7 +99,7 @@ def _with_known_settle(store: Store, plan: Plan, recent: Sequence[str]) -> Plan:
 
 
 def precision_note(plan: Plan, workload: str, sd: float, rounds: int) -> StoredMessage | None:
-    """What margin so many rounds can show at this noise; None where the workload has no comparison."""
+    """Return a note on the margin that so many rounds can show at this noise; None without a comparison."""
     for comparison in comparisons(plan):
         if comparison.workload.name == workload:
             margin = plan.protocol.margins[comparison.workload.response]
