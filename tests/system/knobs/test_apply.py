@@ -1,4 +1,4 @@
-"""What was shown to be better is set on a real device, stays, is passed over by runs, and comes back."""
+"""Better settings are set on a real device, stay, are passed over by runs, and are restored."""
 
 import contextlib
 import json

@@ -64,7 +64,7 @@ def attach() -> Iterator[Callable[..., str]]:
 
 
 def _why(device: str, *named: str | Path) -> str:
-    """Why its content may not be destroyed; empty where it may."""
+    """Return the reason why its content may not be destroyed; empty where it may."""
     return refusal(block_device(LocalHost(), binary(), device), [str(name) for name in named])[0]
 
 

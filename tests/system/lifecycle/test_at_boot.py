@@ -1,4 +1,4 @@
-"""What undoes journals at boot, on the tree of a machine that is not running."""
+"""Undoing journals at boot, on the tree of a machine that is not running."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What goes wrong before and around an experiment: told clearly, with nothing lost and nothing touched."""
+"""Errors before and around an experiment: reported clearly, with nothing lost and nothing touched."""
 
 import os
 import sqlite3

@@ -52,7 +52,7 @@ def test_what_a_killed_experiment_left_is_listed_and_removed_also_without_a_stor
 
 
 def test_the_data_of_another_user_goes_only_by_its_name(paribus, plan, tmp_path) -> None:
-    """Who runs it may run it still: neither their journals nor their store are seen."""
+    """The other user may run it still: neither their journals nor their store are seen."""
     run = Running("run", plan(trial="5s"))
     run.wait_for("round", "block", "trial")
     folder = next((tmp_path / "paribus-data").iterdir())

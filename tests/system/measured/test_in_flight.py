@@ -26,7 +26,7 @@ LIVE = '"vm.compaction_proactiveness" = ["current", 33]'
 
 @pytest.fixture
 def loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What the engine is asked for, a line for each start of it."""
+    """Return the log of the engine's commands, a line for each start of it."""
     log, engine = tmp_path / "loads", tmp_path / "engine"
     engine.write_text(f'#!/bin/sh\necho "$1" >> {log}\nexec "{binary()}" "$@"\n')
     engine.chmod(0o755)

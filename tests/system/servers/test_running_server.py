@@ -60,7 +60,7 @@ def _stored() -> tuple[ExperimentState, Plan, list[TrialState]]:
 
 
 def _counted() -> set[str]:
-    """What every trial that counts has of the server's counters, of which none was missed."""
+    """Return the metrics of the server's counters that every valid trial has; no reading was missed."""
     store = open_engine(store_url(None), create=False)
     found = read.find(store, "last")
     done = [trial.order for trial in read.trials(store, found.id) if trial.state is TrialState.DONE]

@@ -1,4 +1,4 @@
-"""How often a comparison made anew what its pairs share."""
+"""Counts of recreated conditions that the pairs of a comparison share."""
 
 from dataclasses import replace
 

@@ -42,7 +42,7 @@ def test_the_package_runs_as_a_module() -> None:
 
 
 def test_what_previews_a_plan_imports_no_scipy() -> None:
-    """It takes a second to load, and nothing is judged."""
+    """Loading scipy takes a second, and nothing is judged."""
     modules = ["cli.checking_text", "lab.results.prior_runs", "lab.machine.inspection", "experiment.noise"]
     imports = "; ".join(f"import paribus.{module}" for module in modules)
     code = f"import sys; {imports}; print([m for m in sys.modules if m.startswith('scipy')])"

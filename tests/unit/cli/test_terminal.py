@@ -1,4 +1,4 @@
-"""What is printed: control characters are visible, whoever said them."""
+"""Printed text: control characters are visible, whatever their source."""
 
 import io
 import json

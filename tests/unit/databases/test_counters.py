@@ -1,4 +1,4 @@
-"""What of a server's counters becomes a metric."""
+"""Metrics from a server's counters."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""When a server is at rest."""
+"""Detection of an idle server."""
 
 from collections.abc import Mapping
 

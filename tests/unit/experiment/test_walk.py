@@ -110,7 +110,7 @@ def _effects(store: Store, begun: Experiment) -> dict[str, Effect]:
 
 
 def test_an_arm_that_is_always_refused_costs_the_others_nothing(store: Store) -> None:
-    """It is given up in the runs that show settling, before anything is compared."""
+    """The arm is given up in the runs that show settling, before anything is compared."""
     begun = _begin(store, '"vm.swappiness" = [60, 1, 10]', 'budget = "12h"')
     bench = Bench(store, lambda trial: 0.05 * (trial.arm == "10"), refuses=lambda trial: trial.arm == "1")
     make_trials(store, begun, bench)

@@ -1,4 +1,4 @@
-"""What identifies a machine and a disk: as the kernel's files have it, and only what they have."""
+"""Identity of a machine and a disk: as the kernel's files have it, and only what they have."""
 
 from paribus.hosts.facts import device_fingerprint, fingerprint
 from paribus.hosts.fake import FakeHost

@@ -44,11 +44,11 @@ class Notes:
         self.host.write(action.path, action.text)
 
     def restore(self) -> None:
-        """Nothing was changed."""
+        """Do nothing: no value was changed."""
 
 
 def _switch(host: FakeHost, path: str, text: str) -> None:
-    """What Linux does when the scheduler changes."""
+    """Imitate Linux when the scheduler changes."""
     names = ["none", "mq-deadline", "bfq"]
     host.files[path] = " ".join(f"[{n}]" if n == text else n for n in names) + "\n"
     for name in [name for name in host.files if "/iosched/" in name]:

@@ -1,4 +1,4 @@
-"""What should be alike in all trials is read at once, without what trials set themselves."""
+"""Conditions of all trials are read at once, without those that trials set themselves."""
 
 from paribus.hosts.fake import FakeHost
 from paribus.hosts.local import LocalHost

@@ -37,7 +37,7 @@ def _aside(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _forbid(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is read here any more."""
+    """Fail the test if this process reads series."""
 
     def each_series(*_: object) -> None:
         pytest.fail("read here")

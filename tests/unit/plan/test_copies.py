@@ -1,4 +1,4 @@
-"""What the data of private servers takes, before any of it is made."""
+"""Room for the data of private servers, before any of it is made."""
 
 import dataclasses
 

@@ -52,7 +52,7 @@ def test_two_arms_are_balanced_in_eight_passes_at_each_level(levels: int, seed: 
 
 @pytest.mark.parametrize("levels", [1, 2, 3, 8])
 def test_neighbouring_blocks_do_not_mirror_each_other(levels: int) -> None:
-    """Where they do, a disturbance with a period of three trials has one sign in both."""
+    """A disturbance with a period of three trials has one sign in both of two mirrored blocks."""
     mirrored = []
     for seed in range(60):
         trials = schedule(_plan(levels, seed=seed), "e", 8 // passes_per_round(levels))

@@ -1,4 +1,4 @@
-"""Where applying a setting is costly, it holds for several trials."""
+"""Settings that are costly to apply hold for several trials."""
 
 import dataclasses
 import itertools

@@ -1,4 +1,4 @@
-"""What is said of why: counters that moved, what bounds an arm, how it scales; in every form."""
+"""Explanation of effects: counters that moved, what bounds an arm, how it scales; in every form."""
 
 import dataclasses
 import io

@@ -1,4 +1,4 @@
-"""What a report of an imported set adds: inconsistencies, claims and files, in each form."""
+"""Sections for an imported set: inconsistencies, claims and files, in each form."""
 
 import io
 from dataclasses import replace

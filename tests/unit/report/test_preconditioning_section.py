@@ -1,4 +1,4 @@
-"""What a report says of preconditioning, in each of its forms."""
+"""Section on preconditioning, in each form of a report."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""What is shown, and in which words."""
+"""Views of reports: their content and its wording."""
 
 import io
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a report says of how servers were made ready for their trials."""
+"""Notes of a report on making servers ready for their trials."""
 
 import dataclasses
 

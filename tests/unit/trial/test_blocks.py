@@ -1,4 +1,4 @@
-"""Which block is next, whatever happened to the ones before."""
+"""Choice of the next block, whatever happened to the ones before."""
 
 import dataclasses
 import random

@@ -1,4 +1,4 @@
-"""Who makes room for whom, what is reported of hostile requests, and which events a stream gets."""
+"""Limits of connections: which one is dropped, reports of hostile requests, and the events that a stream gets."""
 
 import asyncio
 import json

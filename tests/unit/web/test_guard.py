@@ -1,4 +1,4 @@
-"""Who may see a page: only who has the token, under a name of this machine, and only to read."""
+"""Access to pages: only with the token, under a name of this machine, and only to read."""
 
 import asyncio
 from pathlib import Path

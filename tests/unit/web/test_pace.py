@@ -1,4 +1,4 @@
-"""How far an experiment is, how long the rest takes, and where marks of a funnel are."""
+"""Progress of an experiment, its remaining time, and the places of marks on a funnel."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a file workload can be told, what goes together, and what of it reaches the engine."""
+"""Keys of a file workload, their conflicts, and those that reach the engine."""
 
 import pytest
 from pydantic import ValidationError

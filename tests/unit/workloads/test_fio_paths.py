@@ -1,4 +1,4 @@
-"""Which paths fio would write to, as its options and job files say."""
+"""Paths that fio would write to, from its options and job files."""
 
 import pytest
 
