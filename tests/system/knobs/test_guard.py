@@ -142,7 +142,7 @@ def _numbers(part: str) -> str:
 @pytest.mark.parametrize(
     ("make", "kind"), [("mkfs.xfs -q", "xfs"), ("mkfs.btrfs -q", "btrfs"), ("mkfs.ext4 -q", "ext4")]
 )
-def test_what_is_on_a_device_is_known_by_its_signature(attach, image: Path, make: str, kind: str) -> None:
+def test_file_systems_on_a_device_are_recognised_by_signature(attach, image: Path, make: str, kind: str) -> None:
     with image.open("r+b") as file:
         file.truncate(512 * MIB)
     _run(*make.split(), str(image))

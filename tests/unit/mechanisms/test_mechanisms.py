@@ -151,7 +151,7 @@ def test_a_fact_that_makes_a_mechanism_unlikely_excludes_nothing(mechanism: str,
 
 
 @pytest.mark.parametrize(("mechanism", "at"), POSSIBLE)
-def test_nothing_is_against_a_mechanism_that_the_load_uses(mechanism: str, at: Case) -> None:
+def test_mechanism_that_the_load_uses_has_no_obstacle(mechanism: str, at: Case) -> None:
     assert obstacle(mechanism, at) is None
 
 
