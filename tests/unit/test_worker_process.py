@@ -46,7 +46,7 @@ def test_output_before_the_request_is_a_failure_without_a_wait() -> None:
 
 
 @pytest.mark.usefixtures("module")
-def test_one_that_is_let_go_answers_nothing_any_more() -> None:
+def test_a_released_worker_stops_answering() -> None:
     worker = WorkerProcess("slow")
     futures = share([worker], [600.0, 0.0])
     worker.end()
