@@ -1,4 +1,4 @@
-"""What all tests share: no skip goes unseen in CI, and nothing touches the user's own store or journals."""
+"""Guards for all tests: no skip goes unseen in CI, and nothing touches the user's own store or journals."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -45,13 +45,13 @@ class _Scheduling(LoadScopeScheduling):
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
-    """How tests are divided among workers."""
+    """Return the scheduler that divides tests among workers."""
     return _Scheduling(config, log)
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """Where PARIBUS_NO_SKIP is set, a skipped test has failed."""
+    """Fail a skipped test where PARIBUS_NO_SKIP is set."""
     _fail_where_skipped((yield).get_result())
 
 

@@ -1,4 +1,4 @@
-"""What is compared, by which figures, and the bars our engine has set itself.
+"""Cases of the comparison, their figures, and the bars that our engine has set itself.
 
 In: the seconds of a run. Out: cases. Called by `bench/file_engine/run.py`.
 """
@@ -48,7 +48,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Bar:
-    """What must hold of a figure: of our median, and of the ratios to each rival."""
+    """Condition on a figure: on our median, and on the ratios to each rival."""
 
     figure: Figure
     text: str

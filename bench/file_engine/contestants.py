@@ -66,7 +66,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Load:
-    """What all are asked to do, for so many seconds, in blocks of 16 KiB and with O_DIRECT."""
+    """Load of all contestants, for so many seconds, in blocks of 16 KiB and with O_DIRECT."""
 
     mode: Literal["seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"]
     engine: Literal["sync", "io_uring", "null"]
@@ -77,7 +77,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Usage:
-    """What the kernel says that a process has used."""
+    """Resources that a process has used, as the kernel reports them."""
 
     cpu_s: float
     peak_rss_bytes: int
@@ -85,7 +85,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Figures:
-    """What one tool did. `mean_s` and `p95_s` are over all operations, fsyncs too, as `iops` is not."""
+    """Results of a tool. `mean_s` and `p95_s` are over all operations, fsyncs too, as `iops` is not."""
 
     reads: int
     writes: int
@@ -104,7 +104,7 @@ class Figures:
 def measured(
     arguments: Sequence[str], job: str = "", folder: Path | None = None, open_s: float | None = None
 ) -> tuple[str, Usage]:
-    """What a command says, and what it has used.
+    """Return the output of a command, and its usage.
 
     `job` goes to its stdin, which stays open for so many seconds, or until it has ended. Raises RuntimeError with its
     words when it fails.
@@ -251,7 +251,7 @@ def sampler(_: Data, load: Load) -> Figures:
 
 
 def recording(_: Data, __: Load) -> Figures:
-    """What recording one response time takes, as `mean_s`: the clock, the histogram and the lock around it."""
+    """Return the cost of recording a response time, as `mean_s`: the clock, the histogram and the lock around it."""
     said, usage = measured(["cargo", "bench", "--quiet", "--bench", "recording"], folder=ENGINE)
     (told,) = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
     mean_s = told["whole_ns"] / 1e9

@@ -56,7 +56,7 @@ def run(case: Case, data: Data, repetitions: int) -> Runs:
 
 
 def machine(data: Data, options: argparse.Namespace) -> str:
-    """What it was measured on and with, in one sentence."""
+    """Return the machine and the tools of the measurement, in one sentence."""
     model = next((line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")), "?")
     tools = " and ".join(measured([tool, "--version"])[0].strip() for tool in ("fio", "sysbench"))
     return (
@@ -71,7 +71,7 @@ def _lines(path: str) -> list[str]:
 
 
 def _probe(directory: Path) -> dict[str, Any]:
-    """What our engine finds out about a directory."""
+    """Return our engine's facts about a directory."""
     found: dict[str, Any] = json.loads(measured([binary(), "probe", str(directory)])[0])["directory"]
     return found
 

@@ -57,7 +57,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Truth:
-    """How often a truth is tried, its throttle, the plan's factors and loads, and which answers are right or false."""
+    """Truth to test for: number of experiments, throttle, the plan's factors and loads, right and false answers."""
 
     times: int
     ratio: float

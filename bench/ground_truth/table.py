@@ -1,4 +1,4 @@
-"""What a campaign found: right and false verdicts, coverage, time, and whether it holds."""
+"""Results of a campaign: right and false verdicts, coverage, time, and whether it holds."""
 
 import math
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def _covered(row: Row) -> bool:
 
 
 def _practice(row: Row) -> str:
-    """What somebody reads off two long runs."""
+    """Return the conclusion that somebody draws from two long runs."""
     ratio = row["practice"]
     return "same" if abs(ratio - 1) <= MARGIN else "better" if ratio > 1 else "worse"
 

@@ -1,4 +1,4 @@
-"""How long many logs take to be imported, and in how much memory.
+"""Time and memory of importing many logs.
 
 Writes logs of sysbench 1.0 with 600 interval lines each, imports them into a store of its own, and removes both. The
 same again with a tenth of them shows whether memory follows their number.

@@ -30,7 +30,7 @@ _SUSPICIOUS = 0.05  # of the check of unusable trials
 
 @dataclass(frozen=True)
 class Arm:
-    """What the compared arm adds to the log throughput of its trials, and the mean of that."""
+    """Addition of the compared arm to the log throughput of its trials, and the mean of that."""
 
     add: Callable[[np.random.Generator, int], np.ndarray]
     mean: float = 0.0

@@ -1,4 +1,4 @@
-"""How much larger than the truth an effect is estimated where the experiment stops at its verdict; prints a table.
+"""Exaggeration of an effect where the experiment stops at its verdict; prints a table.
 
 python bench/judgement/early_stopping.py [--times N] [--seed N]
 """

@@ -1,4 +1,4 @@
-"""What intervals that hold however long one continues (`method = "open-ended"`) cost, beside looks that share an error.
+"""Cost of intervals that hold however long one continues (`method = "open-ended"`), against looks that share an error.
 
     python bench/judgement/open_ended.py [--times N] [--seed N]
 

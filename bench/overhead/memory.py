@@ -1,4 +1,4 @@
-"""How much memory the controller takes for each trial of a long experiment.
+"""Memory of the controller for each trial of a long experiment.
 
 Runs a plan of the null engine whose comparisons are never decided. Reads the private memory of the controller after
 every 250 of about 6,100 trials. Prints the growth over the whole run and in its second half, when caches are

@@ -1,4 +1,4 @@
-"""How much of an experiment's wall time is not measured load, for trials of several lengths.
+"""Share of an experiment's wall time that is not measured load, for trials of several lengths.
 
 Runs a plan of the null engine, which leaves only the program's own work. Prints what a trial costs beyond its settle
 and measured time.

@@ -1,4 +1,4 @@
-"""How often the reach test is right: short experiments whose setting can, or cannot, act.
+"""Error rates of the reach test: short experiments whose setting can, or cannot, act.
 
 Each case is run on a file system on a loop device of its own, or on a private MariaDB. Needs root.
 

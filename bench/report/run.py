@@ -1,4 +1,4 @@
-"""How long a report takes, and how much memory, of a store with 10,000 trials of 600 s with 30 series each.
+"""Time and memory of a report on a store with 10,000 trials of 600 s with 30 series each.
 
 A short run of the null engine shows what a trial has to tell; a store is made of such trials, as long as wanted, with
 noise on every second. Then each form of the report is written by the command, and the page is opened in Chromium.
@@ -78,7 +78,7 @@ method = "fixed"
 
 
 def template(folder: Path) -> list[Measurement]:
-    """What one real trial measured: its series, its histogram, and what has neither."""
+    """Return the measurements of a real trial: its series, its histogram, and metrics with neither."""
     plan, store = folder / "template.toml", folder / "template.db"
     device = subprocess.run(["findmnt", "-no", "SOURCE", "-T", str(folder)], capture_output=True, text=True, check=True)
     plan.write_text(TEMPLATE.format(path=folder, device=device.stdout.strip()))

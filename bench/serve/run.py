@@ -1,4 +1,4 @@
-"""How long `paribus serve` takes to answer its owner: alone, beside many streams, beside peers without the token.
+"""Response time of `paribus serve` to its owner: alone, beside many streams, beside peers without the token.
 
 The store has 300 experiments and is written to once a second, so that every stream gets events.
 

@@ -160,7 +160,7 @@ def loading(server: Server, options: argparse.Namespace) -> bool:
 
 
 def crowd(server: Server, options: argparse.Namespace) -> None:
-    """What 1,024 connections take."""
+    """Print the memory and the rate of 1,024 connections."""
     ours_prepares(server, options.rows, anew=True)
     ran = ours(server, "point_select", 1024, options.seconds, options.rows)
     print(

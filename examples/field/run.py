@@ -45,7 +45,7 @@ def report_of(article: Path) -> dict[str, Any]:
 
 
 def tables(articles: dict[str, dict[str, Any]]) -> list[tuple[str, Row, list[Row]]]:
-    """What the field comes to: title, head and rows of each table."""
+    """Return the tables of the field's results: title, head and rows of each."""
     counts = []
     for name, found in articles.items():
         standings = Counter(claim["standing"] for claim in found["claims"])

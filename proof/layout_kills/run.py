@@ -118,7 +118,7 @@ class Toll:
 
 
 def remains(sandbox: LabSandbox) -> list[str]:
-    """What is on the disks of the sandbox, in words; nothing on clean ones."""
+    """Return the remains on the disks of the sandbox, in words; nothing on clean ones."""
     tree = json.loads(sandbox.run("lsblk --json --output NAME,SERIAL,FSTYPE,MOUNTPOINT"))["blockdevices"]
     signatures = sandbox.run("for disk in /dev/vd? /dev/nvme?n1; do wipefs --noheadings $disk; done")
     disks = [disk for disk in tree if disk["serial"] != "root"]
@@ -134,7 +134,7 @@ def _own(signatures: str, tree: list[dict[str, str]]) -> str:
 
 
 def state_of(sandbox: LabSandbox) -> str:
-    """What the fault interrupts, from the mounts and devices of the sandbox."""
+    """Return the phase that the fault interrupts, from the mounts and devices of the sandbox."""
     shown = sandbox.run("cat /proc/mounts /proc/mdstat; lsblk --noheadings --list --output NAME,TYPE")
     if "recovery" in shown:
         return "rebuilding"

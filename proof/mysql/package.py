@@ -42,7 +42,7 @@ def fetch(folder: Path) -> Path:
 
 
 def _source_of_debian() -> tuple[str, str]:
-    """Where this machine has Debian's packages from, and the keys that they are signed with."""
+    """Return this machine's archive of Debian's packages, and the keys that sign it."""
     rows = _run(
         ["apt-get", "indextargets", "--format", "$(REPO_URI)|$(RELEASE)|$(SIGNED_BY)|", "Created-By: Packages"],
         dict(os.environ),

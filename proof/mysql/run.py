@@ -70,7 +70,7 @@ USER = "CREATE USER 'sha2'@'{host}' IDENTIFIED WITH caching_sha2_password BY '{p
 
 
 def experiment(program: Path, folder: Path) -> Iterator[tuple[str, str]]:
-    """What was asked of this server, and its verdict."""
+    """Yield each comparison on this server, and its verdict."""
     for effect in _report_of(program, folder / "oltp", [1, 2], OLTP)["effects"]:
         yield f"{effect['factor']}: {effect['baseline']} -> {effect['arm']}", effect["verdict"]
 

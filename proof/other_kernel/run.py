@@ -64,7 +64,7 @@ def rows() -> Iterator[Knob]:
 
 
 def try_one(host: SshHost, guest: GuestTarget, knob: Knob) -> tuple[str, str]:
-    """What became of one knob, in words, and whether all is as before."""
+    """Return the outcome of one knob, in words, and whether all is as before."""
     found = offer(host, load(), knob.name, Location("/dev/vda", "/data"), root=True)
     if found.current is None:
         return f"not there: {found.refused}", ""

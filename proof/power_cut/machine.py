@@ -18,7 +18,7 @@ Event = dict[str, Any]
 
 
 def engine_image(packages: Path, folder: Path, engine: Path) -> Image:
-    """What boots into the engine; the kernel's packages are kept in `packages`."""
+    """Return an image that boots into the engine; the kernel's packages are kept in `packages`."""
     return Image(packages, folder, Contents(Path(__file__).with_name("init"), {"/bin/paribus-engine": engine}))
 
 
@@ -50,7 +50,7 @@ class EngineMachine(Machine):
                 return line
 
     def events(self) -> Iterator[Event]:
-        """What the engine says, until it ends or the power is cut; a line that was cut short says nothing."""
+        """Yield the engine's events, until it ends or the power is cut; ignores a line that was cut short."""
         while (line := self._next_line()) is not None:
             if line.endswith("\n"):
                 yield json.loads(line)

@@ -1,4 +1,4 @@
-"""What the engine calls durable survives a power cut, on a real kernel and file system.
+"""Durability of the engine's acknowledged writes in power cuts, on a real kernel and file system.
 
 Cuts the power of a virtual machine at random moments of a load on verified data, once for each way to make writes
 durable. Boots it again, and the engine compares every block with what it had acknowledged. On a disk that
@@ -98,7 +98,7 @@ def run_until_cut(image: Image, disk: Path, run: Event, wait_s: float, *, lies: 
 
 
 def verify(image: Image, disk: Path, run: Event, durable: list[int]) -> Event:
-    """What the engine says of the data after the machine was booted again."""
+    """Return the engine's verdict on the data after the machine was booted again."""
     with EngineMachine(image, disk, {**run, "phase": "verify", "durable": durable}) as machine:
         for event in machine.events():
             if event["event"] in ("verified", "error"):

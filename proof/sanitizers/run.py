@@ -52,7 +52,7 @@ def cargo(checker: str, verb: str, manifest: Path, words: list[str], reports: st
 
 
 def text_of(*words: str) -> str:
-    """What a command says on stdout; nothing where it fails."""
+    """Return the stdout of a command; empty where it fails."""
     return subprocess.run(words, text=True, capture_output=True, check=False).stdout
 
 

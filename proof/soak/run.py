@@ -50,7 +50,7 @@ def processes(folder: Path) -> set[str]:
 
 
 class SharedMemory:
-    """What our servers had of it, POSIX's and System V's; other servers of the machine have some too."""
+    """Shared memory of our servers, POSIX's and System V's; other servers of the machine have some too."""
 
     def __init__(self) -> None:
         self._files: set[str] = set()
@@ -67,7 +67,7 @@ class SharedMemory:
                 self._pids.add(pid)
 
     def left(self) -> list[str]:
-        """Those of them that are there."""
+        """Return the segments and files of our servers that are left."""
         ours = [number for number, pid in _segments() if pid in self._pids and number not in self._before]
         return [
             *(f"System V segment {number}" for number in ours),

@@ -33,7 +33,7 @@ _KILL = {"mariadb": "KILL {}", "postgres": "SELECT pg_terminate_backend({})"}
 
 
 def _events(job: Job) -> list[dict[str, Any]]:
-    """What the engine says of a job, to its end."""
+    """Return all events of the engine for a job."""
     process = subprocess.Popen([binary(), "run"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin and process.stdout
     process.stdin.write(job.model_dump_json() + "\n")

@@ -120,7 +120,7 @@ def show_percent(log_ratio: float) -> str:
 
 
 class LoadUnit(StrEnum):
-    """What a load level counts: operations outstanding at once, or started each second whatever becomes of them.
+    """Unit of a load level: operations outstanding at once, or started each second whatever becomes of them.
 
     Of what others measured it may be that nobody tells.
     """
@@ -132,7 +132,7 @@ class LoadUnit(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class LoadLevel:
-    """How much load is made; as text `8 threads`, or `2,000/s` in an open loop."""
+    """Amount of load; as text `8 threads`, or `2,000/s` in an open loop."""
 
     n: int
     unit: LoadUnit = LoadUnit.OUTSTANDING

@@ -50,7 +50,7 @@ def volume_line(state: dict[str, str]) -> str:
 
 
 def show_volume(state: dict[str, str], what: list[str]) -> str:
-    """What `/c0/v0 show …` prints below its head."""
+    """Return the output of `/c0/v0 show …` below its head."""
     if what == ["autobgi"]:
         return f"VD Operation Status :\n\nVD Operation Status\n 0 AutoBGI   {state['autobgi'].title()}\n"
     heading = "DG/VD TYPE   State Access Consist Cache Cac sCC       Size Name"
@@ -62,7 +62,7 @@ def show_volume(state: dict[str, str], what: list[str]) -> str:
 
 
 def show_controller(state: dict[str, str], what: list[str]) -> str:
-    """What `/c0 show …` prints below its head."""
+    """Return the output of `/c0 show …` below its head."""
     rule = "-" * 24
     table = f"Controller Properties :\n=====================\n\n{rule}\nCtrl_Prop  Value\n{rule}\n"
     match what:

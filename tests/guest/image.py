@@ -23,7 +23,7 @@ def command(*words: str | Path, **options: object) -> str:
 
 @dataclass(frozen=True)
 class Contents:
-    """What is in an initramfs beside busybox: programs of this machine and texts, each with its place in the guest.
+    """Contents of an initramfs beside busybox: programs of this machine and texts, each with its place in the guest.
 
     `later` are programs that come when the guest runs; their libraries must be there.
     """
@@ -95,7 +95,7 @@ def _copy_modules(wanted: tuple[str, ...], busybox: Path, system: Path, release:
 
 
 def _place(root: Path, path: str) -> Path:
-    """Where a file of the guest lies in its root, in a folder that is there."""
+    """Return the place of a guest's file below its root, and make its folder."""
     place = root / path.lstrip("/")
     place.parent.mkdir(parents=True, exist_ok=True)
     return place

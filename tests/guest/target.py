@@ -74,7 +74,7 @@ class GuestTarget:
         self.is_on = False
 
     def run(self, line: str) -> str:
-        """What a line of shell says in the guest."""
+        """Return the output of a shell command in the guest."""
         return command(self.path / "ssh", "guest", line)
 
     def settings(self) -> dict[str, str]:

@@ -143,7 +143,7 @@ def test_words_of_others_within_a_line_spoil_it_alone(path: Path, data: st.DataO
 @every_report
 @often
 @given(data=st.data())
-def test_what_is_no_number_is_left_out(path: Path, data: st.DataObject) -> None:
+def test_damaged_numbers_are_left_out(path: Path, data: st.DataObject) -> None:
     text = TEXTS[path]
     tokens = list(re.finditer(r"\d+\.\d+|\d+", text))
     token = data.draw(st.sampled_from(tokens))

@@ -49,7 +49,7 @@ PARTS = ("status-interval-3.33", "status-interval-normal-3.33", "three-forms-3.3
 @pytest.mark.parametrize("path", [fact for fact in MACHINE if fact.stem not in PARTS], ids=name_of)
 @often
 @given(data=st.data())
-def test_what_was_cut_off_says_less(path: Path, data: st.DataObject) -> None:
+def test_truncated_logs_give_fewer_facts(path: Path, data: st.DataObject) -> None:
     text = text_of(path)
     facts = _facts(_read(path, text[: data.draw(st.integers(0, len(text)))]))
     assert {fact for fact in facts if not _megabytes(path, *fact)} <= WHOLE[path]
@@ -81,7 +81,7 @@ def test_lines_between_change_nothing(path: Path, data: st.DataObject) -> None:
 @every_log
 @often
 @given(data=st.data())
-def test_what_is_no_number_is_left_out(path: Path, data: st.DataObject) -> None:
+def test_damaged_numbers_are_left_out(path: Path, data: st.DataObject) -> None:
     text = text_of(path)
     token = data.draw(st.sampled_from(list(re.finditer(r"\d+\.\d+|\d+", text))))
     log = _read(path, text[: token.start()] + data.draw(st.sampled_from(NO_NUMBERS)) + text[token.end() :])

@@ -52,7 +52,7 @@ def open_stream(server: Serving, receive_buffer: int | None = None) -> socket.so
 
 @contextmanager
 def as_user(user: int) -> Iterator[None]:
-    """What is opened belongs to this user; for root."""
+    """Act as this user, who then owns files that are opened; for root."""
     own = os.geteuid()
     os.seteuid(user)
     try:

@@ -34,7 +34,7 @@ class HostileTarget:
         answer(self.folder, script, to=to)
 
     def engine(self) -> Path:
-        """Where the engine was pushed to."""
+        """Return the path of the pushed engine."""
         (pushed,) = (self.cache / "paribus").iterdir()
         return pushed
 

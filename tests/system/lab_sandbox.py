@@ -36,7 +36,7 @@ class LabSandbox:
         return ["ssh", "-F", str(sandboxes.folder() / self.name / "ssh_config"), self.name]
 
     def run(self, line: str) -> str:
-        """What a line of shell prints in it."""
+        """Return the output of a shell command in the sandbox."""
         return subprocess.run([*self.ssh, line], check=True, stdout=subprocess.PIPE, text=True).stdout
 
     def serials(self) -> set[str]:

@@ -44,12 +44,12 @@ def experiment() -> Experiment:
 
 
 def trials() -> list[Trial]:
-    """Those of the last experiment."""
+    """Return the trials of the last experiment."""
     return _of_the_last(lambda store, last: read.trials(store, last.id))
 
 
 def done_count() -> int:
-    """How many trials of the last experiment are done; 0 before there is one."""
+    """Count the trials of the last experiment that are done; 0 before there is one."""
     try:
         return sum(trial.state is TrialState.DONE for trial in trials())
     except ParibusError:
@@ -57,14 +57,14 @@ def done_count() -> int:
 
 
 def measured() -> dict[int, dict[str, Measurement]]:
-    """What each trial of the last experiment measured, by its order."""
+    """Return the measurements of each trial of the last experiment, by its order."""
     return _of_the_last(lambda store, last: read.summaries(store, last.id))
 
 
 def trials_with(
     running: Running, metric: str, are_enough: Callable[[dict[int, dict[str, Measurement]]], bool] = bool
 ) -> dict[int, dict[str, Measurement]]:
-    """What was measured in the trials that have this metric, by their order.
+    """Return the measurements of the trials that have this metric, by their order.
 
     The experiment runs until they are enough, one by default, and is interrupted.
     """
@@ -80,7 +80,7 @@ def trials_with(
 
 
 def changes() -> dict[int, list[Change]]:
-    """What was set for each trial of the last experiment, by its order."""
+    """Return the changes for each trial of the last experiment, by its order."""
     found: dict[int, list[Change]] = {}
     for order, change in _of_the_last(lambda store, last: read.changes(store, last.id)):
         found.setdefault(order, []).append(change)

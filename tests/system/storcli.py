@@ -23,7 +23,7 @@ class Storcli:
 
     @property
     def state(self) -> Mapping[str, str]:
-        """What was set or put, by key; empty for nothing."""
+        """Values that were set or put, by key; empty for nothing."""
         file = self.folder / "storcli.json"
         return json.loads(file.read_text()) if file.exists() else {}
 

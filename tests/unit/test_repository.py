@@ -1,4 +1,4 @@
-"""What the repository promises of itself: short files, schemas of this code, paths that exist."""
+"""Promises of the repository about itself: short files, schemas of this code, paths that exist."""
 
 import re
 import subprocess

@@ -71,7 +71,7 @@ def test_translations_have_the_same_placeholders(catalogue: Catalog) -> None:
     assert not wrong
 
 
-def test_what_is_compiled_is_the_catalogue(catalogue: Catalog) -> None:
+def test_compiled_catalogue_equals_its_source(catalogue: Catalog) -> None:
     compiled = io.BytesIO()
     write_mo(compiled, catalogue)
     compiled.seek(0)

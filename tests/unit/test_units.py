@@ -24,7 +24,7 @@ def test_sizes_are_read(text: str | int, size: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["16KX", "-1", "1.5B", "", "KiB", "16 16", -1, True])
-def test_what_is_no_size_is_refused(text: str | int) -> None:
+def test_invalid_sizes_are_refused(text: str | int) -> None:
     with pytest.raises(ValueError):
         units.parse_size(text)
 
@@ -35,7 +35,7 @@ def test_durations_are_read(text: str | float, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["60q", "0s", "-3s", 0, True, float("nan"), float("inf"), ""])
-def test_what_is_no_duration_is_refused(text: str | float) -> None:
+def test_invalid_durations_are_refused(text: str | float) -> None:
     with pytest.raises(ValueError):
         units.parse_duration(text)
 

@@ -19,6 +19,7 @@ MOST_VAGUE_VARIABLES = 16
 MOST_VAGUE_IN_ENGINE = 9
 DOUBLE_TYPES: set[str] = set()
 MOST_WORDS_IN_DOCSTRING, MOST_WORDS_IN_MESSAGE, MOST_WORDS_IN_DOCUMENT = 25, 30, 30  # of a sentence
+NO_BEGINNINGS = ("What", "Who", "Whose", "Those", "Which", "How", "Why", "Where", "When", "Nothing", "It")
 UNUSED = {"FakeHost"}  # for tests
 CODE = [*(ROOT / name for name in ("src", "bench", "proof", "docs", "examples"))]
 PYTHON = [*(ROOT / name for name in ("src", "bench", "proof", "docs", "tests", "examples"))]
@@ -29,6 +30,8 @@ _MARKDOWN_PARAGRAPH_END = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*|#>]|\d+\.)\s)|\n(?
 _NO_PROSE = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?^ {0,3}\1[ \t]*$|(?<=\])\([^)]*\)", re.MULTILINE | re.DOTALL)
 _RUST_TYPE = re.compile(r"^pub (?:struct|enum|trait|type) (\w+)", re.MULTILINE)
 _DOCTEST = re.compile(r"^ *>>> (?:.+\n?)+", re.MULTILINE)
+_NO_NOUN_OR_VERB = re.compile(rf"(?:{'|'.join(NO_BEGINNINGS)})\b")
+_NO_SUBJECT = re.compile(rf"test_(?:{'|'.join(NO_BEGINNINGS).lower()})(?:_|$)")
 _RUST_NAME = re.compile(r"\b(?:fn|let(?: mut)?) (\w+)|[(,|]\s*(?:mut )?(\w+): ")
 
 
@@ -146,6 +149,28 @@ def _docstrings(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield _DOCTEST.sub("", ast.get_docstring(node) or "")
+
+
+def test_docstrings_begin_with_a_noun_or_a_verb() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}: {docstring[:80]}…"
+        for folder in PYTHON
+        for path, tree in _modules(folder)
+        for docstring in _docstrings(tree)
+        if _NO_NOUN_OR_VERB.match(docstring)
+    ]
+    assert not wrong, "begin with a noun (things) or a verb (functions):\n" + "\n".join(wrong)
+
+
+def test_names_of_tests_begin_with_their_subject() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for folder in PYTHON
+        for path, tree in _modules(folder)
+        for _, name in _functions_and_parameters(tree)
+        if _NO_SUBJECT.match(name)
+    ]
+    assert not wrong, "name a test by its subject and the behaviour:\n" + "\n".join(wrong)
 
 
 def _messages(tree: ast.Module) -> Iterator[str]:

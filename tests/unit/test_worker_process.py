@@ -39,14 +39,14 @@ def test_each_request_has_its_answer_whoever_gives_it(module: str, capfd: pytest
 
 
 @pytest.mark.usefixtures("module")
-def test_what_was_said_before_is_no_answer_and_nobody_waits_for_one() -> None:
+def test_output_before_the_request_is_a_failure_without_a_wait() -> None:
     (future,) = share([WorkerProcess("louder")], ["request"])
     with pytest.raises(WorkerFailed):
         future.result(WAIT_S)
 
 
 @pytest.mark.usefixtures("module")
-def test_one_that_is_let_go_answers_nothing_any_more() -> None:
+def test_a_released_worker_stops_answering() -> None:
     worker = WorkerProcess("slow")
     futures = share([worker], [600.0, 0.0])
     worker.end()

@@ -65,7 +65,7 @@ def show_made(document: ApplyDocument, target: Target, console: Console) -> None
 
 
 def _duration_text(document: ApplyDocument) -> str:
-    """How long the settings stay in force; those written by ALTER SYSTEM outlive the server."""
+    """Return the time for which settings stay in force; those written by ALTER SYSTEM outlive the server."""
     owners = {change.knob.partition(".")[0] for change in document.made}
     resets = [
         *(["the server"] if "mysql" in owners else []),

@@ -69,7 +69,7 @@ def show(document: CheckDocument, console: Console, *, every_block: bool) -> Non
 
 
 def _place(document: CheckDocument) -> str:
-    """Where the data is made, and where the load comes from if not from the target."""
+    """Return the place of the data, and the load host if it is not the target."""
     data = f"  data under {document.path}, device {document.device or 'none'}"
     return f"{data}\n  load from {document.load_host}, where no setting is changed" if document.load_host else data
 
@@ -100,7 +100,7 @@ _EVENT_WORDS = {
 
 
 def _event_lines(document: CheckDocument) -> Iterator[str]:
-    """What happens in every trial."""
+    """Yield a heading and a line for each event of a trial; nothing without events."""
     if document.events:
         is_built = any(event.action not in WITHOUT_LAYOUT for event in document.events)
         yield "in every trial" + (", for which the layout is built anew:" if is_built else ":")

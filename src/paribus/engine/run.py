@@ -117,7 +117,7 @@ class Engine:
 
 
 def probe(host: Host, binary: str, path: str) -> Probe:
-    """What the machine allows at `path`. Raises EngineError."""
+    """Return the machine and its capabilities at `path`. Raises EngineError."""
     done = host.run([binary, "probe", path])
     for line in done.stdout.splitlines():
         event = understand(line)

@@ -43,7 +43,7 @@ class Sql:
         raise EngineError("no-data", f"the database did not answer for {self._patience_s:.0f} s")
 
     def query(self, text: str) -> Rows:
-        """What one statement returns. Raises QueryRefused, and EngineError where the connection is lost."""
+        """Return the result of one statement. Raises QueryRefused, and EngineError where the connection is lost."""
         try:
             self._process.send(json.dumps({"query": text}))
         except HostError as error:

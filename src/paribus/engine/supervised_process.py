@@ -50,7 +50,7 @@ class SupervisedProcess:
         return None if line is None else understand(line)
 
     def ended(self, timeout_s: float = 0.0) -> Ended | None:
-        """How the server ended; None while it runs. Raises EngineError or Unreachable where its keeper is lost."""
+        """Return the end of the server; None while it runs. Raises EngineError or Unreachable for a lost keeper."""
         deadline = time.monotonic() + timeout_s
         try:
             while self._ended is None:

@@ -163,7 +163,7 @@ def _is_stage_over(comparison: Comparison, plan: Plan, completed: int, taken: in
 
 
 def _looks_taken(comparison: Comparison, looks: Sequence[Look]) -> int:
-    """How many looks the arms have had that are not decided."""
+    """Return the number of looks at those arms of a comparison that are undecided."""
     return max(
         (
             look.number

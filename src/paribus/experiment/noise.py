@@ -100,7 +100,7 @@ def _with_known_settle(store: Store, plan: Plan, recent: Sequence[str]) -> Plan:
 
 
 def precision_note(plan: Plan, workload: str, sd: float, rounds: int) -> StoredMessage | None:
-    """What so many rounds can show at this noise, and what the margin needs; None for a workload without comparison."""
+    """Return what so many rounds show at this noise, and what the margin needs; None for a workload not compared."""
     for comparison in comparisons(plan):
         if comparison.workload.name == workload:
             margin = plan.protocol.margins[comparison.workload.response]

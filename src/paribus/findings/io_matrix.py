@@ -32,7 +32,7 @@ class MatrixPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knee:
-    """Where response time turns up: outstanding operations, and the rate and mean response time at that level."""
+    """Knee of response time: outstanding operations, and the rate and mean response time at that level."""
 
     level: Estimate
     per_s: float

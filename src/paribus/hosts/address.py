@@ -16,7 +16,7 @@ _FORM = "write local, or ssh://[user@]host[:port]"
 
 @dataclass(frozen=True, slots=True)
 class SshAddress:
-    """Where ssh connects; `port` and `user` are empty where its configuration decides."""
+    """Address of a host for ssh; `port` and `user` are empty where its configuration decides."""
 
     user: str
     host: str

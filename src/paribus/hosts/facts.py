@@ -47,7 +47,7 @@ def of_load_host(facts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _count(listed: str) -> str:
-    """How many entries a list of the kernel has: five of `0-3,8`."""
+    """Return the number of entries in a list of the kernel: five for `0-3,8`."""
     ends = [part.split("-") for part in listed.split(",") if part]
     return str(sum(int(end[-1]) - int(end[0]) + 1 for end in ends)) if ends else ""
 

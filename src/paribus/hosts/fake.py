@@ -19,7 +19,7 @@ class FakeHost:
         self.written: list[tuple[str, str]] = []
 
     def reconnect(self, stopped: Callable[[], bool]) -> None:
-        """Nothing to do: it is never lost."""
+        """Do nothing: the connection is never lost."""
 
     def read(self, path: str) -> str:
         """The text of a file. Raises Missing."""
@@ -58,9 +58,9 @@ class FakeHost:
         timeout_s: float | None = 60.0,  # noqa: ARG002
         connects: bool = False,  # noqa: ARG002
     ) -> Completed:
-        """Nothing can be run here. Raises HostError."""
+        """Raise HostError: this host has no programs."""
         raise HostError(f"cannot run {argv[0]}: this host has no programs")
 
     def start(self, argv: Sequence[str], *, connects: bool = False) -> LineProcess:  # noqa: ARG002
-        """Nothing can be started here. Raises HostError."""
+        """Raise HostError: this host has no programs."""
         raise HostError(f"cannot start {argv[0]}: this host has no programs")

@@ -38,7 +38,7 @@ class FileAgent:
     """The file agent of one connection; started at the first question."""
 
     def __init__(self, target: str, start: Callable[[], SshProcess], lost: Callable[[str], Unreachable]) -> None:
-        """Nothing is started yet.
+        """Prepare the agent; the first request starts its process.
 
         `target`: the host's name in errors. `start` starts the process. `lost` makes the error of a lost target.
         """

@@ -1,4 +1,4 @@
-"""Where the programs of a machine are."""
+"""Paths of the programs of a machine."""
 
 from paribus.errors import HostError
 from paribus.hosts.transport import Host

@@ -1,4 +1,4 @@
-"""Where sandboxes lie on this machine, and how ssh reaches them: as `ssh://NAME.sandbox`.
+"""Folders of the sandboxes on this machine, and the ssh options that reach them as `ssh://NAME.sandbox`.
 
 In: the name of a host. Out: the options of ssh for it. Called by `hosts.ssh` and by `paribus.sandbox`.
 """

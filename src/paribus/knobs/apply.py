@@ -239,7 +239,7 @@ def _same(knob: Knob, requested: Value, observed: Value | None) -> bool:
 
 
 def _outcome(requested: Value, observed: Value | None, before: Value | None, error: HostError | None) -> NotTaken:
-    """Why a written value is not in force; `before` was in force until then."""
+    """Return the reason why a written value is not in force; `before` was in force until then."""
     if isinstance(error, Missing) or observed is None:
         return NotTaken.MISSING
     if isinstance(error, ReadOnly):

@@ -63,7 +63,7 @@ def _text(host: Host, knob: Knob, path: str) -> str:
 
 
 def _output(host: Host, argv: tuple[str, ...]) -> str:
-    """What a program prints. Raises HostError where it is missing or fails."""
+    """Return the output of a program. Raises HostError where it is missing or fails."""
     done = host.run(list(argv))
     if done.exit_code != 0:
         words = (done.stderr or done.stdout).strip()
@@ -95,7 +95,7 @@ def touched(host: Host, catalogue: Catalogue, keys: Iterable[str], location: Loc
 
 
 def offer(host: Host, catalogue: Catalogue, key: str, location: Location, *, root: bool) -> Offer:
-    """What the host offers for one knob; the reason why it cannot be used is part of the answer."""
+    """Return the host's offer for one knob; the reason why it cannot be used is part of the answer."""
     knob = catalogue.get(key)
     if location.is_layout and is_above_disks(knob):  # its device will be there
         return Offer(knob=knob, current=None, allowed=())
@@ -117,7 +117,7 @@ def offer(host: Host, catalogue: Catalogue, key: str, location: Location, *, roo
 
 
 def _refusal(host: Host, knob: Knob, *, root: bool) -> tuple[str, str]:
-    """Why a readable knob must not be set, and what to do; both empty where it may be."""
+    """Return the reason why a readable knob must not be set, and the remedy; both empty where it may be."""
     kind = knob_kinds.get(knob.kind)
     if (conflict := kind.conflict(host, knob))[0]:
         return conflict
@@ -129,7 +129,7 @@ def _refusal(host: Host, knob: Knob, *, root: bool) -> tuple[str, str]:
 def offers(
     host: Host, catalogue: Catalogue, keys: Iterable[str], location: Location, *, root: bool
 ) -> dict[str, Offer]:
-    """What the host offers for each key that is a knob; other keys are left to the plan's check."""
+    """Return the host's offer for each key that is a knob; other keys are left to the plan's check."""
     offers_by_name: dict[str, Offer] = {}
     for key in keys:
         knob = catalogue.find(key)
@@ -139,7 +139,7 @@ def offers(
 
 
 def _advice(knob: Knob, error: ParibusError) -> str:
-    """What to do about a knob that cannot be read."""
+    """Return advice on a knob that cannot be read."""
     if isinstance(error, Missing) and knob.command is not None:
         return "install that program, or the interpreter that its first line names; else take it out of the plan"
     if isinstance(error, Missing):

@@ -12,7 +12,7 @@ _BY_ID = "/dev/disk/by-id/"
 
 
 def refusal(device: BlockDevice, may_destroy: Sequence[str]) -> tuple[str, str]:
-    """Why a load must not write to the device, and what to do; both empty where it may."""
+    """Return the reason why a load must not write to the device, and the remedy; both empty where it may."""
     if (refused := refusal_to_read(device))[0]:
         return refused
     if device.read_only:
@@ -36,7 +36,7 @@ def refusal(device: BlockDevice, may_destroy: Sequence[str]) -> tuple[str, str]:
 
 
 def refusal_to_read(device: BlockDevice) -> tuple[str, str]:
-    """Why a load may not even read the device, and what to do; both empty where it may."""
+    """Return the reason why a load may not even read the device, and the remedy; both empty where it may."""
     if device.refused:
         return device.refused, "name a block device of this machine, as a user who may read it"
     if device.difference:
@@ -48,7 +48,7 @@ def refusal_to_read(device: BlockDevice) -> tuple[str, str]:
 
 
 def _naming(device: BlockDevice) -> str:
-    """How to name the device in a plan."""
+    """Return advice on naming the device in a plan."""
     if device.ids:
         return f'if that may be lost, add to [target]: may_destroy = ["{device.ids[0]}"]'
     return (

@@ -72,7 +72,7 @@ def read_each(host: Host, checks: Sequence[HealthCheck]) -> Iterator[HealthReadi
 
 
 def _run(host: Host, argv: Sequence[str]) -> Completed | HostError:
-    """What a program prints; its exit code says nothing: that of smartctl describes the drive. Raises Unreachable."""
+    """Run a program whose exit code is no failure: that of smartctl describes the drive. Raises Unreachable."""
     try:
         return host.run(list(argv), timeout_s=_PATIENCE_S)
     except Unreachable:
@@ -91,7 +91,7 @@ def number(state: str) -> float | None:
 
 
 def unsound(check: HealthCheck, state: str) -> StoredMessage | None:
-    """Why a trial does not count while this is the state; None where it does."""
+    """Return the reason why a trial does not count in this state; None where it does."""
     if check.sound and state not in map(str, check.sound):
         text = N_("{name} is {state}, and not {sound}")
         return stored_message(text, name=check.name, state=state, sound=[str(each) for each in check.sound])
@@ -108,7 +108,7 @@ def unsound(check: HealthCheck, state: str) -> StoredMessage | None:
 
 
 def moved(check: HealthCheck, before: str, now: str) -> StoredMessage | None:
-    """Why a trial does not count after this change; None where it does."""
+    """Return the reason why a trial does not count after this change; None where it does."""
     if not check.constant or before == now:
         return None
     return stored_message(N_("{name} changed from {before} to {now}"), name=check.name, before=before, now=now)

@@ -20,7 +20,7 @@ _NOT_CLOSED = "journal-not-closed"
 
 
 def _problems(events: Sequence[dict[str, Any]]) -> list[str]:
-    """What is not restored, or may not be: the state of each setting or journal, and what a person must do."""
+    """Return the settings and journals that may not be restored: the state of each, and the next step for a person."""
     problems = []
     for event in events:
         match event["event"]:

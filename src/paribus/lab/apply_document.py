@@ -18,7 +18,7 @@ class Difference(_Document):
 
 
 class Advised(_Document):
-    """What the report says to do about a factor: set, keep, choose or wait."""
+    """Advice of the report on a factor: set, keep, choose or wait."""
 
     factor: str
     kind: str

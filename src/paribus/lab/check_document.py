@@ -20,7 +20,7 @@ class Command(_Document):
 
 
 class ToolRun(_Document):
-    """How a workload's own tool is started, at its lowest load level and the baseline."""
+    """Start of a workload's own tool, at its lowest load level and the baseline."""
 
     workload: str
     commands: list[str]
@@ -40,7 +40,7 @@ class Block(_Document):
 
 
 class Reach(_Document):
-    """What a comparison can show by the noise measured here before; effects and margins are log ratios.
+    """Power of a comparison by the noise measured here before; effects and margins are log ratios.
 
     `effect` is seen four times out of five, equivalence within `margin_reached` is shown nine times out of ten, and
     within the plan's `margin` in `margin_takes_s`.
@@ -74,7 +74,7 @@ class SplitPlot(_Document):
 
 
 class Preconditioning(_Document):
-    """What overwrites a data set before the first trial; `most_s` is how long it is overwritten at random at most."""
+    """Overwriting of a data set before the first trial; `most_s` is the most time that it is overwritten at random."""
 
     workload: str
     place: str

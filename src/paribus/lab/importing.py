@@ -38,7 +38,7 @@ class LineDocument(_Document):
 
 
 class FileDocument(_Document):
-    """What became of a file."""
+    """Outcome of importing a file."""
 
     path: str
     walked: bool = Field(description="found in a folder, and not named itself")

@@ -27,7 +27,7 @@ class _Document(BaseModel):
 
 
 class SimulatedArm(_Document):
-    """How often each verdict was given on one arm."""
+    """Number of simulations with each verdict on one arm."""
 
     factor: str
     arm: str

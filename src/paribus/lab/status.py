@@ -16,7 +16,7 @@ class _Document(BaseModel):
 
 
 class ExperimentStatus(_Document):
-    """Where one experiment is.
+    """State and progress of one experiment.
 
     `cut_off`: by its state it runs, on the machine that was looked at, and nothing there works on it any more.
     """

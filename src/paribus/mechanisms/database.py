@@ -110,7 +110,7 @@ def _redo_least(case: Case) -> Least | None:
 
 
 def _checkpoint_least(case: Case) -> Least | None:
-    """What begins a checkpoint of PostgreSQL.
+    """Return the least that begins a checkpoint of PostgreSQL.
 
     It has written max_wal_size / (1 + checkpoint_completion_target) of log, or checkpoint_timeout has passed. Each of
     these two settings acts through its own condition alone.

@@ -1,4 +1,4 @@
-"""What a trial must write or last for a setting to act: as a message, and as seconds at a measured rate."""
+"""Least that a trial must write or last for a setting to act: as a message, and as seconds at a measured rate."""
 
 from collections.abc import Iterable, Mapping
 

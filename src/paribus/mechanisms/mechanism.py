@@ -79,7 +79,7 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True)
 class Least:
-    """What a trial must do for the mechanism to occur: write `size_bytes`, or last `duration_s`; one is enough.
+    """Least for the mechanism to occur in a trial: `size_bytes` written, or `duration_s` passed; one is enough.
 
     0 where that amount does not help. `constant` is the setting behind them.
     """

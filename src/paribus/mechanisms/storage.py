@@ -157,7 +157,7 @@ def _never_full(case: Case) -> Obstacle | None:
 
 
 def _free_blocks(case: Case) -> Least | None:
-    """What is free after the disks were discarded and the data made; data that fills them is overwritten once."""
+    """Return the space that is free after discard and preparation; if none is, the size of the data."""
     data_bytes = case.data.size_bytes
     free_bytes = case.disk_bytes - data_bytes
     return Least("over_provision", free_bytes if free_bytes > 0 else data_bytes) if case.disk_bytes else None

@@ -1,4 +1,4 @@
-"""What a plan lets happen during each trial, such as the failure of a disk."""
+"""Planned events in each trial, such as the failure of a disk."""
 
 from dataclasses import dataclass
 from typing import Literal

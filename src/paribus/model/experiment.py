@@ -51,7 +51,7 @@ class Trial:
 
     @property
     def subject(self) -> str:
-        """What it is made for: `block.scheduler = none`; where nothing is compared, `as it is` or `preconditioning`."""
+        """Subject of a trial: `block.scheduler = none`; where nothing is compared, `as it is` or `preconditioning`."""
         if self.purpose is Purpose.PRECONDITION:
             with_data = N_("preconditioning with {data}")
             return stored_message(with_data, data=self.arm) if self.arm else stored_message("preconditioning")
@@ -71,7 +71,7 @@ _REFUSALS = 2  # so often a setting is refused before its arm is given up
 
 
 def arm_of(trial: Trial) -> ArmKey:
-    """What the trial is of."""
+    """Return the arm of a trial: factor, workload and level."""
     return trial.factor, trial.workload, trial.arm
 
 
@@ -187,7 +187,7 @@ class EquivalenceInterval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repetition:
-    """What the pairs of a comparison share, and how often that was made anew; None where it is unknown or absent.
+    """Shared conditions of a comparison's pairs, and how often each was recreated; None: unknown or absent.
 
     `data_states` counts restorations of the data, `layouts` those of the storage below it. Differences between starts,
     states, layouts and boots are no part of an interval unless its reasons say so.
@@ -201,7 +201,7 @@ class Repetition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """What changing `factor` from `baseline` to `arm` did to a response: a log ratio and its interval.
+    """Effect of changing `factor` from `baseline` to `arm` on a response: a log ratio and its interval.
 
     `load` None means all load levels together, and only then is there a verdict. `margin` is a log ratio too.
     `equivalence` is None where no test of equivalence was made. The
@@ -247,7 +247,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """What one arm showed at one load level: the mean of a metric over its valid trials, with its interval.
+    """Result of one arm at one load level: the mean of a metric over its valid trials, with its interval.
 
     `low` and `high` are None where one trial alone gives no interval.
     """

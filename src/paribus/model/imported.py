@@ -1,4 +1,4 @@
-"""What others measured: the files that were imported, where each trial of a set comes from, what is claimed."""
+"""Imported measurements: their files, the origin of each trial of a set, and the claims about them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where a trial comes from: the number of its source, the lines there, and all that these state.
+    """Origin of a trial: the number of its source, the lines there, and all that these state.
 
     `said` is the run as its reader made it, without courses and histogram; `missing` says what a text that was cut off
     lacks.
@@ -39,7 +39,7 @@ class Origin:
 
 
 class Standing(StrEnum):
-    """How a claim stands beside the numbers that it names."""
+    """Standing of a claim against the numbers that it names."""
 
     SUPPORTED = "supported"
     WEAK = "weak"
@@ -65,7 +65,7 @@ class Percentage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What somebody says that numbers show.
+    """Claim of an author about numbers.
 
     `claim` is better, worse, no_difference, ratio, recommend or a word that nothing can test. `tables` are what the
     names of files begin with; without any, all of a set are meant. `aliases` give levels as the tables have them.

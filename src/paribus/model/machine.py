@@ -123,7 +123,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """What of a machine is under test: the disk that `block.*` knobs address, and the mount point of `mount.*`.
+    """Part of a machine under test: the disk that `block.*` knobs address, and the mount point of `mount.*`.
 
     `more_disks` are others that files lie on too: they have the same settings. `top` is what the file system lies on,
     where that is not the disk itself, and `arrays` are the md arrays below it. Of a layout these come and go.
@@ -239,7 +239,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """What a host says of one knob, placed on it: its value now and what it allows, or why it cannot be used.
+    """Offer of a host for one knob, placed on it: the value now and those allowed, or the reason against its use.
 
     `undo` are the actions that restore the present value.
     """
@@ -327,7 +327,7 @@ class LoadHostFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What a plan is checked against: the machine as found. Empty `*_refused` means: possible.
+    """Machine as inspected, to check a plan against. Empty `*_refused` means: possible.
 
     `missing_programs` are those of a plan's tools that are not there, `missing_modules` those of its layouts that the
     kernel lacks. `load_host` is None where the target makes the load itself. `swap_bytes` is None where it is unknown.

@@ -51,7 +51,7 @@ class Target:
 
     @property
     def location(self) -> Location:
-        """What of the machine knobs address."""
+        """Part of the machine that knobs address."""
         return Location(self.device, self.mount, self.more_disks, self.top, self.arrays, is_layout=bool(self.devices))
 
     @property
@@ -113,7 +113,7 @@ class OpenLoop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """What load is made: parameters of its kind, in values that JSON has, and the load levels.
+    """Load of one kind: its parameters, in values that JSON has, and the load levels.
 
     `load_levels` are operations outstanding at once, or with `open_loop` operations started each second.
     `response` is judged, and so are those `also` declared.
@@ -136,7 +136,7 @@ class Workload:
 
     @property
     def responses(self) -> tuple[str, ...]:
-        """What is judged, the response that matters most first."""
+        """Responses that are judged, the one that matters most first."""
         return self.response, *self.also
 
     @property
@@ -147,12 +147,12 @@ class Workload:
 
     @property
     def plan_name(self) -> str:
-        """What the plan calls it."""
+        """Name of the workload in the plan."""
         return self.part_of or self.name
 
     @property
     def owners(self) -> frozenset[str]:
-        """What the keys of its parameters begin with."""
+        """First parts of the keys of its parameters."""
         return frozenset({self.name, self.plan_name, self.kind})
 
 
@@ -161,7 +161,7 @@ _DISCARDED_OF_SEGMENT = 1 / 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
-    """How the comparison is made. `margins` are log ratios by response; `rounds` is None: the budget decides.
+    """Method of the comparison. `margins` are log ratios by response; `rounds` is None: the budget decides.
 
     `usual_margin`: none was declared for throughput, so that the noise of the machine decides it before any data.
     `method`: looks after each round until it is decided, one look at the end, or looks without a last one.
@@ -231,7 +231,7 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What ends the experiment at once, since the machine has other work or could suffer; None: no limit."""
+    """Limits that end the experiment at once, since the machine has other work or could suffer; None: no limit."""
 
     response_p99_s: float | None = None
     errors_per_s: float | None = None
@@ -245,7 +245,7 @@ FAMILIES = {"sqlite": "sqlite", "mariadb": "mysql", "mysql": "mysql", "percona":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Database:
-    """What workloads on a database work on: a file of SQLite, a private server, or a `running` one that others use.
+    """Database of workloads: a file of SQLite, a private server, or a `running` one that others use.
 
     `program` is a private server's, empty where it is looked for; `built_in` are settings that its data is made with;
     `ready_s` is how long a start may take. A private server is restarted after `restart_every` blocks of a
@@ -261,7 +261,7 @@ class Database:
 
     @property
     def family(self) -> str:
-        """What the keys of its settings begin with."""
+        """First part of the keys of its settings."""
         return FAMILIES[self.kind]
 
     @property

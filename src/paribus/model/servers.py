@@ -35,7 +35,7 @@ class RunningServer:
 
     @property
     def address(self) -> str:
-        """What tells it from others, for people and for the journal."""
+        """Address that identifies the server, for people and for the journal."""
         usual = {"mysql": 3306, "postgres": 5432}[self.protocol]
         host = f"[{self.host}]" if ":" in (self.host or "") else self.host
         return f"{self.protocol}://{self.socket or f'{host}:{self.port or usual}'}"
@@ -74,5 +74,5 @@ class PutStatements:
 
     @property
     def path(self) -> str:
-        """What it works on."""
+        """Name of the setting or database that the statements act on."""
         return self.name

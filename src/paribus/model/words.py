@@ -11,7 +11,7 @@ Parameters = Mapping[str, Any]  # of a workload: values, and lists and tables of
 
 
 class Verdict(StrEnum):
-    """What is concluded about a level against the baseline."""
+    """Conclusion about a level against the baseline."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -22,7 +22,7 @@ class Verdict(StrEnum):
 
 
 class Tag(StrEnum):
-    """What qualifies a verdict."""
+    """Qualification of a verdict."""
 
     MATERIAL = "material"
     NEGLIGIBLE = "negligible"
@@ -33,7 +33,7 @@ class Tag(StrEnum):
 
 
 class Purpose(StrEnum):
-    """Why a trial is made.
+    """Purpose of a trial.
 
     `alone` tries what a screen found equivalent. `select` is that of looks for the best level, at compared trials.
     """
@@ -61,7 +61,7 @@ LAYOUT = "layout"
 
 
 class TrialState(StrEnum):
-    """Where a trial is; `superseded` ones were rerun with their block, `spared` ones were not needed to decide."""
+    """State of a trial; `superseded` ones were rerun with their block, `spared` ones were not needed to decide."""
 
     PLANNED = "planned"
     APPLYING = "applying"
@@ -75,7 +75,7 @@ class TrialState(StrEnum):
 
 
 class FailureClass(StrEnum):
-    """Why a trial did not finish."""
+    """Reason why a trial did not finish."""
 
     SETTING_REJECTED = "setting-rejected"
     SERVER_WOULD_NOT_START = "server-would-not-start"
@@ -87,7 +87,7 @@ class FailureClass(StrEnum):
 
 
 class ExperimentState(StrEnum):
-    """Where an experiment is; an `imported` one is a set of what others measured."""
+    """State of an experiment; an `imported` one is a set of what others measured."""
 
     PLANNED = "planned"
     RUNNING = "running"
@@ -98,7 +98,7 @@ class ExperimentState(StrEnum):
 
 
 class ChangeState(StrEnum):
-    """How one change of one knob ended; `written` reads back different, and was not asked for by itself."""
+    """Outcome of one change of one knob; `written` reads back different, and was not requested by itself."""
 
     WRITTEN = "written"
     VERIFIED = "verified"
@@ -114,7 +114,7 @@ class Fitness(StrEnum):
 
 
 class NotTaken(StrEnum):
-    """What became of a setting that is not in force as wanted; the values complete a sentence about the knob."""
+    """Fate of a setting that is not in force as requested; the values complete a sentence about the knob."""
 
     IGNORED = "was ignored"
     CLAMPED = "was clamped"

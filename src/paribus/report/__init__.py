@@ -1,1 +1,1 @@
-"""What a person is shown: one view of an experiment, rendered as HTML, Markdown, terminal text or JSON."""
+"""Report for a person: one view of an experiment, rendered as HTML, Markdown, terminal text or JSON."""

@@ -57,9 +57,9 @@ def document(
     planned_pairs: Iterable[tuple[str, str]] = (),
     unmatched_effects: tuple[Sequence[Effect], Sequence[Effect]] = ((), ()),
 ) -> ComparedDocument:
-    """What differed, and what was found; `conditions` are what no trial of an experiment set, and stayed.
+    """Return the comparison as a document; `constant_conditions` are settings that no trial set, and that stayed.
 
-    `asked` are workloads and responses in both plans, `alone` the effects that are judged in one experiment only.
+    `planned_pairs`: workloads and responses in both plans. `unmatched_effects`: effects judged in one experiment only.
     """
     notes = [*_left_out(experiments, planned_pairs, between, unmatched_effects), gettext(_ONE_SITTING)]
     return ComparedDocument(
@@ -79,7 +79,7 @@ def _left_out(
     between: Sequence[Between],
     unmatched_effects: tuple[Sequence[Effect], Sequence[Effect]],
 ) -> list[str]:
-    """What a reader might look for, and why it is not there."""
+    """Return notes on comparisons that a reader might look for, with the reason why each is not there."""
     compared = {(comparison.workload, comparison.response) for comparison in between}
     if not compared:
         notes = [gettext("no workload has three complete baseline rounds in both experiments: nothing is compared")]
@@ -133,7 +133,7 @@ def _differences(
 
 
 def view(document: ComparedDocument) -> ComparedView:
-    """What of it is shown, worded and rounded."""
+    """Return the part of it that is printed, worded and rounded."""
     baseline = tuple(_row(baseline_change) for baseline_change in document.between)
     sentences = [
         gettext(

@@ -1,4 +1,4 @@
-"""What documents for programs are made of."""
+"""Parts of documents for programs."""
 
 import math
 

@@ -68,7 +68,7 @@ class Sandbox:
 
     @property
     def specification(self) -> Specification:
-        """What it consists of. Raises SandboxError."""
+        """Specification of the sandbox. Raises SandboxError."""
         try:
             made = json.loads(self._files.specification.read_text(encoding="utf-8"))
             disks = tuple(Disk(**disk) for disk in made.pop("disks"))

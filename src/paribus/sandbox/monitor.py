@@ -33,7 +33,7 @@ class Monitor:
         self.execute("qmp_capabilities")
 
     def execute(self, command: str, **arguments: object) -> Any:
-        """What a command returns."""
+        """Return the result of a command."""
         try:
             self._socket.sendall(json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
         except OSError as error:

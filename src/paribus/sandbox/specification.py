@@ -1,4 +1,4 @@
-"""What a sandbox consists of: its disks, processors, memory, NUMA nodes and packages.
+"""Specification of a sandbox: its disks, processors, memory, NUMA nodes and packages.
 
 In: the words of a command line or of a plan. Out: a `Specification`. Pure.
 """

@@ -290,7 +290,7 @@ class Bench:
         self._plan = plan
 
     def warning(self) -> StoredMessage | None:
-        """What the user should do now for better trials; each message comes once."""
+        """Return advice to the user for better trials; each message comes once."""
         return self._runner.warning()
 
     def stop_load(self) -> None:
@@ -303,7 +303,7 @@ class Bench:
         return error_counters(self._site.host, device) if device else {}
 
     def notes(self) -> list[StoredMessage]:
-        """What a reader of the report must know of the machine."""
+        """Return notes on the machine for readers of the report."""
         server_notes = self._servers.notes() if self._servers is not None else []
         return [*self._runner.usual_load(), *server_notes]
 

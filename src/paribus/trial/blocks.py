@@ -84,7 +84,7 @@ def _blocks_in_use(trials: Sequence[Trial]) -> dict[int, list[Trial]]:
 def _turns(
     blocks: Mapping[int, Sequence[Trial]], trials: Sequence[Trial], decided: Collection[ArmKey]
 ) -> dict[int, _Turn | None]:
-    """When each block is due; None where it is over."""
+    """Return the turn of each block; None where it is over."""
     left_out = arms_given_up(trials).union(decided)
     attempts: dict[int, set[int]] = defaultdict(set)
     for trial in trials:

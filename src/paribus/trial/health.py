@@ -23,7 +23,7 @@ class HealthWatch:
     """The states of one trial after the other."""
 
     def __init__(self, host: Host, checks: Sequence[HealthCheck], stopped: Callable[[], bool]) -> None:
-        """Nothing is read before `begin`."""
+        """Prepare the watch; `begin` reads the first states."""
         self._host = host
         self._checks = checks
         self._stopped = stopped

@@ -28,7 +28,7 @@ def options(conditions: Conditions) -> tuple[str, ...]:
 
 
 def read_back(host: Host, engine: str, pid: int, conditions: Conditions) -> tuple[Change, ...]:
-    """What a process and its descendants have of each condition; mismatched where one of them has something else.
+    """Return the conditions of a process and its descendants; mismatched where any of them differs.
 
     Raises EngineError and HostError where they cannot be read.
     """

@@ -245,7 +245,7 @@ class Runner:
         return (change,)
 
     def _server_conditions(self, trial: Trial) -> tuple[Change, ...]:
-        """What the processes of a private server have of the conditions that they were started under."""
+        """Return the start conditions of a private server, as read back from its processes."""
         conditions = self._applier.conditions(settings.of_machine(self._plan, trial.settings), SERVER)
         pid = self._servers.pid if self._servers is not None and conditions else None
         return () if pid is None else process_conditions.read_back(self._host, self._engine, pid, conditions)
@@ -263,7 +263,7 @@ class Runner:
         return changes
 
     def _damage(self, trial: Trial) -> list[StoredMessage]:
-        """What the load, or an event, did to data that can be verified: blocks of files, or tables with conditions.
+        """Return damage by the load or an event to verifiable data: blocks of files, or tables with conditions.
 
         Files are read where the plan has events, also in trials in which none happens, so that all trials begin alike.
         Raises EngineError, HostError and Interrupted.

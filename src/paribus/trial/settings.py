@@ -1,4 +1,4 @@
-"""Which settings of a trial the machine and its server have; the others are parameters of the workload's job."""
+"""Settings of a trial that the machine and its server have; the others are parameters of the workload's job."""
 
 from paribus.model import Plan, Settings
 

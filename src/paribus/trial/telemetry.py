@@ -44,7 +44,7 @@ _OF_A_DEVICE: tuple[tuple[str, str, Callable[[DeviceLoad], float | None]], ...] 
 
 
 class _Reading(Protocol):
-    """What was counted up to a moment; the first reading of its kind has no duration."""
+    """Counters up to a moment; the first reading of its kind has no duration."""
 
     @property
     def monotonic_s(self) -> float: ...
@@ -76,7 +76,7 @@ def measurements(samples: Sequence[Sample], start_s: float, disks: Sequence[str]
 
 
 def _together(disks: Sequence[DeviceLoad]) -> DeviceLoad:
-    """What several disks did: sums, response times over all operations, and the utilisation of the busiest."""
+    """Return the load of several disks: sums, response times over all operations, the utilisation of the busiest."""
     if len(disks) == 1:
         return disks[0]
     return DeviceLoad(

@@ -21,7 +21,7 @@ Progress = Callable[[int, int], None]
 
 
 def _data_key(workload: Workload, trial: Trial) -> object:
-    """What the data is made for: all trials, a round, or an application."""
+    """Return the part of an experiment that the data is made for: all trials, a round, or an application."""
     return {"keep": "kept", "round": trial.round, "application": (trial.block, trial.attempt)}[workload.data]
 
 

@@ -137,13 +137,13 @@ def engine_work(result: Result) -> LoadWork:
 
 
 def remote_work(result: Result) -> LoadWork:
-    """What an engine on another machine uses of the target: its server's traffic, and no processor time."""
+    """Return the target's share of an engine's work on another machine: server traffic, and no processor time."""
     return LoadWork(duration_s=result.duration_s, bytes_per_s=result.bytes_per_s, cores=1)
 
 
 @dataclass(frozen=True, slots=True)
 class OtherUse:
-    """What other processes used in a window: their share of all processors, and reasons not to use the trial."""
+    """Use of the machine by other processes in a window: their share of all processors, reasons against the trial."""
 
     cpu_share: float
     reasons: list[StoredMessage]

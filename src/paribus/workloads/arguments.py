@@ -56,7 +56,7 @@ class SqlmixTable(BaseModel):
 
 
 class Argument(SqlmixTable):
-    """Where the value of a parameter comes from: exactly one of its generators."""
+    """Source of the value of a parameter: exactly one of its generators."""
 
     integer: Annotated[list[Int64], Two] | None = Field(
         None, alias="int", description="a whole number from the first to the second"

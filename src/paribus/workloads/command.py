@@ -39,7 +39,7 @@ Arguments = Annotated[list[Argument], AfterValidator(_program)]
 
 
 class CommandParameters(ToolParameters):
-    """What a `command` workload can be told, beside its load levels."""
+    """Plan keys of a `command` workload."""
 
     filled: ClassVar[tuple[str, ...]] = ("run", "prepare")
 

@@ -16,7 +16,7 @@ _LEAST_VERIFIED = 512  # bytes, of which a checksum and what a block says of its
 
 
 class FileioParameters(FilesParameters):
-    """What a `fileio` workload can be told, beside its load levels."""
+    """Plan keys of a `fileio` workload."""
 
     mode: Literal["seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"] = Field(
         "rndrw", description="which operations, in which order, as in sysbench"

@@ -36,7 +36,7 @@ _PROCESSES = {"poisson": "poisson", "constant": "linear"}
 
 
 class FioParameters(ToolParameters):
-    """What a `fio` workload can be told, beside its load levels, which are fio's iodepth."""
+    """Plan keys of a `fio` workload, whose load levels are fio's iodepth."""
 
     job: Annotated[str, StringConstraints(pattern=r"^(/[^\x00]*)?$")] = Field(
         "", description="the full path of a job file on the target; its own times and depths hold where it sets them"

@@ -21,7 +21,7 @@ Outstanding = Annotated[int, Field(ge=0, le=1024)]
 
 
 class _Blocks(FilesParameters):
-    """What all series of a matrix share."""
+    """Plan keys that all series of a matrix share."""
 
     small_block: Size = Field(8192, gt=0, le=LARGEST_BLOCK, description="bytes of a small, random operation")
     large_block: Size = Field(2**20, gt=0, le=LARGEST_BLOCK, description="bytes of a large, sequential operation")
@@ -37,14 +37,14 @@ class _Blocks(FilesParameters):
 
 
 class IomatrixParameters(_Blocks):
-    """What one series of a matrix has, beside its load levels."""
+    """Parameters of one series of a matrix, beside its load levels."""
 
     large: Outstanding = 0
     write_share: Share = 0.0
 
 
 class IomatrixTable(_Blocks):
-    """What an `iomatrix` workload of a plan can be told."""
+    """Plan keys of an `iomatrix` workload."""
 
     threads: list[Outstanding] = Field(
         [0, 1, 2, 4, 8, 16, 32, 64],

@@ -31,7 +31,7 @@ Count = int
 
 
 class OltpParameters(BaseModel):
-    """What an OLTP workload can be told, beside its load levels; names and defaults are sysbench's."""
+    """Plan keys of an OLTP workload; names and defaults are sysbench's."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 

@@ -89,7 +89,7 @@ class TransactionTable(SqlmixTable):
 
 
 class SqlmixParameters(SqlmixTable):
-    """What a `sqlmix` workload can be told, beside its load levels."""
+    """Plan keys of a `sqlmix` workload."""
 
     schema_: list[Sql] = Field(
         [], alias="schema", description="statements that make the tables, in order, when data is prepared"

@@ -41,7 +41,7 @@ _NOTE = stored_message(
 
 
 class SysbenchParameters(ToolParameters):
-    """What a `sysbench` workload can be told, beside its load levels."""
+    """Plan keys of a `sysbench` workload."""
 
     filled: ClassVar[tuple[str, ...]] = ("options",)
 

@@ -88,7 +88,7 @@ class ToolKind(WorkloadKind, Protocol):
         ...
 
     def login(self, server: DatabaseServer, password_file: str) -> ToolLogin:
-        """How the tool finds the password of a server."""
+        """Return the login of the tool on a server, with the form of its password file."""
         ...
 
     def read(self, parameters: BaseModel, request: RunRequest, text: str) -> ToolReport:

@@ -19,7 +19,7 @@ _ITEMS = 100_000
 
 
 class TpccParameters(BaseModel):
-    """What a `tpcc` workload can be told, beside its load levels."""
+    """Plan keys of a `tpcc` workload."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 

@@ -116,7 +116,7 @@ def test_a_setting_of_a_controller_is_compared_and_restored(plan: Callable[..., 
 
 @pytest.mark.gate
 @pytest.mark.parametrize("fault", ["controller and keeper", "interruption"])
-def test_it_is_restored_after_a_kill_and_the_experiment_goes_on(
+def test_setting_is_restored_after_a_kill_and_the_experiment_resumes(
     plan: Callable[..., str], controller: Path, fault: str
 ) -> None:
     running = Running("run", plan(text=PLAN.replace("50ms", "300ms")))

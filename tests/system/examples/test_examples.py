@@ -47,7 +47,7 @@ def place() -> Iterator[str]:
 
 
 def _scaled(example: Path) -> dict[str, str]:
-    """What makes a plan one of seconds."""
+    """Return the settings that make a plan one of seconds."""
     found = dict(SCALE)
     plan = tomllib.loads(example.read_text())
     if "database" in plan:

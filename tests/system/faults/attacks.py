@@ -1,4 +1,4 @@
-"""What others do to an experiment that is hurt already: damaged journals, locks, stopped keepers, files that vanish."""
+"""Attacks on a damaged experiment: corrupt journals, locks, stopped keepers, files that vanish."""
 
 import contextlib
 import os
@@ -33,7 +33,7 @@ def _cut(path: Path, rng: random.Random) -> None:
 
 
 def _cut_at_a_line(path: Path, rng: random.Random) -> None:
-    """What is left is sound, and ends as a journal does."""
+    """Cut a file after a line; what is left is sound, and ends as a journal does."""
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[: rng.randrange(1, max(2, len(lines)))]))
 

@@ -45,7 +45,7 @@ _SAYS_RESTORED = (0, 3, 130, 141)
 
 @dataclass
 class Toll:
-    """What a campaign came to: by fault, how often each of `_KINDS`; and in words whatever is wrong."""
+    """Outcome of a campaign: by fault, the number of each of `_KINDS`; and in words whatever is wrong."""
 
     counts: dict[tuple[str, Where], Counter[str]] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Toll:
 
     @property
     def struck(self) -> int:
-        """How many faults there were."""
+        """Number of faults."""
         return sum(counts["struck"] for counts in self.counts.values())
 
     def table(self) -> str:
@@ -136,7 +136,7 @@ def _hurt(lab: Laboratory, fault: Fault, rng: random.Random, toll: Toll) -> bool
 
 
 def _lie(lab: Laboratory, fault: Fault, code: int, *, struck: bool) -> str:
-    """What an exit code says of the machine that is not so; before the fault is mended."""
+    """Return the false statement about the machine that an exit code makes, before the fault is mended."""
     where = fault.where
     if where == "guest":  # it is off
         return ""
@@ -161,7 +161,7 @@ def _lie(lab: Laboratory, fault: Fault, code: int, *, struck: bool) -> str:
 
 
 def _finish(lab: Laboratory, where: Where, toll: Toll) -> None:
-    """What was interrupted last comes to its end."""
+    """Run the last interrupted experiment to its end, and count whatever is wrong then."""
     process = lab.start(where)
     code = process.wait(_PATIENCE_S)
     if lab.is_unfinished(where) or code not in (0, 3):

@@ -1,4 +1,4 @@
-"""What can happen to an experiment: every fault strikes at a random moment, and is mended before the next."""
+"""Faults of an experiment: each strikes at a random moment, and is mended before the next."""
 
 import signal
 from dataclasses import dataclass, field

@@ -131,7 +131,7 @@ class Laboratory:
         return settings_of(self.device) | {name: (SYSCTLS / name).read_text() for name in CHANGED}
 
     def different(self, where: Where) -> dict[str, str]:
-        """What is not as it was before anything was tried, or as this boot of the guest has set it by hand."""
+        """Return the values that differ from those before the campaign, or set by hand in this boot of the guest."""
         before = self._before[where] | (self.guest.by_hand() if where == "guest" else {})
         now = self._values(where)
         return {name: f"{value} became {now.get(name)}" for name, value in before.items() if now.get(name) != value}
@@ -176,7 +176,7 @@ class Laboratory:
         return Forked(functools.partial(run, verb, victim), environment, self.folder / "words")
 
     def words(self) -> str:
-        """What the last experiment said."""
+        """Return the output of the last experiment."""
         return (self.folder / "words").read_text()
 
     def paribus(self, where: Where, *arguments: str) -> int:
@@ -185,7 +185,7 @@ class Laboratory:
         return Forked(call, self._environment(where), self.folder / "words of a command").wait(300)
 
     def words_of_command(self) -> str:
-        """What the last command said."""
+        """Return the output of the last command."""
         return (self.folder / "words of a command").read_text()
 
     def undo(self, where: Where) -> int:

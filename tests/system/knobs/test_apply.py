@@ -1,4 +1,4 @@
-"""What was shown to be better is set on a real device, stays, is passed over by runs, and comes back."""
+"""Better settings are set on a real device, stay, are passed over by runs, and are restored."""
 
 import contextlib
 import json
@@ -78,7 +78,7 @@ def _value(loop: str, name: str) -> str:
     return text.partition("[")[2].partition("]")[0] or text
 
 
-def test_what_is_better_is_set_and_stays_until_it_is_taken_back(paribus, plan, loop: str, tmp_path: Path) -> None:
+def test_better_settings_are_set_and_stay_until_undone(paribus, plan, loop: str, tmp_path: Path) -> None:
     before = settings_of(loop)
     told = _told(loop, tmp_path, '"block.rq_affinity" = [1, 2]\n"block.scheduler" = ["none", "mq-deadline"]')
     shown = paribus("apply", "told", "--dry-run")
@@ -151,7 +151,7 @@ def test_two_that_were_applied_come_back_to_the_beginning(paribus, loop: str, tm
     assert settings_of(loop) == before
 
 
-def test_what_is_not_taken_as_wanted_leaves_everything_as_it_was(paribus, loop: str, tmp_path: Path) -> None:
+def test_rounded_value_undoes_all_settings(paribus, loop: str, tmp_path: Path) -> None:
     before = settings_of(loop)
     _told(loop, tmp_path, '"block.rq_affinity" = [1, 2]\n"block.read_ahead_kb" = [128, 66]')
     done = paribus("apply", "told", "--yes")
@@ -161,7 +161,7 @@ def test_what_is_not_taken_as_wanted_leaves_everything_as_it_was(paribus, loop: 
     assert paribus("status", "--json").json["open_changes"] == []
 
 
-def test_what_is_not_better_is_not_set(paribus, loop: str, tmp_path: Path) -> None:
+def test_settings_that_are_not_better_are_not_set(paribus, loop: str, tmp_path: Path) -> None:
     drawn = random.Random(1)
     effects = {"block.rq_affinity": lambda: 0.0, "block.nomerges": lambda: drawn.gauss(0, 0.3)}
 
@@ -197,7 +197,7 @@ def test_another_machine_is_refused_with_what_differs(paribus, loop: str, tmp_pa
     assert settings_of(loop) == before
 
 
-def test_what_is_no_setting_of_the_machine_is_told_and_the_rest_is_set(paribus, loop: str, tmp_path: Path) -> None:
+def test_manual_steps_are_listed_and_machine_settings_are_set(paribus, loop: str, tmp_path: Path) -> None:
     factors = '"fileio.direct" = [false, true]\n"process.load.cpus" = ["default", "0"]\n"block.nomerges" = [0, 2]'
     _told(loop, tmp_path, factors)
     done = paribus("apply", "told", "--yes")

@@ -60,7 +60,7 @@ def _runs(seconds: str) -> bool:
 
 
 @pytest.mark.gate
-def test_it_runs_in_the_trials_that_say_so_and_ends_with_them(plan: Callable[..., str]) -> None:
+def test_job_runs_in_trials_with_its_event_and_ends_with_them(plan: Callable[..., str]) -> None:
     seconds = _seconds()
     path = plan(LONG.format(seconds=seconds), "200ms")
     checked = run_paribus("check", path)
@@ -88,7 +88,7 @@ def test_a_program_that_is_ended_at_its_time_counts(plan: Callable[..., str]) ->
     assert running.end().code == 130
 
 
-def test_it_ends_where_the_controller_is_killed(plan: Callable[..., str]) -> None:
+def test_job_ends_when_the_controller_is_killed(plan: Callable[..., str]) -> None:
     seconds = _seconds()
     running = Running("run", plan(LONG.format(seconds=seconds), "5s"))
     while not _runs(seconds):

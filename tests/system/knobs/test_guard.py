@@ -64,7 +64,7 @@ def attach() -> Iterator[Callable[..., str]]:
 
 
 def _why(device: str, *named: str | Path) -> str:
-    """Why its content may not be destroyed; empty where it may."""
+    """Return the reason why its content may not be destroyed; empty where it may."""
     return refusal(block_device(LocalHost(), binary(), device), [str(name) for name in named])[0]
 
 
@@ -142,7 +142,7 @@ def _numbers(part: str) -> str:
 @pytest.mark.parametrize(
     ("make", "kind"), [("mkfs.xfs -q", "xfs"), ("mkfs.btrfs -q", "btrfs"), ("mkfs.ext4 -q", "ext4")]
 )
-def test_what_is_on_a_device_is_known_by_its_signature(attach, image: Path, make: str, kind: str) -> None:
+def test_file_systems_on_a_device_are_recognised_by_signature(attach, image: Path, make: str, kind: str) -> None:
     with image.open("r+b") as file:
         file.truncate(512 * MIB)
     _run(*make.split(), str(image))

@@ -155,7 +155,7 @@ def test_a_level_that_the_machine_forbids_is_told_in_the_report(paribus, plan, l
     assert "with block.scheduler = none, block.nr_requests is 128: 200 is not possible there" in done.json["notes"]
 
 
-def test_what_someone_else_changes_meanwhile_makes_the_trial_invalid(plan, loop: str) -> None:
+def test_change_by_another_program_makes_the_trial_invalid(plan, loop: str) -> None:
     path = plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"', trial="200ms")
     running = Running("run", path)
     told = running.wait_for("trial 2")

@@ -216,7 +216,9 @@ def test_mount_options_in_an_experiment(paribus, plan, filesystem: Filesystem) -
     assert (point / "mine").read_text() == "stays"
 
 
-def test_what_needs_unmounting_is_applied_once_for_several_trials(paribus, plan, filesystem: Filesystem) -> None:
+def test_options_that_need_unmounting_are_applied_once_for_several_trials(
+    paribus, plan, filesystem: Filesystem
+) -> None:
     """The unit is then the pair of applications, and the report says so."""
     point = filesystem("ext4")
     before = _shown(point)

@@ -253,7 +253,7 @@ TRAPS = {  # by disk: what is on it, made by this line, and what is said of it
 }
 
 
-def test_what_is_on_disks_is_told_and_kept(sandbox: LabSandbox, written: Callable[..., str]) -> None:
+def test_used_disks_are_refused_and_left_unchanged(sandbox: LabSandbox, written: Callable[..., str]) -> None:
     for disk, (line, _) in TRAPS.items():
         sandbox.run(f"({line}) >/dev/null 2>&1".format(disk))
     sandbox.run("udevadm settle")

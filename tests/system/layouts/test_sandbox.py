@@ -8,7 +8,7 @@ DISKS = {"ssd-1", "ssd-2", "ssd-3", "ssd-4", "sas-1", "sas-2", "sas-3", "fast-1"
 
 
 @pytest.mark.gate
-def test_it_is_a_target_with_the_disks_that_were_ordered(sandbox: LabSandbox) -> None:
+def test_sandbox_is_a_target_with_the_ordered_disks(sandbox: LabSandbox) -> None:
     listed = run_paribus("sandbox", "status", "--json").json["sandboxes"]
     [status] = [each for each in listed if each["name"] == sandbox.name]
     assert status["address"] == sandbox.address
@@ -33,7 +33,7 @@ def test_a_failed_disk_is_gone_until_the_next_start_and_synced_data_outlives_a_p
     assert sandbox.run(f"{mount} && cat /mnt/a && umount /mnt") == "kept\n"
 
 
-def test_what_cannot_be_is_refused_in_a_sentence(sandbox: LabSandbox) -> None:
+def test_impossible_requests_are_refused_in_a_sentence(sandbox: LabSandbox) -> None:
     for arguments, code, said in (
         (("up", sandbox.name, "--disk", "ssd:64MiB"), 3, "is another machine"),
         (("up", "Big", "--disk", "ssd:64MiB"), 2, "is no name of a sandbox"),

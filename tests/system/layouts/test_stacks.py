@@ -81,7 +81,7 @@ def array(sandbox: LabSandbox) -> Iterator[str]:
 
 
 def _settings(sandbox: LabSandbox) -> str:
-    """What the knobs of the plan are set to, on the array and its disks."""
+    """Return the values of the plan's knobs, on the array and its disks."""
     names = [name.removeprefix("md.") for name in KNOBS]
     files = [f"/sys/block/md7/md/{name}" for name in names]
     return sandbox.run(f"grep . {' '.join(files)} /sys/block/*/queue/read_ahead_kb /sys/block/vd?/queue/scheduler")

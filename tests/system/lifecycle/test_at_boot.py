@@ -1,4 +1,4 @@
-"""What undoes journals at boot, on the tree of a machine that is not running."""
+"""Undoing journals at boot, on the tree of a machine that is not running."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.gate
 
 
 @pytest.mark.parametrize("folder", ["etc/systemd/system", "etc/cron.d"])
-def test_what_a_start_of_the_machine_runs_puts_back_what_was_left(folder: str, tmp_path: Path) -> None:
+def test_boot_restores_settings_of_open_journals(folder: str, tmp_path: Path) -> None:
     root, knob = tmp_path / "root", tmp_path / "knob"
     (root / folder).mkdir(parents=True)
     knob.write_text("before")

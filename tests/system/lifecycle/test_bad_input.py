@@ -1,4 +1,4 @@
-"""What goes wrong before and around an experiment: told clearly, with nothing lost and nothing touched."""
+"""Errors before and around an experiment: reported clearly, with nothing lost and nothing touched."""
 
 import os
 import sqlite3
@@ -87,7 +87,7 @@ def test_a_store_among_the_data_is_refused(paribus, plan, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["/nowhere/plan.toml", "/", "/dev/null"])
-def test_what_is_no_plan_is_told(paribus, name: str) -> None:
+def test_path_without_a_plan_is_an_error(paribus, name: str) -> None:
     done = paribus("run", name)
     assert done.code == 2
     assert "Traceback" not in done.err

@@ -25,7 +25,7 @@ def shared(tmp_path: Path) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_what_a_killed_experiment_left_is_listed_and_removed_also_without_a_store(paribus, plan, tmp_path) -> None:
+def test_leftovers_of_a_killed_experiment_are_removed_also_without_a_store(paribus, plan, tmp_path) -> None:
     run = Running("run", plan(trial="5s"))
     run.wait_for("round", "block", "trial")
     run.signal(signal.SIGKILL)
@@ -52,7 +52,7 @@ def test_what_a_killed_experiment_left_is_listed_and_removed_also_without_a_stor
 
 
 def test_the_data_of_another_user_goes_only_by_its_name(paribus, plan, tmp_path) -> None:
-    """Who runs it may run it still: neither their journals nor their store are seen."""
+    """The other user may run it still: neither their journals nor their store are seen."""
     run = Running("run", plan(trial="5s"))
     run.wait_for("round", "block", "trial")
     folder = next((tmp_path / "paribus-data").iterdir())

@@ -164,7 +164,7 @@ def test_an_output_that_nobody_takes_ends_nothing_before_its_time(plan, words: s
 
 
 @pytest.mark.parametrize("kind", ["device", "pipe", "folder", "endless", "long-key", "deep", "many"])
-def test_what_is_no_plan_is_told_at_once(paribus, tmp_path: Path, kind: str) -> None:
+def test_unreadable_plans_are_refused_at_once(paribus, tmp_path: Path, kind: str) -> None:
     path = tmp_path / "plan.toml"
     match kind:
         case "device":

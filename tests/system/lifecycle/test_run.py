@@ -143,7 +143,7 @@ def test_check_touches_nothing_and_lists_every_block(paribus, plan, tmp_path: Pa
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_what_was_measured_is_plausible(paribus, plan) -> None:
+def test_measurements_are_plausible(paribus, plan) -> None:
     """The laws, Little's among them in both directions, which no part of what measures assumes."""
     assert paribus("run", plan(threads="[4]", trial="200ms")).code in RUN_ENDED
     store = open_engine(store_url(None), create=False)

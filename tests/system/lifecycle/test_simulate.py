@@ -1,4 +1,4 @@
-"""What a plan would find, on a machine that is not there."""
+"""Simulations of a plan, on a machine that does not exist."""
 
 import json
 from pathlib import Path

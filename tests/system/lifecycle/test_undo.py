@@ -86,7 +86,7 @@ def test_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
     assert f"cannot read the journals in {state}/journal: it is a file, not a directory" in done.err
 
 
-def test_nothing_to_restore_says_where_it_looked(tmp_path: Path) -> None:
+def test_empty_undo_names_the_journal_folder(tmp_path: Path) -> None:
     for verb in ("undo", "status"):
         done = run_paribus(verb, PARIBUS_STATE=str(tmp_path))
         assert done.code == 0

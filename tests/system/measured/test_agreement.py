@@ -22,13 +22,13 @@ MODES = ("rndrd", "rndwr", "rndrw", "seqrd", "seqrewr")
 
 @pytest.fixture(scope="module")
 def one_file() -> Iterator[Data]:
-    """What fio is compared on: it fsyncs one file at a time, so there must be no other."""
+    """Yield the data for fio: it fsyncs one file at a time, so there must be no other."""
     yield from _prepared(Data(FOLDER / "one", 1, 256 * 2**20))
 
 
 @pytest.fixture(scope="module")
 def two_files() -> Iterator[Data]:
-    """What sysbench is compared on."""
+    """Yield the data for sysbench."""
     yield from _prepared(Data(FOLDER / "two", 2, 256 * 2**20))
 
 
@@ -59,7 +59,7 @@ def _run_pairs(data: Data, load: Load, rival: Tool) -> Iterator[tuple[Figures, F
 
 
 def _assert_counts(found: Figures, load: Load, files: int, by_chance: bool = False) -> None:
-    """What any of them must have done, but for what was outstanding when it began and ended."""
+    """Check the counts that any tool must reach, but for operations outstanding when it began and ended."""
     requests = found.reads + found.writes
     assert requests > 0
     if load.mode == "rndrw":

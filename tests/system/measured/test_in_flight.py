@@ -26,7 +26,7 @@ LIVE = '"vm.compaction_proactiveness" = ["current", 33]'
 
 @pytest.fixture
 def loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What the engine is asked for, a line for each start of it."""
+    """Return the log of the engine's commands, a line for each start of it."""
     log, engine = tmp_path / "loads", tmp_path / "engine"
     engine.write_text(f'#!/bin/sh\necho "$1" >> {log}\nexec "{binary()}" "$@"\n')
     engine.chmod(0o755)
@@ -57,7 +57,7 @@ def test_one_load_carries_a_block_and_each_trial_has_its_window(paribus, plan, l
 
 
 @pytest.mark.parametrize("in_flight", ["true", "false"])
-def test_what_the_load_completes_while_it_settles_is_stored(paribus, plan, in_flight: str) -> None:
+def test_throughput_while_settling_is_stored(paribus, plan, in_flight: str) -> None:
     path = Path(plan(LIVE, trial="100ms"))
     text = re.sub('settle *= *"[^"]*"', 'settle = "400ms"', path.read_text())
     path.write_text(f"{text}in_flight = {in_flight}\n")

@@ -94,7 +94,7 @@ def test_data_is_preconditioned_first_and_the_report_says_how(paribus: Callable[
     )
 
 
-def test_what_never_becomes_steady_goes_on_and_is_told_loudly(paribus, conditioned, tmp_path: Path) -> None:
+def test_unsteady_device_continues_with_a_loud_warning(paribus, conditioned, tmp_path: Path) -> None:
     done = paribus("run", conditioned(NEVER_STEADY))
     assert done.code in RUN_ENDED, done.err
     told = "w was NOT STEADY after 1 fill and 3 rounds of 50 ms"
@@ -138,7 +138,7 @@ def test_ctrl_c_leaves_nothing_and_resuming_preconditions_from_the_start(paribus
     assert set(counting_arms().values()) == {1}
 
 
-def test_what_was_preconditioned_is_so_again_after_an_interruption(paribus, conditioned) -> None:
+def test_preconditioning_is_repeated_after_an_interruption(paribus, conditioned) -> None:
     running = Running("run", conditioned(NEVER_STEADY))
     running.wait_for("trial 6")
     _interrupted(running)

@@ -36,7 +36,7 @@ def _confirmed(trials: list[Trial]) -> set[str]:
 
 @pytest.mark.root
 @pytest.mark.usefixtures("as_root")
-def test_what_a_screen_shows_is_tried_alone_and_only_that(paribus, plan) -> None:
+def test_only_effects_of_a_screen_are_tried_alone(paribus, plan) -> None:
     before = SWAPPINESS.read_text()
     done = paribus("run", _screening(plan))
     assert done.code in RUN_ENDED, done.err
@@ -79,7 +79,7 @@ def test_a_confirmation_that_was_cut_off_goes_on_as_it_was_planned(paribus, plan
     assert SWAPPINESS.read_text() == before
 
 
-def test_how_long_the_load_settles_is_seen_before_anything_is_compared(paribus, plan) -> None:
+def test_settle_time_is_calibrated_before_any_comparison(paribus, plan) -> None:
     path = Path(plan(trial="50ms", threads="[1, 4]"))
     open_ended = path.read_text().replace("rounds = 2", 'budget = "30s"').replace('settle = "10ms"\n', "")
     path.write_text(open_ended)

@@ -83,7 +83,7 @@ def test_the_target_puts_itself_back_when_the_controller_is_killed(over_ssh, tar
     wait_for(lambda: not target.engines(), "an engine was left behind")
 
 
-def test_what_a_killed_controller_leaves_is_removed_by_clean(
+def test_clean_removes_leftovers_of_a_killed_controller(
     paribus, over_ssh, target: SshTarget, loop: str, tmp_path: Path, temporary: Path
 ) -> None:
     before = settings_of(loop)

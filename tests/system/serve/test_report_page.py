@@ -175,7 +175,7 @@ def test_the_keyboard_reaches_what_scrolls(browser: Browser, pages: dict[str, Pa
     ("figure", "chooser", "chosen"),
     [("factor-1-distribution", 0, "8"), ("trial-course", 0, "2"), ("trial-course", 1, "device busy, %")],
 )
-def test_what_is_drawn_is_chosen_by_the_keyboard(
+def test_chart_contents_are_chosen_by_keyboard(
     browser: Browser, pages: dict[str, Path], figure: str, chooser: int, chosen: str
 ) -> None:
     seen = look(browser, pages["chosen"])

@@ -19,7 +19,7 @@ from paribus.store.open import open_engine, store_url
 
 
 @pytest.mark.gate
-def test_it_answers_who_has_the_token_and_says_nothing_of_it() -> None:
+def test_server_answers_only_with_the_token_and_never_prints_it() -> None:
     with serving("--port", "0") as server:
         assert server.host == "127.0.0.1"
         assert "There is no store there yet" in server.get("/")
@@ -40,7 +40,7 @@ def test_it_answers_who_has_the_token_and_says_nothing_of_it() -> None:
     assert said.count("\n") == 1
 
 
-def test_it_ends_also_while_pages_are_followed_and_reports_made(plan: Callable[..., str]) -> None:
+def test_server_ends_also_during_streams_and_reports(plan: Callable[..., str]) -> None:
     assert run_paribus("run", plan()).code in RUN_ENDED
     with serving("--port", "0") as server:
         server.get("/")

@@ -45,7 +45,7 @@ def test_connections_of_another_user_make_no_room_for_each_other_at_the_cost_of_
             assert owner.recv(1024).startswith(b"HTTP/1.1 200 ")
 
 
-def test_who_is_slow_is_not_waited_for() -> None:
+def test_slow_clients_are_disconnected() -> None:
     with serving("--port", "0") as server, contextlib.ExitStack() as stack:
         begun = {
             "silent": b"",

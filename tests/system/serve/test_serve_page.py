@@ -232,7 +232,7 @@ def test_the_keyboard_reaches_everything_in_order_and_keeps_its_place(
 
 
 @pytest.mark.parametrize("width", [390, 820])
-def test_why_a_trial_is_invalid_is_read_whole(browser: Browser, server: Serving, store: Store, width: int) -> None:
+def test_reasons_of_invalid_trials_fit_their_cells(browser: Browser, server: Serving, store: Store, width: int) -> None:
     samples.make(store, "20260102-000000-bbbb", failure="the server said " + "nothing" * 12)
     page = enter(browser, server, width).page
     page.goto(f"{origin(server)}/experiments/last")
@@ -260,7 +260,7 @@ def test_intervals_narrow_before_the_eyes(browser: Browser, server: Serving, sto
     page.close()
 
 
-def test_it_works_without_scripts(browser: Browser, server: Serving, store: Store) -> None:
+def test_pages_work_without_scripts(browser: Browser, server: Serving, store: Store) -> None:
     page = enter(browser, server, java_script_enabled=False).page
     page.get_by_role("link", name="scheduler", exact=True).click()
     expect(page.get_by_text("7 of 40 trials done")).to_be_visible()
@@ -282,7 +282,7 @@ def test_a_page_whose_server_has_ended_says_so(browser: Browser, path: Path, sto
 
 
 @pytest.mark.parametrize("width", [390, 820, 1400])
-def test_whose_browser_is_chinese_reads_chinese(browser: Browser, server: Serving, store: Store, width: int) -> None:
+def test_chinese_browsers_get_chinese_pages(browser: Browser, server: Serving, store: Store, width: int) -> None:
     seen = enter(browser, server, width, "dark" if width == 820 else "light", locale="zh-CN")
     page = seen.page
     pages = {"list": "/", "running": "/experiments/last", "report": "/experiments/20260101/report"}

@@ -220,7 +220,7 @@ def test_logs_that_exist_only_from_the_start_lie_with_the_data(make: Make, place
     assert server.start({off: value}) == {off: value}
 
 
-def test_what_holds_for_the_life_of_the_data_is_given_when_it_is_made(make: Make, kind: str) -> None:
+def test_settings_fixed_in_the_data_are_applied_at_its_creation(make: Make, kind: str) -> None:
     name, value, other = (
         ("innodb_page_size", "4KiB", "16KiB") if kind == "mariadb" else ("wal_segment_size", "4MiB", "")
     )
@@ -378,7 +378,7 @@ def test_a_controller_that_is_killed_leaves_no_server(make: Make, place: Path, k
     assert not _running_in(place)
 
 
-def test_what_is_not_ours_stays(make: Make, place: Path, kind: str) -> None:
+def test_folders_of_others_are_not_removed(make: Make, place: Path, kind: str) -> None:
     one = make(create=False)
     own = place / "db"
     own.mkdir()

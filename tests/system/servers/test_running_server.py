@@ -60,7 +60,7 @@ def _stored() -> tuple[ExperimentState, Plan, list[TrialState]]:
 
 
 def _counted() -> set[str]:
-    """What every trial that counts has of the server's counters, of which none was missed."""
+    """Return the metrics of the server's counters that every valid trial has; no reading was missed."""
     store = open_engine(store_url(None), create=False)
     found = read.find(store, "last")
     done = [trial.order for trial in read.trials(store, found.id) if trial.state is TrialState.DONE]
@@ -151,9 +151,7 @@ def test_an_interrupted_one_is_put_back(others: Others, plan) -> None:
 
 @pytest.mark.gate
 @pytest.mark.parametrize("loopback", [False])
-def test_what_a_crash_leaves_is_undone_later_also_when_the_server_is_away_first(
-    paribus: Paribus, others: Others, plan
-) -> None:
+def test_changes_left_by_a_crash_are_undone_once_the_server_is_back(paribus: Paribus, others: Others, plan) -> None:
     _kill_with_its_keeper(_under_load(plan(), others))
     assert not others.is_as_before()
     refused = paribus("run", plan())
@@ -172,7 +170,7 @@ def test_what_a_crash_leaves_is_undone_later_also_when_the_server_is_away_first(
 
 
 @pytest.mark.parametrize("loopback", [False])
-def test_what_somebody_else_has_set_since_a_restart_is_left_alone(paribus: Paribus, others: Others, plan) -> None:
+def test_values_set_by_others_since_a_restart_are_left_alone(paribus: Paribus, others: Others, plan) -> None:
     if others.kind == "postgres":
         others.instance.set_live("work_mem", "3MB")  # stands in postgresql.auto.conf, where it belongs again
     name, _, other = LIVE[others.kind]
@@ -315,7 +313,7 @@ def test_the_servers_process_is_told_from_others(others: Others) -> None:
 
 
 @pytest.mark.parametrize(("loopback", "others"), [(False, "mariadb")], indirect=["others"])
-def test_what_a_variable_moves_beside_itself_is_listed(others: Others) -> None:
+def test_side_effects_of_variables_are_listed(others: Others) -> None:
     socket = others.instance.address().socket
     server = RunningServer(protocol="mysql", socket=socket, host=None, port=None, user="root", database="mysql")
     live = LiveServer(LocalHost(), binary(), "mariadb", server)

@@ -271,7 +271,7 @@ def _in_page_cache(one: _Bench) -> float:
     return sum(map(int, cached)) / sum(path.stat().st_size for path in files)
 
 
-def test_why_data_could_not_be_made_is_told_in_the_servers_words(place) -> None:
+def test_failed_data_creation_is_reported_in_the_words_of_the_server(place) -> None:
     one = Instance(LocalHost(), binary(), str(place / "data" / "db"), "mariadb")
     with pytest.raises(ServerWouldNotStart, match=r"its data was not made; .*Invalid page size=5000"):
         one.create({"innodb_page_size": "5000"})

@@ -20,7 +20,7 @@ KILLED = '[[event]]\nat = "1s"\ndo = "kill-server"\n[[workload]]'
 
 
 @pytest.mark.gate
-def test_it_is_judged_by_new_orders_and_the_report_has_its_mix(place: Path) -> None:
+def test_tpcc_is_judged_by_new_orders_and_the_report_has_its_mix(place: Path) -> None:
     workload = f'{TPCC}\nresponse = ["new_orders_per_s"]'
     path = plan_on(place, "sqlite", '"sqlite.cache_size" = [-2000, -8000]', workload, margin='"50%"')
     checked = run_paribus("check", path)
@@ -47,7 +47,7 @@ def test_it_is_judged_by_new_orders_and_the_report_has_its_mix(place: Path) -> N
 
 @pytest.mark.gate
 @pytest.mark.parametrize("kind", sorted(UNSAFE))
-def test_it_is_driven_and_verified_on_servers(place: Path, kind: str) -> None:
+def test_tpcc_is_driven_and_verified_on_servers(place: Path, kind: str) -> None:
     name, *levels = UNSAFE[kind]
     running = Running("run", plan_on(place, kind, f'"{name}" = ["{levels[0]}", "{levels[1]}"]', TPCC, trial='"1s"'))
     ended = trials_with(running, "verified_blocks", lambda ended: len(ended) >= 2)
@@ -91,7 +91,7 @@ def test_a_killed_server_leaves_it_consistent_and_loses_what_an_unsafe_setting_l
     assert nothing_is_left(place)
 
 
-def test_what_cannot_be_is_refused(place: Path) -> None:
+def test_impossible_plans_are_refused(place: Path) -> None:
     keys = plan_on(place, "sqlite", '"sqlite.cache_size" = [-2000, -8000]', f"{TPCC}\nforeign_keys = true")
     assert "foreign_keys" in run_paribus("check", keys).err
     mix = plan_on(place, "sqlite", '"sqlite.cache_size" = [-2000, -8000]', f"{TPCC}\nmix = [0, 0, 0, 0, 0]")

@@ -77,7 +77,7 @@ def test_the_same_again_counts_nothing_twice(paribus: Callable[..., Done]) -> No
     assert paribus("report", "--json").json["trials"] == {"done": 2}
 
 
-def test_nothing_is_kept_of_a_dry_run(paribus: Callable[..., Done]) -> None:
+def test_dry_run_stores_nothing(paribus: Callable[..., Done]) -> None:
     shown = paribus("import", str(LOGS), "--dry-run")
     assert shown.code == 0, shown.err
     assert "nothing is kept" in shown.out
@@ -121,7 +121,7 @@ def test_a_file_that_is_no_log_among_others_ends_with_3(paribus: Callable[..., D
 @pytest.mark.parametrize(
     "verb", [("resume", "last"), ("apply", "last", "--dry-run"), ("compare", "last", "001-schedulers")]
 )
-def test_what_makes_no_sense_for_a_set_is_refused(paribus: Callable[..., Done], verb: tuple[str, ...]) -> None:
+def test_commands_without_meaning_for_a_set_are_refused(paribus: Callable[..., Done], verb: tuple[str, ...]) -> None:
     paribus("import", *_logs(1), "--name", "001-schedulers")
     paribus("import", *_logs(2), "--name", "other")
     done = paribus(*verb)
@@ -170,7 +170,7 @@ def test_a_file_that_brings_nothing_says_what_it_is_and_where_it_is_not_understo
     assert "begins with line 1: db1: Linux" in done.out
 
 
-def test_what_a_report_lacks_is_told_in_a_sentence(paribus: Callable[..., Done], tmp_path: Path) -> None:
+def test_missing_parts_of_a_report_are_named(paribus: Callable[..., Done], tmp_path: Path) -> None:
     text = (GOLDEN / "sysbench" / "oltp-0.5.log").read_text(encoding="utf-8")
     short = tmp_path / "short.log"
     short.write_text(text[: text.index("General statistics:")])

@@ -254,7 +254,7 @@ def test_a_database_of_the_dsn_that_is_missing_is_told_before_a_tool_is_started(
         ),
     ],
 )
-def test_what_is_missing_is_told_with_the_plan(
+def test_missing_requirements_of_a_tool_are_plan_errors(
     paribus: Paribus, place: Path, database: str, workload: str, words: str
 ) -> None:
     plan = place / "plan.toml"

@@ -183,7 +183,7 @@ def test_a_single_point_has_no_bound() -> None:
     assert point.measured["small_per_s"].value == pytest.approx(1000, rel=0.02)
 
 
-def test_nothing_measured_yet_is_an_empty_matrix() -> None:
+def test_matrix_without_measurements_is_empty() -> None:
     (matrix,) = matrices([], {}, [_workload(0.0, 0, (1, 2))], {}, 0.95)
     assert matrix.rounds == 0
     assert [series.points for series in matrix.series] == [()]

@@ -96,7 +96,7 @@ def test_lower_response_time_is_better() -> None:
     assert _judge(lambda _load: -0.2, "response_p95_s").effects[0].verdict is Verdict.WORSE
 
 
-def test_nothing_within_the_margin_is_equivalent() -> None:
+def test_interval_within_the_margin_is_equivalent() -> None:
     effect = _judge(lambda _load: 0.0, passes=10).effects[0]
     assert effect.verdict is Verdict.EQUIVALENT
     assert -effect.margin < effect.low < effect.high < effect.margin
@@ -178,7 +178,7 @@ def test_the_order_of_rows_changes_nothing() -> None:
         assert (first.verdict, first.trials) == (second.verdict, second.trials)
 
 
-def test_nothing_measured_is_a_refusal_not_a_number() -> None:
+def test_zero_throughput_is_refused() -> None:
     trials, values = _experiment(lambda _load: 0.05)
     zero = dataclasses.replace(values[1]["throughput_per_s"], mean=0.0)
     judgement = _judged(trials, values | {1: {"throughput_per_s": zero}})

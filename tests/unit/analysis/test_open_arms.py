@@ -26,11 +26,11 @@ OPEN = {"k": {"b"}}
         ({"verdict": Verdict.EQUIVALENT}, {}),
     ],
 )
-def test_what_is_undecided_or_suspect_is_open(changed: dict, expected: dict) -> None:
+def test_undecided_and_suspect_arms_are_open(changed: dict, expected: dict) -> None:
     assert open_arms([trial(1), trial(2, "b")], [dataclasses.replace(EFFECT, **changed)], ()) == expected
 
 
-def test_what_more_pairs_cannot_answer_is_not_open() -> None:
+def test_arms_that_more_pairs_cannot_decide_are_not_open() -> None:
     few = trial(2, "b", state=TrialState.INVALID)
     assert open_arms([few], [], ()) == OPEN
     assert open_arms([few], [], [("k", "w", "b")]) == {}

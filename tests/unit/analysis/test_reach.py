@@ -92,7 +92,7 @@ def _verdict(found: Experiment, requirements: list[Requirement]) -> tuple[Verdic
     return effect.verdict, effect.reasons
 
 
-def test_what_was_not_reached_is_no_effect_possible_and_what_was_is_equivalent() -> None:
+def test_arms_without_reach_are_no_effect_possible_and_others_equivalent() -> None:
     verdict, reasons = _verdict(experiment(), [need()])
     assert verdict is Verdict.NO_EFFECT_POSSIBLE
     assert reasons[0] == "k needs buffered reads, which no trial of either arm shows (device_reads_per_s)"

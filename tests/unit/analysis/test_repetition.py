@@ -1,4 +1,4 @@
-"""How often a comparison made anew what its pairs share."""
+"""Counts of recreated conditions that the pairs of a comparison share."""
 
 from dataclasses import replace
 
@@ -41,7 +41,7 @@ def test_a_layout_is_built_for_each_application_where_it_varies(levels: tuple[st
     assert repetition_of(series, trials, [_WORKLOAD], {}, {}).layouts == layouts
 
 
-def test_what_is_known_is_told() -> None:
+def test_known_repetitions_are_reported() -> None:
     assert repetition_text(Repetition()) == ""
     assert repetition_text(Repetition(server_starts=4, data_states=1, boots=1)) == (
         "the pairs span 1 state of the data, 1 boot"

@@ -190,7 +190,7 @@ def test_confirmation_replaces_the_claim_and_a_contradiction_is_undecided(alone:
         (0.0, Verdict.EQUIVALENT, "settings of the other factors; alone, 16 pairs show between"),
     ],
 )
-def test_what_is_equivalent_on_average_is_tried_alone_once(alone: float, verdict: Verdict, reason: str) -> None:
+def test_factors_equivalent_on_average_are_tried_alone_once(alone: float, verdict: Verdict, reason: str) -> None:
     plan, trials, values, looks = _screen([0.0, 0.0, 0.0, 0.0])
     added, message = following(plan, trials, looks, {"fileio": 0.02})
     assert message == f"equivalent on average in the screen, and tried alone from here on: {', '.join(sorted(KEYS))}"

@@ -59,7 +59,7 @@ def test_the_same_effect_passes_with_what_would_have_been_seen() -> None:
     assert settle_phase_reason(phase) == ()
 
 
-def test_what_the_check_says_it_sees_it_sees_and_equal_phases_rarely_differ() -> None:
+def test_visible_differences_are_detected_and_equal_phases_rarely_differ() -> None:
     seen = differs = 0
     for seed in range(100):
         phase = settle_phase(*_with_question(_drawn(0.0, 0.0, seed, noise=0.03)))

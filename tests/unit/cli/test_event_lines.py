@@ -1,4 +1,4 @@
-"""What `check` says of events."""
+"""Lines of `check` on events."""
 
 from types import SimpleNamespace
 

@@ -47,7 +47,7 @@ def test_a_report_has_the_same_numbers_in_chinese(store: Path) -> None:
     assert numbers[0] == numbers[1]
 
 
-def test_what_analysis_says_is_chinese_too(store: Path) -> None:
+def test_messages_of_the_analysis_are_chinese(store: Path) -> None:
     shown = _told(store, "report", "--lang", "zh")
     assert "离群值" in shown
     assert "超出 ±2.0%" in shown

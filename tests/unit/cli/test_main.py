@@ -41,8 +41,8 @@ def test_the_package_runs_as_a_module() -> None:
     assert refused.returncode == 2
 
 
-def test_what_previews_a_plan_imports_no_scipy() -> None:
-    """It takes a second to load, and nothing is judged."""
+def test_previews_of_a_plan_import_no_scipy() -> None:
+    """Loading scipy takes a second, and nothing is judged."""
     modules = ["cli.checking_text", "lab.results.prior_runs", "lab.machine.inspection", "experiment.noise"]
     imports = "; ".join(f"import paribus.{module}" for module in modules)
     code = f"import sys; {imports}; print([m for m in sys.modules if m.startswith('scipy')])"

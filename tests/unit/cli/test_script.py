@@ -31,17 +31,17 @@ def _version(program: Path, **environment: str) -> str:
     ).stdout
 
 
-def test_it_runs_below_any_path(installed: Path) -> None:
+def test_script_runs_below_any_path(installed: Path) -> None:
     assert _version(installed).startswith("paribus ")
 
 
-def test_it_runs_by_a_link_to_it(installed: Path, tmp_path: Path) -> None:
+def test_script_runs_through_a_link(installed: Path, tmp_path: Path) -> None:
     link = tmp_path / "linked"
     link.symlink_to(installed)
     assert _version(link).startswith("paribus ")
 
 
-def test_it_runs_by_the_interpreter_of_the_path_where_none_lies_beside_it(installed: Path, tmp_path: Path) -> None:
+def test_script_without_its_interpreter_uses_that_on_the_path(installed: Path, tmp_path: Path) -> None:
     beside = installed.with_name("python3")
     folder = tmp_path / "of the path"
     folder.mkdir()

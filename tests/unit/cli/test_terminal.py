@@ -1,4 +1,4 @@
-"""What is printed: control characters are visible, whoever said them."""
+"""Printed text: control characters are visible, whatever their source."""
 
 import io
 import json
@@ -43,7 +43,7 @@ def test_a_console_shows_them_wherever_they_stand(is_terminal: bool) -> None:
     assert shown.count(r"\x1b[2") == 5
 
 
-def test_nothing_is_printed_past_it() -> None:
+def test_all_output_passes_the_escaping() -> None:
     """One place makes text visible; each way around it would need its own care."""
     source = Path(paribus.__file__).parent
     ways = re.compile(

@@ -1,4 +1,4 @@
-"""What of a server's counters becomes a metric."""
+"""Metrics from a server's counters."""
 
 import pytest
 
@@ -52,6 +52,6 @@ def test_newer_versions_of_postgres_count_writes_elsewhere() -> None:
 
 
 @pytest.mark.parametrize("family", ["mysql", "postgres"])
-def test_what_a_server_does_not_count_is_left_out(family: str) -> None:
+def test_missing_counters_are_left_out(family: str) -> None:
     assert metrics(family, {}, {}, 1.0) == {}
     assert len(names(family)) == len(set(names(family))) > 10

@@ -1,4 +1,4 @@
-"""What is set and made on a server that others use, and what takes it back, without a server."""
+"""Variables and databases on a server in use by others, and their removal, without a server."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""When a server is at rest."""
+"""Detection of an idle server."""
 
 from collections.abc import Mapping
 
@@ -31,7 +31,9 @@ def _course(
         (_course(1, 1, 0, to_the_end=True), True),
     ],
 )
-def test_what_is_little_or_falls_no_more_is_at_rest(course: quiescence.PendingHistory, at_rest: bool) -> None:
+def test_server_is_idle_when_pending_work_is_little_or_stops_falling(
+    course: quiescence.PendingHistory, at_rest: bool
+) -> None:
     assert busy_work(course) == ([] if at_rest else ["pages"])
 
 

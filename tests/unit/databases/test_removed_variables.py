@@ -1,4 +1,4 @@
-"""What has become of settings that older advice still gives."""
+"""Explanations of removed variables that older advice still names."""
 
 import pytest
 

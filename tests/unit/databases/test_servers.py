@@ -1,4 +1,4 @@
-"""What each kind answers without a server: programs told apart, values spelled, complaints and variables read."""
+"""Kinds of servers without a server: recognising programs, spelling values, reading complaints and variables."""
 
 from collections.abc import Sequence
 

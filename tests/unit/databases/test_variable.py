@@ -59,7 +59,7 @@ def test_values_are_the_same_however_they_are_written(
     assert variable.is_same(requested, observed) is same
 
 
-def test_what_is_no_number_has_none() -> None:
+def test_text_without_a_number_gives_none() -> None:
     for text in ("", "abc", "12x", "1 2", "ON"):
         assert number_of(text) is None
 

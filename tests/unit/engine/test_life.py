@@ -1,4 +1,4 @@
-"""How the end of an engine is told."""
+"""Messages on the end of an engine."""
 
 import time
 from pathlib import Path

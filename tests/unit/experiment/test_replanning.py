@@ -88,7 +88,7 @@ def test_a_workload_is_noted_once_and_each_comparison_has_rounds_of_its_own(stor
     assert sum(str(note).startswith("noise under fileio") for note in read.find(store, begun.id).notes) == 1
 
 
-def test_what_accompanies_the_comparisons_ends_with_them(store: Store) -> None:
+def test_accompanying_trials_end_with_the_comparisons(store: Store) -> None:
     alone = '\n[[workload]]\nkind = "iomatrix"\ntotal_size = "64MiB"\nthreads = [0, 2]\n'
     scope = '[factor_scope]\n"vm.swappiness" = ["fileio"]\n'
     begun = _begin(store, factors='"vm.swappiness" = [60, 1, 10, 20, 30, 40]', rest=alone + scope)

@@ -58,14 +58,14 @@ def test_a_level_that_is_shown_to_be_best_ends_the_comparison(store: Store) -> N
     assert _made(trials)["10"] == 16, "one look decides"
 
 
-def test_where_nothing_is_better_the_order_of_the_others_costs_nothing(store: Store) -> None:
+def test_ranking_of_worse_levels_costs_no_trials(store: Store) -> None:
     trials, selection, verdicts = _carried_out(store, {"10": -0.1, "30": -0.1005, "40": -0.05, "50": -0.1})
     assert set(verdicts.values()) == {Verdict.WORSE}
     assert (selection.best, selection.plateau) == ("60", ("60",))
     assert set(_made(trials).values()) == {16}
 
 
-def test_what_cannot_be_told_apart_is_undecided_at_the_end(store: Store) -> None:
+def test_indistinguishable_levels_end_undecided(store: Store) -> None:
     effects = {"10": 0.2, "30": 0.205}
     _, selection, _ = _carried_out(store, effects, noise=0.05, protocol=PROTOCOL + 'margin = "1%"\n')
     of_level = {level.arm: level for level in selection.levels}

@@ -1,4 +1,4 @@
-"""What long runs show of settling becomes the plan that is followed."""
+"""Settle times from long runs become part of the plan."""
 
 import dataclasses
 import math

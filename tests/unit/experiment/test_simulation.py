@@ -22,7 +22,7 @@ def _shares(plan: Plan, effect: float, noise: Noise = QUIET, times: int = 30) ->
     return {outcome.arm: dict(outcome.verdicts) for outcome in simulation.outcomes}
 
 
-def test_what_is_there_is_found_and_what_is_not_is_not() -> None:
+def test_true_effects_are_detected_and_absent_ones_are_not() -> None:
     assert _shares(_plan(), math.log(1.05)) == {"1": {Verdict.BETTER: 30}}
     assert _shares(_plan(), math.log(0.95)) == {"1": {Verdict.WORSE: 30}}
     assert _shares(_plan(), 0.0)["1"][Verdict.EQUIVALENT] >= 24

@@ -115,7 +115,7 @@ def test_an_effect_is_found_and_the_check_of_carry_over_passes(store: Store) -> 
     assert carry_over.passed
 
 
-def test_what_a_segment_leaves_for_the_next_is_seen(store: Store) -> None:
+def test_carry_over_between_segments_is_detected(store: Store) -> None:
     begun, previous = _begin(store), [""]
 
     def effect(trial: Trial) -> float:
@@ -148,7 +148,7 @@ def test_a_screen_is_toggled_and_confirmed(store: Store) -> None:
     assert all(check.passed for check in checks if check.name in ("carry-over", "settled"))
 
 
-def test_what_a_toggled_screen_claims_is_confirmed_beside_one_baseline(store: Store) -> None:
+def test_claims_of_a_toggled_screen_are_confirmed_against_one_baseline(store: Store) -> None:
     gains = {"block.rq_affinity": 0.08, "block.scheduler": 0.025}
     begun = _begin(store, FOUR, SEGMENT + "wash_out = false\n")
     baseline = read.plan(store, begun.id).baseline

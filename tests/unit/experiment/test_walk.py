@@ -31,7 +31,7 @@ def _looks(store: Store, begun: Experiment) -> list[Look]:
     return read.looks(store, begun.id)
 
 
-def test_rounds_that_go_and_blocks_that_are_made_again_leave_every_trial_its_number(store: Store) -> None:
+def test_reruns_get_new_trial_numbers(store: Store) -> None:
     """Reruns are numbered after all that was planned; of that, rounds then prove needless."""
     begun = _begin(store)
     again = Counter[int]()
@@ -72,7 +72,7 @@ def test_a_decided_arm_is_not_run_again_and_a_waiting_block_takes_no_looks(store
     assert after["10"] < after["1"], "the arm with an effect is decided first, and spared from then on"
 
 
-def test_what_was_learned_is_followed_and_the_next_experiment_begins_with_it(store: Store) -> None:
+def test_calibrated_settle_time_is_used_now_and_in_the_next_experiment(store: Store) -> None:
     begun = _begin(store)
     assert read.plan(store, begun.id).protocol.settle_s == 30.0
     bench = Bench(store, lambda _trial: 0.0)
@@ -110,7 +110,7 @@ def _effects(store: Store, begun: Experiment) -> dict[str, Effect]:
 
 
 def test_an_arm_that_is_always_refused_costs_the_others_nothing(store: Store) -> None:
-    """It is given up in the runs that show settling, before anything is compared."""
+    """The arm is given up in the runs that show settling, before anything is compared."""
     begun = _begin(store, '"vm.swappiness" = [60, 1, 10]', 'budget = "12h"')
     bench = Bench(store, lambda trial: 0.05 * (trial.arm == "10"), refuses=lambda trial: trial.arm == "1")
     make_trials(store, begun, bench)

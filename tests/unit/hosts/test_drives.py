@@ -94,9 +94,9 @@ def test_every_disk_under_a_device_counts_for_itself() -> None:
 @pytest.mark.parametrize(
     "nonsense", ["", "no document", "[]", "null", '{"smart_status": 1}', '{"scsi_error_counter_log": [1]}']
 )
-def test_what_cannot_be_understood_is_nothing(nonsense: str) -> None:
+def test_malformed_documents_give_no_counters(nonsense: str) -> None:
     assert error_counters(Drives({"/dev/sda": nonsense}), "/dev/sda") == {}
 
 
-def test_where_smartctl_is_not_installed_nothing_is_known() -> None:
+def test_missing_smartctl_gives_no_counters() -> None:
     assert error_counters(FakeHost({}), "/dev/sda") == {}

@@ -1,4 +1,4 @@
-"""What identifies a machine and a disk: as the kernel's files have it, and only what they have."""
+"""Identity of a machine and a disk: as the kernel's files have it, and only what they have."""
 
 from paribus.hosts.facts import device_fingerprint, fingerprint
 from paribus.hosts.fake import FakeHost
@@ -23,6 +23,6 @@ def test_a_machine_is_told_by_what_a_reader_asks_first() -> None:
     assert device_fingerprint(host, "/dev/sda") == {"device": "/dev/sda", "device_size": "256 GiB"}
 
 
-def test_what_cannot_be_read_is_left_out() -> None:
+def test_unreadable_facts_are_left_out() -> None:
     assert fingerprint(FakeHost({})) == {}
     assert device_fingerprint(FakeHost({"/sys/block/sda/size": "?"}), "/dev/sda") == {"device": "/dev/sda"}

@@ -63,7 +63,7 @@ def test_each_condition_is_found_and_told_with_what_mends_it(
         (IdleSample(0.0, 0.0, (), 5, 100), "space", "5%"),
     ],
 )
-def test_what_the_look_shows_is_judged(look: IdleSample, name: str, word: str) -> None:
+def test_idle_samples_are_judged(look: IdleSample, name: str, word: str) -> None:
     (wrong,) = [condition for condition in conditions(FakeHost(GOOD), look) if condition.fitness is Fitness.UNFIT]
     assert wrong.name == name
     assert word in wrong.found

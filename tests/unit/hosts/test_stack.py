@@ -45,6 +45,6 @@ def test_a_device_consists_of_disks(device: str, stack: Stack) -> None:
     assert stack_of(HOST, device) == stack
 
 
-def test_what_is_no_device_is_refused() -> None:
+def test_missing_device_is_refused() -> None:
     with pytest.raises(HostError, match="not a block device"):
         stack_of(HOST, "/dev/sdx")

@@ -60,7 +60,7 @@ def test_a_broken_block_yields_what_comes_before_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "why"), [("pipe", "is a pipe"), ("device", "is a device"), ("log", "cannot be read")])
-def test_what_never_ends_is_not_read(tmp_path: Path, kind: str, why: str) -> None:
+def test_endless_files_are_not_read(tmp_path: Path, kind: str, why: str) -> None:
     path = tmp_path / "a"
     if kind == "pipe":
         os.mkfifo(path)

@@ -161,7 +161,7 @@ def test_a_file_that_is_no_log_is_refused_and_others_are_stored(store: Engine, t
     assert len(trials(store, experiment)) == 1
 
 
-def test_nothing_is_stored_without_a_store(tmp_path: Path) -> None:
+def test_import_without_a_store_stores_nothing(tmp_path: Path) -> None:
     request = importing.import_request(
         [str(write(tmp_path / "a.log", 100))], "x", "a", None, name="", baseline="", file_format=""
     )

@@ -44,11 +44,11 @@ class Notes:
         self.host.write(action.path, action.text)
 
     def restore(self) -> None:
-        """Nothing was changed."""
+        """Do nothing: no value was changed."""
 
 
 def _switch(host: FakeHost, path: str, text: str) -> None:
-    """What Linux does when the scheduler changes."""
+    """Imitate Linux when the scheduler changes."""
     names = ["none", "mq-deadline", "bfq"]
     host.files[path] = " ".join(f"[{n}]" if n == text else n for n in names) + "\n"
     for name in [name for name in host.files if "/iosched/" in name]:
@@ -86,7 +86,7 @@ def _applier(host: FakeHost, journal: Notes) -> Applier:
     return Applier(host, load(), Location("/dev/sda"), journal)  # type: ignore[arg-type]  # it only remembers
 
 
-def test_what_a_setting_moves_is_journalled_before_it_and_set_again() -> None:
+def test_side_effects_of_a_setting_are_journalled_first_and_set_again() -> None:
     host = _machine()
     journal = Notes(host)
     applier = _applier(host, journal)
@@ -190,7 +190,7 @@ def test_a_target_lost_while_looking_at_a_bystander_stops_before_anything_is_set
     assert host.written == []
 
 
-def test_what_someone_else_sets_meanwhile_is_found() -> None:
+def test_changes_by_others_are_detected() -> None:
     host = _machine()
     applier = _applier(host, Notes(host))
     applier.apply({"block.rq_affinity": 2}, ["block.rq_affinity"])
@@ -203,7 +203,7 @@ def test_what_someone_else_sets_meanwhile_is_found() -> None:
     assert applier.verify()[0].not_taken is NotTaken.MISSING
 
 
-def test_nothing_is_written_when_the_journal_cannot_be() -> None:
+def test_failing_journal_prevents_all_writes() -> None:
     host = _machine()
     journal = Notes(host)
     journal.full = True

@@ -62,7 +62,7 @@ def test_a_file_that_has_a_row_is_that_knob() -> None:
     "name",
     ["sysctl.", "sysctl.vm", "sysctl.net..core", "sysctl./etc/passwd", "sysfs./etc/passwd", "sysfs./sys/../etc/passwd"],
 )
-def test_what_is_no_kernel_file_is_no_knob(name: str) -> None:
+def test_names_without_a_kernel_file_are_no_knobs(name: str) -> None:
     assert load().find(name) is None
 
 
@@ -123,7 +123,7 @@ def test_levels_are_read(key: str, written: object, level: object) -> None:
         ("process.load.nofile", "many"),
     ],
 )
-def test_what_is_no_level_is_refused(key: str, written: object) -> None:
+def test_invalid_levels_are_refused(key: str, written: object) -> None:
     with pytest.raises(ValueError):
         level_of(load().get(key), key, written)  # type: ignore[arg-type]
 

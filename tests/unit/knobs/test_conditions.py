@@ -1,4 +1,4 @@
-"""What should be alike in all trials is read at once, without what trials set themselves."""
+"""Conditions of all trials are read at once, without those that trials set themselves."""
 
 from paribus.hosts.fake import FakeHost
 from paribus.hosts.local import LocalHost
@@ -47,7 +47,7 @@ def test_all_that_no_trial_sets_is_read() -> None:
     }
 
 
-def test_what_a_trial_sets_and_what_that_moves_is_left_out() -> None:
+def test_settings_of_trials_and_their_side_effects_are_left_out() -> None:
     facts = _conditions(FakeHost(FILES), "block.scheduler", "vm.swappiness", "fileio.direct").read()
     assert not {"block.scheduler", "block.nr_requests", "block.iosched.read_expire", "vm.swappiness"} & set(facts)
     assert "block.read_ahead_kb" in facts
@@ -59,7 +59,7 @@ def test_the_mount_is_left_out_where_trials_set_options_of_it() -> None:
     assert "mount options" not in Conditions.of(host, load(), Location("/dev/sda"), set(), {}).read()
 
 
-def test_what_is_gone_or_changed_later_is_seen_and_has_another_digest() -> None:
+def test_removed_or_changed_conditions_have_another_digest() -> None:
     host = FakeHost(FILES)
     conditions = _conditions(host)
     before = conditions.read()

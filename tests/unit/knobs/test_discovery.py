@@ -1,4 +1,4 @@
-"""Where a knob lies: every entry of a folder, a device's interrupts, another place on another kernel."""
+"""Location of a knob: every entry of a folder, a device's interrupts, another place on another kernel."""
 
 import pytest
 

@@ -55,7 +55,7 @@ def test_a_row_on_disks_is_read_of_each() -> None:
         ({}, "anything", None),
     ],
 )
-def test_when_a_trial_counts(fields: dict[str, object], state: str, reason: str | None) -> None:
+def test_trial_counts_only_in_a_sound_state(fields: dict[str, object], state: str, reason: str | None) -> None:
     assert health.unsound(check(**fields), state) == reason
 
 

@@ -367,7 +367,7 @@ MACHINE = (
 
 
 @pytest.mark.parametrize(("name", "value", "words"), LASTING)
-def test_what_makes_a_value_last_is_said_for_every_kind(name: str, value: Value, words: str) -> None:
+def test_every_kind_has_a_way_to_keep_a_value(name: str, value: Value, words: str) -> None:
     row = (
         OWN.get(name)
         or load().find(name)

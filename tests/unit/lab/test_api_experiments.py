@@ -151,7 +151,7 @@ def test_two_experiments_are_compared(measured_lab: Lab) -> None:
     assert (document.first, document.second, document.names) == (first.id, second.id, ("tiny", "tiny"))
 
 
-def test_what_cannot_be_compared_is_refused(measured_lab: Lab, store_file: Path, tmp_path: Path) -> None:
+def test_impossible_comparisons_are_refused(measured_lab: Lab, store_file: Path, tmp_path: Path) -> None:
     name = measured_lab.experiments()[0].id
     with pytest.raises(UsageError, match="name two experiments"):
         measured_lab.compare(name, "last")

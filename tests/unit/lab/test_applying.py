@@ -73,7 +73,7 @@ def test_the_load_host_of_the_measurement_is_no_part_of_the_machine_that_is_set(
     assert not [name for name in named if name.startswith("load_host")]
 
 
-def test_what_is_in_force_already_is_not_set_again() -> None:
+def test_values_in_force_are_not_set_again() -> None:
     plan = checked(simple('"vm.swappiness" = [60, 1]'))
     asked = _document(plan, _host(), _set("vm.swappiness", "1"))
     assert asked.to_set == {"vm.swappiness": 1}
@@ -105,7 +105,7 @@ def test_a_variable_of_the_experiments_own_server_is_a_statement_for_a_person() 
     assert "by hand" in "\n".join(applying_text.lines(step))
 
 
-def test_what_comes_with_another_setting_may_be_missing_before_it_is_made() -> None:
+def test_dependent_setting_may_be_missing_before_its_owner_is_set() -> None:
     offers = {
         "block.scheduler": offer("block.scheduler", "mq-deadline", ("none", "mq-deadline", "bfq")),
         "block.iosched.slice_idle": offer("block.iosched.slice_idle", 8),
@@ -117,7 +117,7 @@ def test_what_comes_with_another_setting_may_be_missing_before_it_is_made() -> N
     assert found.to_set == {"block.scheduler": "bfq", "block.iosched.slice_idle": 0}
 
 
-def test_what_else_is_not_as_it_was_measured_is_told() -> None:
+def test_other_differences_from_the_measured_machine_are_reported() -> None:
     plan = checked(simple('"vm.swappiness" = [60, 1]\n"block.scheduler" = ["mq-deadline", "none"]'))
     host = _host(**{f"{QUEUE}/scheduler": "none mq-deadline [bfq]\n"})
     found = _document(plan, host, _set("vm.swappiness", "1"))

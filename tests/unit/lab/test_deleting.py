@@ -169,7 +169,7 @@ def test_damaged_journals_prevent_deletion(store_path: Path, monkeypatch: pytest
     assert len(_ids(store_path)) == len(ALL)
 
 
-def test_what_may_run_on_another_machine_stays(store_path: Path) -> None:
+def test_experiments_that_may_run_elsewhere_are_not_deleted(store_path: Path) -> None:
     elsewhere = dataclasses.replace(RUNNING, id="20260101-000000-ffff", name="remote")
     target = dataclasses.replace(PLAN.target, address="ssh://root@db1")
     write.begin(open_store(str(store_path)), elsewhere, dataclasses.replace(PLAN, target=target), [])
@@ -222,7 +222,7 @@ def test_json_needs_no_question(store_path: Path) -> None:
     assert document["deleted"]
 
 
-def test_nothing_selected_is_no_error(store_path: Path) -> None:
+def test_empty_selection_is_no_error(store_path: Path) -> None:
     done = CliRunner().invoke(app, ["delete", "--all-of", "n", "--keep", "9", "--store", str(store_path)])
     assert (done.exit_code, done.output.splitlines()[0]) == (0, "no experiment is selected")
 

@@ -59,7 +59,7 @@ def test_only_what_is_open_is_asked_again(store: Path) -> None:
     assert document["hold"] == {"vm.dirty": "20%"}, "the baseline of what is decided stays as it was"
 
 
-def test_it_has_a_budget_that_would_decide_and_an_order_of_its_own(store: Path) -> None:
+def test_follow_up_plan_has_a_sufficient_budget_and_a_new_order(store: Path) -> None:
     protocol = _again(store)["protocol"]
     assert protocol.keys() == {"method", "margin", "budget"}
     assert int(protocol["budget"].removesuffix("min")) >= 2

@@ -37,7 +37,7 @@ def _aside(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _forbid(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is read here any more."""
+    """Fail the test if this process reads series."""
 
     def each_series(*_: object) -> None:
         pytest.fail("read here")
@@ -62,7 +62,7 @@ def test_they_are_the_same_as_read_here(made: Made, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.usefixtures("_aside")
-def test_where_the_process_ends_they_are_read_here(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_series_are_read_here_if_the_worker_ends(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     store, done, plan, trials = made
     begun: list[WorkerProcess] = []
 
@@ -81,7 +81,7 @@ def test_where_the_process_ends_they_are_read_here(made: Made, monkeypatch: pyte
 
 
 @pytest.mark.usefixtures("_aside")
-def test_who_waits_no_longer_leaves_none_behind_and_no_path_in_sight(made: Made) -> None:
+def test_abandoned_worker_ends_and_hides_the_path(made: Made) -> None:
     store, done, _, _ = made
     children = Path(f"/proc/self/task/{threading.get_native_id()}/children")
     before = set(children.read_text().split())
@@ -93,7 +93,7 @@ def test_who_waits_no_longer_leaves_none_behind_and_no_path_in_sight(made: Made)
 
 
 @pytest.mark.usefixtures("_aside")
-def test_where_no_process_can_be_started_they_are_read_here(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_series_are_read_here_if_no_worker_starts(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     store, done, plan, trials = made
 
     def none(module: str) -> None:

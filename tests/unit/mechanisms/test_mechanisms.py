@@ -1,4 +1,4 @@
-"""What each mechanism needs of a plan and a machine, and which counters show it."""
+"""Needs of each mechanism in a plan and a machine, and the counters that show it."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -151,7 +151,7 @@ def test_a_fact_that_makes_a_mechanism_unlikely_excludes_nothing(mechanism: str,
 
 
 @pytest.mark.parametrize(("mechanism", "at"), POSSIBLE)
-def test_nothing_is_against_a_mechanism_that_the_load_uses(mechanism: str, at: Case) -> None:
+def test_mechanism_that_the_load_uses_has_no_obstacle(mechanism: str, at: Case) -> None:
     assert obstacle(mechanism, at) is None
 
 
@@ -197,7 +197,7 @@ def test_any_of_its_counters_above_zero_shows_a_mechanism(mechanism: str) -> Non
     ],
 )
 def test_dirty_memory_is_compared_with_the_limit(dirty: int, written: int, threshold: float, expected: bool) -> None:
-    """What was dirtied and written between two readings counts as dirty."""
+    """Memory counts as dirty if it was dirtied and written between two readings."""
     values = measured(memory_dirty_bytes=dirty, memory_available_bytes=2**31, device_written_bytes_per_s=written)
     assert MECHANISMS["dirty memory near the limit"].occurred(values, threshold) is expected
     assert MECHANISMS["dirty memory near the limit"].occurred(measured(memory_dirty_bytes=0), threshold) is None
@@ -251,6 +251,6 @@ def test_every_need_of_a_knob_and_of_a_variable_is_a_mechanism() -> None:
 
 
 def test_numa_balancing_is_never_called_without_effect() -> None:
-    """Where it is on, its hint faults cost time on a machine with one node too."""
+    """Its hint faults cost time on a machine with one node too."""
     knob = load().find("kernel.numa_balancing")
     assert knob is not None and knob.needs == ()

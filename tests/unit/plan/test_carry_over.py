@@ -1,4 +1,4 @@
-"""Which comparisons wash out what a setting leaves behind, which adjust for it, and what that costs."""
+"""Comparisons that wash out the residue of a setting or adjust for it, and the cost of that."""
 
 import pytest
 from plan_samples import FILEIO, checked, simple

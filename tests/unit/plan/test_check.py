@@ -157,7 +157,7 @@ def test_a_mistake_is_told_with_what_would_be_right(text: str, word: str) -> Non
     assert word in _problems(text)
 
 
-def test_what_the_machine_refuses_names_the_one_knob() -> None:
+def test_refusal_of_the_machine_names_its_knob() -> None:
     offers = OFFERS | {"vm.swappiness": offer("vm.swappiness", 60, (), "only root may set it", "run as root")}
     told = _problems(simple('"vm.swappiness" = [60, 1]\n"fileio.direct" = [false, true]'), offers=offers)
     assert "1 problem" in told

@@ -1,4 +1,4 @@
-"""What the data of private servers takes, before any of it is made."""
+"""Room for the data of private servers, before any of it is made."""
 
 import dataclasses
 
@@ -63,7 +63,7 @@ def test_a_server_is_copied_once_and_put_back_at_each_other_round() -> None:
     assert "warning: ext4 copies every block" in said
 
 
-def test_where_blocks_are_shared_copies_need_no_room() -> None:
+def test_copies_with_shared_blocks_need_no_room() -> None:
     found = _document(_plan(LIVE), _facts(reflink=True))
     assert found is not None and found.copy_bytes == 0
     assert "warning" not in lines(found, None)[0]

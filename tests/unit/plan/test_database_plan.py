@@ -48,7 +48,7 @@ def test_a_setting_of_the_database_becomes_a_pragma_of_the_job() -> None:
     ]
 
 
-def test_what_is_left_to_the_database_is_not_set() -> None:
+def test_default_level_sets_no_pragma() -> None:
     plan = _plan('"sqlite.journal_mode" = ["default", "wal"]')
     assert job(plan.workloads[0], plan.baseline, "/d", "run").workload.database.pragmas == {}  # type: ignore[union-attr]
 
@@ -59,7 +59,7 @@ def test_settings_in_the_databases_own_table_are_held() -> None:
     assert plan.hold == {"sqlite.secure_delete": 1}
 
 
-def test_what_is_fixed_in_the_data_gives_each_level_data_of_its_own() -> None:
+def test_levels_fixed_in_the_data_get_separate_data() -> None:
     plan = _plan('"sqlite.page_size" = [4096, 8192]\n"sqlite.journal_mode" = ["delete", "wal"]')
     shapes = {
         one.factor: len({data_of(plan.workloads[0], arm.settings).shape for arm in one.arms})
@@ -101,7 +101,7 @@ def test_statements_of_a_transaction_are_compared_by_queries_at_the_declared_mar
         ),
     ],
 )
-def test_what_does_not_fit_is_told(factors: str, workloads: str, database: str, words: str) -> None:
+def test_mismatch_of_plan_and_database_is_refused(factors: str, workloads: str, database: str, words: str) -> None:
     with pytest.raises(PlanError) as refused:
         _plan(factors, workloads, database)
     assert words in str(refused.value)

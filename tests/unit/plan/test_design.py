@@ -52,7 +52,7 @@ def test_two_arms_are_balanced_in_eight_passes_at_each_level(levels: int, seed: 
 
 @pytest.mark.parametrize("levels", [1, 2, 3, 8])
 def test_neighbouring_blocks_do_not_mirror_each_other(levels: int) -> None:
-    """Where they do, a disturbance with a period of three trials has one sign in both."""
+    """A disturbance with a period of three trials has one sign in both of two mirrored blocks."""
     mirrored = []
     for seed in range(60):
         trials = schedule(_plan(levels, seed=seed), "e", 8 // passes_per_round(levels))
@@ -110,7 +110,7 @@ def test_a_schedule_is_pinned_across_releases_and_machines() -> None:
     assert "".join("B" if t.baseline else "a" for t in trials) == "aBaBBaBaBaBaaBaBaBaBBaaBBaBaBaaB"
 
 
-def test_what_a_comparison_does_not_vary_stays_at_its_baseline() -> None:
+def test_other_factors_stay_at_their_baseline() -> None:
     text = simple(
         '"vm.swappiness" = [60, 1]\n"fileio.direct" = [false, true]',
         rest='[hold]\n"block.rq_affinity" = 2\n'
@@ -124,7 +124,7 @@ def test_what_a_comparison_does_not_vary_stays_at_its_baseline() -> None:
     assert found[2].tested == ("fileio.files", "vm.swappiness")
 
 
-def test_what_only_one_combination_names_is_as_found_in_the_others() -> None:
+def test_keys_of_one_combination_keep_their_present_value_in_others() -> None:
     text = simple(
         "",
         rest='[[combination]]\nname = "c1"\nsettings = { "vm.swappiness" = 10 }\n'
@@ -192,7 +192,7 @@ def test_the_load_levels_of_an_open_loop_are_rates() -> None:
         ('"vm.swappiness" = [60, 1]', "[protocol]\nin_flight = false", False),
     ],
 )
-def test_what_takes_effect_at_once_is_changed_in_flight(factors: str, rest: str, in_flight: bool) -> None:
+def test_immediate_settings_are_changed_in_flight(factors: str, rest: str, in_flight: bool) -> None:
     plan = checked(simple(factors, FILEIO, rest))
     assert is_in_flight(comparisons(plan)[0], plan) is in_flight
 

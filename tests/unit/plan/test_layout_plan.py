@@ -140,7 +140,7 @@ def test_the_space_and_the_file_system_of_the_path_do_not_matter() -> None:
         ),
     ],
 )
-def test_what_cannot_be_is_told_before_anything_is_touched(text: str, changed: dict[str, object], said: str) -> None:
+def test_impossible_layout_plans_are_refused(text: str, changed: dict[str, object], said: str) -> None:
     assert said in _refused(text, **changed)
 
 
@@ -207,7 +207,7 @@ def test_layouts_that_differ_in_more_than_the_reserve_act_at_once() -> None:
 BTRFS = "layout = [{ btrfs = {} }, { zfs = {} }]\n"
 
 
-def test_what_a_file_system_over_several_disks_has_no_use_for_is_refused() -> None:
+def test_knobs_without_meaning_on_several_disks_are_refused() -> None:
     for key in ("block.read_ahead_kb", "block.top.read_ahead_kb"):
         refused = _refused(f'{TARGET}[hold]\n"{key}" = 0\n[factors]\n{BTRFS}{FILEIO}')
         assert "btrfs has a read-ahead of its own" in refused

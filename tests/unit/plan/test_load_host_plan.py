@@ -95,7 +95,7 @@ def test_a_control_group_of_the_load_is_refused() -> None:
     assert "process.load.cpus limits the processors of the load" in told
 
 
-def test_what_the_inspection_found_is_told_with_its_notes() -> None:
+def test_findings_of_the_inspection_are_reported_with_its_notes() -> None:
     wrong = (("ssh://gen cannot reach it", "open the firewall"),)
     assert "load.host: ssh://gen cannot reach it; open the firewall" in _refused(
         _text(), facts=LoadHostFacts(wrong=wrong)

@@ -37,7 +37,7 @@ def test_an_empty_table_takes_snia_s_values() -> None:
     assert _plan(DIRECT).workloads[0].precondition is None
 
 
-def test_it_comes_before_all_and_moves_the_others_only_in_number() -> None:
+def test_preconditioning_comes_first_and_only_renumbers_other_trials() -> None:
     plain, plan = _plan(DIRECT), _plan(DIRECT + "precondition = {}")
     trials = schedule(plan, "e", 2)
     assert [trial.order for trial in trials] == list(range(1, len(trials) + 1))
@@ -112,7 +112,7 @@ def test_data_is_kept_and_what_would_undo_it_is_a_problem() -> None:
         (DIRECT + "precondition = true", "", "should be a table; write for example precondition = {}"),
     ],
 )
-def test_what_forbids_it_is_told(workload: str, factors: str, told: str) -> None:
+def test_obstacles_to_preconditioning_are_reported(workload: str, factors: str, told: str) -> None:
     with pytest.raises(PlanError) as caught:
         _plan(workload, factors or '"vm.swappiness" = [60, 1]')
     assert told.removeprefix("fileio.") in str(caught.value), str(caught.value)
@@ -138,7 +138,7 @@ def test_a_reading_workload_destroys_a_device_that_it_preconditions() -> None:
     assert creation_bytes(plan, schedule(plan, "e", 2)) == {"/dev/sdb": 2**20}
 
 
-def test_what_it_writes_at_least_and_how_long_it_takes_at_most() -> None:
+def test_cost_has_the_least_bytes_and_the_longest_time() -> None:
     plan = _plan(DIRECT + 'precondition = { fills = 3, round = "2s", most_rounds = 10 }')
     (cost,) = precondition.costs(plan, schedule(plan, "e", 2))
     assert cost == precondition.Cost("fileio", "", fills=3, least_bytes=3 * 2**20, most_s=20.0)

@@ -1,4 +1,4 @@
-"""What the arms of a plan need in order to act, and the notes on it."""
+"""Requirements of a plan's arms for acting, and the notes on them."""
 
 import dataclasses
 

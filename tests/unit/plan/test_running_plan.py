@@ -67,7 +67,7 @@ def test_tls_is_part_of_the_address() -> None:
         "hidden",
     ],
 )
-def test_what_is_no_address_or_has_a_password_is_refused_without_repeating_it(written: str) -> None:
+def test_invalid_address_is_refused_without_repeating_its_password(written: str) -> None:
     with pytest.raises(PlanError) as refused:
         checked(_text(f'dsn = "{written}"'))
     assert "database.dsn" in str(refused.value)
@@ -201,13 +201,13 @@ def test_everything_that_forbids_it_is_told_at_once() -> None:
         (f'dsn = "{DSN}"\npassword_env = "A B"', "password_env"),
     ],
 )
-def test_what_does_not_go_together_is_told(database: str, words: str) -> None:
+def test_conflicting_keys_are_refused(database: str, words: str) -> None:
     with pytest.raises(PlanError) as refused:
         checked(_text(database, "allow_live = true"))
     assert words in str(refused.value)
 
 
-def test_what_is_made_there_takes_no_room_at_the_path() -> None:
+def test_data_on_the_server_takes_no_room_at_the_path() -> None:
     plan = _checked(_text(f'dsn = "{DSN}"', "allow_live = true"))
     assert data.size_bytes(plan) == {"mysql://db1:3306": 260_000}
     assert data.rows_on_server(plan) == 1000

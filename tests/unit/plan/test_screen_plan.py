@@ -51,7 +51,7 @@ def test_four_factors_of_two_levels_are_screened_and_the_others_tried_alone() ->
         ("", {"vm__swappiness": "[60, 60]"}),
     ],
 )
-def test_nothing_is_screened_where_it_is_not_wanted_or_not_worth_it(protocol: str, changed: dict[str, str]) -> None:
+def test_no_factor_is_screened_without_need_or_benefit(protocol: str, changed: dict[str, str]) -> None:
     assert _screened(_plan(protocol, **changed)) == set()
 
 
@@ -62,7 +62,7 @@ def test_two_are_screened_where_the_plan_says_so_and_one_is_a_mistake() -> None:
         checked(simple('"vm.swappiness" = [60, 1]', FILEIO, f"[protocol]\n{asked}"))
 
 
-def test_what_needs_other_data_is_tried_alone() -> None:
+def test_factors_that_need_other_data_are_tried_alone() -> None:
     other = {"fileio__engine": '["sync", "io_uring"]', "fileio__files": "[1, 2]"}
     plan = _plan(**other)
     assert "fileio.engine" in _screened(plan)
@@ -111,7 +111,7 @@ def test_a_screen_takes_whole_replicates_and_leaves_time_to_confirm() -> None:
         extent(_plan('trial = "1h"'), QUIET)
 
 
-def test_what_is_confirmed_is_tried_alone_after_all_else_in_an_order_of_its_own() -> None:
+def test_confirmation_comes_last_in_a_separate_order() -> None:
     plan = _plan()
     before = schedule(plan, "e", 8)
     held, rounds = confirmed_within(plan, QUIET, [("vm.dirty", "fileio")], before)

@@ -70,7 +70,7 @@ DSN = f'{MARIADB}dsn = "mysql://db1:3306/"\n'
         (SYSBENCH.format('mysql-user = "{user}"'), DSN, BY_HOST, "a tool needs the user's name, and dsn has none"),
     ],
 )
-def test_what_a_tool_cannot_reach_is_told(
+def test_unreachable_database_of_a_tool_is_refused(
     workload: str, database: str, running: RunningServer | None, words: str
 ) -> None:
     with pytest.raises(PlanError) as refused:

@@ -40,7 +40,7 @@ def test_none_are_made_where_it_is_said_or_not_worth_it(protocol: str) -> None:
     assert with_settle_runs(_plan(protocol)).protocol.settle_runs == 0
 
 
-def test_what_they_show_holds_for_every_load_and_at_least_a_twelfth_of_a_trial() -> None:
+def test_calibrated_time_holds_for_every_load_and_at_least_a_twelfth_of_a_trial() -> None:
     plan = _plan()
     slow = with_settle(plan, 130.0, 40.0).protocol
     assert (slow.settle_s, slow.takeoff_s, slow.toggle_s, slow.settled) == (130.0, 130.0, 40.0, "calibrated")

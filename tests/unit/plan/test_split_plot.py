@@ -1,4 +1,4 @@
-"""Where applying a setting is costly, it holds for several trials."""
+"""Settings that are costly to apply hold for several trials."""
 
 import dataclasses
 import itertools
@@ -40,7 +40,7 @@ def test_the_costlier_an_application_against_a_trial_the_more_trials_it_holds() 
     assert _only(_plan("sub_trials = 2")).sub_trials == 2
 
 
-def test_what_takes_effect_at_once_needs_no_plots() -> None:
+def test_immediate_settings_need_no_plots() -> None:
     plan = checked(simple('"vm.swappiness" = [60, 1]', LEVELS, "[protocol]\nsub_trials = 4"))
     assert _only(plan).sub_trials == 1
     alone = checked(simple('"vm.swappiness" = [60, 1]', LEVELS, "[protocol]\nsub_trials = 4\nin_flight = false"))

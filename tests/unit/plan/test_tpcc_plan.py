@@ -49,7 +49,7 @@ def test_verified_tables_need_a_load_of_their_own_in_every_trial() -> None:
         ),
     ],
 )
-def test_what_cannot_be_is_refused(text: str, said: str) -> None:
+def test_impossible_plans_are_refused(text: str, said: str) -> None:
     with pytest.raises(PlanError) as error:
         _plan(text)
     assert said in str(error.value)
@@ -83,7 +83,7 @@ def test_an_existing_database_is_kept_as_the_load_leaves_it() -> None:
         ({"workload": EXISTING.replace("tpcc9", "tpcc`9")}, "existing"),
     ],
 )
-def test_what_an_existing_database_does_not_allow_is_refused(problem: dict[str, object], said: str) -> None:
+def test_plans_unfit_for_an_existing_database_are_refused(problem: dict[str, object], said: str) -> None:
     with pytest.raises(PlanError) as error:
         _on_running(**problem)  # type: ignore[arg-type]
     assert said in str(error.value)

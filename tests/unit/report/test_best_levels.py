@@ -1,4 +1,4 @@
-"""What a report says of the best of several levels, in its sentences, its table and its advice."""
+"""Best of several levels in a report: its sentences, its table and its advice."""
 
 import io
 from dataclasses import replace

@@ -25,7 +25,7 @@ def test_they_are_kept(cache: Path) -> None:
     assert chart_library.vega_embed() == "kept"
 
 
-def test_what_others_could_have_written_is_made_anew(cache: Path) -> None:
+def test_library_writable_by_others_is_recreated(cache: Path) -> None:
     chart_library.vega_embed()
     _kept(cache).write_text("theirs")
     _kept(cache).chmod(0o666)

@@ -47,7 +47,7 @@ def test_a_chart_that_cannot_be_drawn_is_told(capfd: pytest.CaptureFixture[str])
     assert _drawn(_titled("the next"))[0].startswith("<svg")
 
 
-def test_who_waits_no_longer_leaves_none_behind() -> None:
+def test_abandoned_workers_end() -> None:
     before = set(_children(os.getpid()))
     with pytest.raises(KeyError), chart_worker.drawing([_titled(f"chart {n}") for n in range(20)], {}) as pictures:
         raise KeyError("something else failed")

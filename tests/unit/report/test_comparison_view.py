@@ -86,7 +86,7 @@ def test_the_page_has_what_markdown_has_and_colours_only_what_is_decided() -> No
     assert "script-src 'none'" in unescape(page) and "<script" not in page
 
 
-def test_where_nothing_differs_or_can_be_compared_it_says_so() -> None:
+def test_empty_comparison_is_stated() -> None:
     nothing = _view(differences=[], between=[], effects=[])
     for told in (compared_markdown.render(nothing), compared_html.render(nothing)):
         assert "nothing else differs" in told
@@ -121,7 +121,7 @@ def test_experiments_of_one_name_are_called_by_their_ids() -> None:
     assert (same.title, same.experiments) == ("20261121-0914-2222 against 20261120-0914-1111", "nightly")
 
 
-def test_what_is_not_compared_is_named() -> None:
+def test_omitted_comparisons_are_named() -> None:
     other = dataclasses.replace(EXPERIMENT, id="other")
     plan = checked(simple('"vm.dirty" = ["20%", "5%"]'))
     asked = [("mixed", "throughput_per_s"), ("mixed", "response_p95_s")]

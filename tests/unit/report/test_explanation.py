@@ -1,4 +1,4 @@
-"""What is said of why: counters that moved, what bounds an arm, how it scales; in every form."""
+"""Explanation of effects: counters that moved, what bounds an arm, how it scales; in every form."""
 
 import dataclasses
 import io
@@ -81,7 +81,7 @@ def test_counters_are_named_with_their_units_and_changes() -> None:
     assert table.note.startswith("5 of 20 counters moved; at most 5% of these")
 
 
-def test_where_nothing_moved_that_is_said_and_no_table_is_shown() -> None:
+def test_unmoved_counters_give_a_note_and_no_rows() -> None:
     (table,) = _tables(dataclasses.replace(CONTRAST, moved=()))
     assert table.rows == ()
     assert table.note == "none of 20 counters moved beyond its noise"

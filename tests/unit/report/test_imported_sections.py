@@ -1,4 +1,4 @@
-"""What a report of an imported set adds: inconsistencies, claims and files, in each form."""
+"""Sections for an imported set: inconsistencies, claims and files, in each form."""
 
 import io
 from dataclasses import replace
@@ -40,7 +40,7 @@ FINDINGS = (
 IMPORTED = ReportInput(experiment=replace(EXPERIMENT, state=ExperimentState.IMPORTED), findings=FINDINGS)
 
 
-def test_what_contradicts_comes_first() -> None:
+def test_contradictions_come_first() -> None:
     inconsistencies, claims = view(IMPORTED).blocks[Place.OVERVIEW]
     assert [row[0] for row in inconsistencies.rows] == ["figure 2", "figure 1"]  # type: ignore[union-attr]
     assert [row[0] for row in claims.rows] == ["C-contradicted", "C-supported"]  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""What a report says of preconditioning, in each of its forms."""
+"""Section on preconditioning, in each form of a report."""
 
 import io
 import re
@@ -107,7 +107,7 @@ def test_every_form_tells_each_data_set() -> None:
     assert f"**{_items(seen)[1].text}**" in forms["markdown"]
 
 
-def test_what_a_run_ends_with_tells_only_what_is_not_as_it_should_be() -> None:
+def test_terminal_conclusions_name_only_unsteady_data() -> None:
     shown = _printed(_view(_found(), UNSTEADY), text.conclusions)
     assert "NOT STEADY" in shown
     assert "was steady" not in shown

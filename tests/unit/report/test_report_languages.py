@@ -102,7 +102,7 @@ def _recorded() -> Bench:
 
 
 @pytest.mark.parametrize("show", [_page, _terminal, _plain_markdown])
-def test_what_was_recorded_while_measuring_is_said_in_either_language(show: Callable[[ReportView], str]) -> None:
+def test_recorded_messages_appear_in_both_languages(show: Callable[[ReportView], str]) -> None:
     bench = _recorded()
     kept = [*bench.experiment.notes, *(said for trial in bench.trials[-18:] for said in trial.invalid_because)]
     english = show(bench.view())
@@ -147,7 +147,7 @@ def test_the_terminal_is_told_in_chinese() -> None:
 
 
 @pytest.mark.parametrize("language", Language)
-def test_what_programs_read_and_decide_by_is_the_same(language: Language) -> None:
+def test_values_for_programs_are_equal_in_all_languages(language: Language) -> None:
     with speaking(Language.EN):
         english = typical().view(RECIPES)
     with speaking(language):

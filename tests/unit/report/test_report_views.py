@@ -1,4 +1,4 @@
-"""What is shown, and in which words."""
+"""Views of reports: their content and its wording."""
 
 import io
 from dataclasses import replace
@@ -74,7 +74,7 @@ def test_undecided_is_never_worded_as_if_nothing_differed(
     assert "keep a" not in shown
 
 
-def test_what_was_equivalent_on_average_is_kept_with_the_remark_that_it_was_not_tried_alone() -> None:
+def test_advice_for_average_equivalence_remarks_that_no_trial_was_alone() -> None:
     for tags, remark in ((), False), ((Tag.AVERAGE,), True):
         bench = Bench()
         bench.compare("block.x", "a", {"b": (0.0, 0.001, Verdict.EQUIVALENT)}, loads=(8,), rounds=1)
@@ -85,7 +85,7 @@ def test_what_was_equivalent_on_average_is_kept_with_the_remark_that_it_was_not_
         assert ("on average" in row.verdict) is remark
 
 
-def test_what_is_decided_comes_first_and_a_factor_stays_together() -> None:
+def test_decided_answers_come_first_and_a_factor_stays_together() -> None:
     factors = [answer.factor for answer in many(12).view().answers]
     verdicts = [answer.verdict for answer in many(12).view().answers]
     assert verdicts == ["better"] * 2 + ["worse"] * 2 + ["undecided"] * 2 + ["equivalent"] * 6
@@ -168,7 +168,7 @@ def test_an_experiment_that_is_not_done_says_so() -> None:
     assert "not ended" in view.when
 
 
-def test_nothing_at_all_can_be_shown() -> None:
+def test_empty_experiment_has_a_report() -> None:
     view = Bench().view()
     assert view.headline == "nothing was compared"
     assert "No effect could be judged" in markdown.render(view)
@@ -251,7 +251,7 @@ def test_a_setting_that_is_faster_and_less_safe_has_its_price_beside_it() -> Non
     assert view.advice[0].text.endswith("; its price: a power cut can destroy the database")
 
 
-def test_what_is_open_has_its_command_in_every_form() -> None:
+def test_open_arms_have_their_command_in_every_form() -> None:
     shown_view = experiment_view.view(replace(typical().input(), open_arms={"block.nr_requests": {"1024"}}))
     command = f"paribus again {shown_view.experiment}"
     assert shown_view.again == command

@@ -1,4 +1,4 @@
-"""What a report says of how servers were made ready for their trials."""
+"""Notes of a report on making servers ready for their trials."""
 
 import dataclasses
 
@@ -33,7 +33,7 @@ def _said(*ready: dict[str, Measurement]) -> tuple[str, ...]:
     return server_notes(trials, {trial.order: metrics for trial, metrics in zip(trials, ready, strict=False)})
 
 
-def test_nothing_is_said_where_no_server_was_started() -> None:
+def test_no_note_without_a_started_server() -> None:
     assert _said() == ()
     assert _said(_ready(0.0) | {}, {})[0].startswith("before 1 trial under oltp")
 
@@ -59,7 +59,7 @@ def test_a_cold_start_and_one_that_did_not_come_to_rest_are_told() -> None:
     assert second.endswith(f"1 min at most; it was still busy before {order}")
 
 
-def test_it_stands_among_the_notes() -> None:
+def test_server_notes_follow_those_of_the_experiment() -> None:
     bench = typical()
     found = dataclasses.replace(bench.input(), summaries={bench.trials[0].order: _ready(0.2)})
     (notes,) = blocks_at(Place.NOTES, found)

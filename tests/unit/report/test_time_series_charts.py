@@ -50,7 +50,7 @@ def test_thinned_points_keep_every_extreme_in_its_place() -> None:
     assert curves.thinned(_course(points), 600).points == tuple(points)
 
 
-def test_it_is_said_what_is_left_out() -> None:
+def test_omitted_trials_and_points_are_stated() -> None:
     whole = {"throughput_per_s": {1: _course([1.0, 2.0]), 2: _course([1.0, 2.0])}}
     shown = curves.time_series(whole, 2)
     assert shown is not None and shown.note == ""

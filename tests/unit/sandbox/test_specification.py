@@ -36,7 +36,7 @@ def test_a_name_that_begins_like_another_is_another() -> None:
         ("ssd:1GiB:latency=soon", "is not a disk"),
     ],
 )
-def test_what_is_no_disk_is_refused_with_an_example(text: str, said: str) -> None:
+def test_invalid_disks_are_refused_with_an_example(text: str, said: str) -> None:
     with pytest.raises(ValueError, match=said) as refused:
         parse_disks([text])
     assert "write for example ssd:2GiB" in str(refused.value)

@@ -48,7 +48,7 @@ def test_several_changes_need_no_number_of_them() -> None:
     assert math.exp(changes[1].log_ratio) == pytest.approx(1.963, abs=0.01)
 
 
-def test_what_is_too_short_or_nothing_has_no_changes() -> None:
+def test_short_or_constant_series_have_no_changes() -> None:
     assert change_points([1.0, 9.0, 1.0]) == []
     assert change_points([0.0] * 20) == []
     assert change_points([5.0] * 20) == []

@@ -7,7 +7,7 @@ from paribus.stats.confidence_sequence import half_width
 
 
 @pytest.mark.parametrize("sd", [1e-6, 1.0, 1e6])
-def test_it_may_be_looked_at_after_every_value(sd: float) -> None:
+def test_sequence_holds_at_a_look_after_every_value(sd: float) -> None:
     drawn = np.random.default_rng(11).normal(0, sd, (2000, 200))
     n = np.arange(1, 201)
     means = drawn.cumsum(1) / n

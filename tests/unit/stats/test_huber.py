@@ -13,7 +13,7 @@ def _disturbed(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_it_is_the_fit_of_statsmodels(seed: int) -> None:
+def test_fit_equals_that_of_statsmodels(seed: int) -> None:
     y, x = _disturbed(np.random.default_rng(seed))
     ours = huber(y, x)
     theirs = sm.RLM(y, x, M=sm.robust.norms.HuberT(2.25)).fit(cov="H1", tol=1e-12, maxiter=500)

@@ -12,7 +12,7 @@ def _data(seed: int, effects: list[float], each: int = 10, sd: float = 0.02):
     return np.asarray(effects)[level] + rng.normal(0, sd, len(level)) + 0.003 * order, order, level
 
 
-def test_it_equals_the_analysis_of_variance_of_statsmodels() -> None:
+def test_level_means_equal_the_analysis_of_variance_of_statsmodels() -> None:
     d, order, level = _data(1, [0.0, 0.01, 0.02])
     ours = level_means(d, order, level)
     assert ours is not None

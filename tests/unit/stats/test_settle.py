@@ -18,7 +18,7 @@ def test_the_settle_time_limits_the_bias_to_a_tenth_of_the_margin(tau_s: float, 
     assert settle_s(tau_s, 0.3, 60, 0.02) == pytest.approx(expected_s, abs=1)
 
 
-def test_nothing_to_settle_takes_no_time() -> None:
+def test_steady_load_needs_no_settle_time() -> None:
     assert settle_s(0, 0, 60, 0.02) == settle_s(1, 0.0001, 60, 0.02) == 0
 
 

@@ -92,7 +92,7 @@ def test_shared_conditions_stay_until_the_last_trial_is_deleted(store: sa.engine
         {FIRST: ExperimentState.DONE, SECOND: ExperimentState.INTERRUPTED},
     ],
 )
-def test_nothing_is_deleted_if_one_is_missing_or_has_begun(
+def test_missing_or_resumed_experiment_prevents_every_deletion(
     store: sa.engine.Engine, states: dict[str, ExperimentState]
 ) -> None:
     before = _rows_of(store, FIRST)

@@ -91,7 +91,7 @@ def store(tmp_path: Path) -> sa.engine.Engine:
     return opened
 
 
-def test_what_goes_in_comes_out(store: sa.engine.Engine) -> None:
+def test_records_are_read_as_written(store: sa.engine.Engine) -> None:
     assert read.experiments(store) == [EXPERIMENT]
     assert read.trials(store, EXPERIMENT.id) == [_trial(1), _trial(2)]
     plan = read.plan(store, EXPERIMENT.id)
@@ -129,7 +129,7 @@ def test_a_store_of_the_first_release_is_brought_up_to_this_one(tmp_path: Path) 
     assert read.trials(open_engine(store_url(str(path)), create=False), EXPERIMENT.id) == [_trial(1)]
 
 
-def test_what_a_trial_found_of_the_machine_is_kept_once_and_by_trial(store: sa.engine.Engine) -> None:
+def test_conditions_are_stored_once_and_read_by_trial(store: sa.engine.Engine) -> None:
     facts = {"vm.swappiness": "60", "boot": "x"}
     for order, name in ((1, "one"), (2, "one")):
         write.save_trial(store, dataclasses.replace(_trial(order), fingerprint=name), conditions=facts)

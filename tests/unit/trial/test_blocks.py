@@ -1,4 +1,4 @@
-"""Which block is next, whatever happened to the ones before."""
+"""Choice of the next block, whatever happened to the ones before."""
 
 import dataclasses
 import random
@@ -39,7 +39,7 @@ def test_blocks_come_in_order() -> None:
     assert _next(_blocks((S.DONE, S.DONE))) is None
 
 
-def test_what_is_only_measured_is_a_block_of_one_trial_and_is_rerun_like_any_other() -> None:
+def test_trial_without_comparison_is_a_block_and_is_rerun_like_any_other() -> None:
     alone = [_trial(1, 1, "", S.DONE), _trial(2, 2, "", S.INVALID), _trial(3, 3, "", S.PLANNED)]
     assert _next(alone) == 3
     assert _next([alone[0], alone[1], dataclasses.replace(alone[2], state=S.DONE)]) == 2
@@ -121,7 +121,7 @@ def test_no_block_is_made_on_data_that_could_not_be_preconditioned() -> None:
     assert _next(_preconditioned(S.FAILED, blocks, failure=FailureClass.SETTING_REJECTED)) == 1
 
 
-def test_nothing_is_preconditioned_when_no_block_is_left() -> None:
+def test_preconditioning_ends_with_the_last_block() -> None:
     done = _blocks((S.DONE, S.DONE))
     assert next_block(_preconditioned(S.PLANNED, done)) is None
     assert lost_preconditioning(_preconditioned(S.DONE, done)) == []

@@ -33,7 +33,7 @@ SECOND = Interval(
 @pytest.mark.parametrize(
     "limits", [Limits(), Limits(response_p99_s=0.010, errors_per_s=6), Limits(free_bytes=1, temperature_c=0)]
 )
-def test_what_is_within_its_limits_goes_on(limits: Limits) -> None:
+def test_load_within_its_limits_continues(limits: Limits) -> None:
     refuse_load(limits, SECOND)
 
 

@@ -1,4 +1,4 @@
-"""What a trial goes through, in every order of events."""
+"""States of a trial, in every order of events."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""What a load completes while it settles, from the engine's intervals."""
+"""Work of a load while it settles, from the engine's intervals."""
 
 import pytest
 

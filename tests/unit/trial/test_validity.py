@@ -230,7 +230,7 @@ def test_only_what_hits_few_trials_is_discarded(busy: list[float], discarded: li
     assert [number for number, reasons in enumerate(verdicts) if reasons] == discarded
 
 
-def test_where_many_trials_are_disturbed_most_of_them_count_and_the_user_is_told_once_what_to_stop() -> None:
+def test_frequent_disturbance_discards_few_trials_and_warns_once() -> None:
     rng = random.Random(1)
     foreign = OtherLoad(set())
     disturbed = [_census(cpu_s=10.0 * (rng.random() < 0.3)) for _ in range(300)]

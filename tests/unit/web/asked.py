@@ -62,7 +62,7 @@ class Site:
 
 
 class Stream:
-    """What comes of a stream."""
+    """Events of a stream."""
 
     def __init__(self, sent: "asyncio.Queue[Any]", task: "asyncio.Task[None]") -> None:
         self._sent = sent

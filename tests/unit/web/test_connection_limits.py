@@ -1,4 +1,4 @@
-"""Who makes room for whom, what is reported of hostile requests, and which events a stream gets."""
+"""Limits of connections: which one is dropped, reports of hostile requests, and the events that a stream gets."""
 
 import asyncio
 import json
@@ -47,7 +47,7 @@ def test_a_peer_with_few_connections_loses_none_to_a_peer_with_many() -> None:
     assert sum(not peer.dropped for peer in many) == 3
 
 
-def test_who_has_shown_the_token_is_never_dropped_and_is_limited_too() -> None:
+def test_owner_connections_are_limited_but_never_dropped_for_strangers() -> None:
     connections, owner = table(), [Visitor() for _ in range(3)]
     for peer in owner:
         connections.add(peer, "a")
@@ -62,7 +62,7 @@ def test_who_has_shown_the_token_is_never_dropped_and_is_limited_too() -> None:
     assert connections.admit(late)
 
 
-def test_where_there_are_no_strangers_none_is_dropped() -> None:
+def test_no_connection_is_dropped_without_strangers() -> None:
     connections, owner = table(), Visitor()
     connections.add(owner, "a")
     connections.admit(owner)

@@ -1,4 +1,4 @@
-"""Who may see a page: only who has the token, under a name of this machine, and only to read."""
+"""Access to pages: only with the token, under a name of this machine, and only to read."""
 
 import asyncio
 from pathlib import Path
@@ -75,7 +75,7 @@ def test_the_way_in_leads_nowhere_else(tmp_path: Path, path: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
-def test_nothing_but_reading_is_taken(tmp_path: Path, method: str) -> None:
+def test_only_reading_methods_are_accepted(tmp_path: Path, method: str) -> None:
     assert ask(tmp_path, "/", method).status == 405
     assert ask(tmp_path, "/", method, {"host": "localhost"}).status == 403
 

@@ -1,4 +1,4 @@
-"""How far an experiment is, how long the rest takes, and where marks of a funnel are."""
+"""Progress of an experiment, its remaining time, and the places of marks on a funnel."""
 
 import math
 from dataclasses import replace
@@ -38,7 +38,7 @@ def test_an_interruption_does_not_count_as_usual() -> None:
     assert math.isclose(pace(trials).left_s or 0, 14 * 12.0)
 
 
-def test_what_brings_a_device_to_its_steady_state_says_nothing_of_the_rest() -> None:
+def test_preconditioning_does_not_count_in_the_pace() -> None:
     trials = _made(3)
     trials[0] = replace(trials[0], purpose=Purpose.PRECONDITION, started=1.0, ended=900.0)
     assert math.isclose(pace(trials).left_s or 0, 17 * 12.0)

@@ -113,7 +113,7 @@ def test_a_trial_for_any_purpose_has_no_word_in_english(path: Path, store: Store
     assert english_left(get(path, "/experiments/last").text) == set()
 
 
-def test_what_is_refused_or_cannot_be_read_is_said_in_chinese(path: Path) -> None:
+def test_refusals_and_read_errors_are_in_chinese(path: Path) -> None:
     assert english_left(get(path, "/").text) == set()
     assert english_left(get(path, "/experiments/last").text) == set()
     assert get(path, "/", {"host": "localhost", "accept-language": "zh"}).text == (
@@ -129,7 +129,7 @@ def test_what_is_refused_or_cannot_be_read_is_said_in_chinese(path: Path) -> Non
     assert english_left(page) == set()
 
 
-def test_nothing_but_words_differs(path: Path, under_way: str) -> None:
+def test_languages_differ_only_in_words(path: Path, under_way: str) -> None:
     for address in ("/", "/experiments/last"):
         chinese, english = (get(path, address, headers).text for headers in (CHINESE, ENGLISH))
         assert _numbers(chinese) == _numbers(english)

@@ -68,7 +68,7 @@ def test_the_list_has_every_experiment_with_where_it_is(path: Path, store: Store
     assert f'href="/experiments/{second}"' in text
 
 
-def test_what_runs_and_is_silent_is_told_apart_in_the_list(path: Path, store: Store) -> None:
+def test_silent_experiments_are_marked_in_the_list(path: Path, store: Store) -> None:
     lost = samples.begin(store, 4, "lost", "20260101-000000-aaaa")
     going = samples.begin(store, 4, "going", "20260102-000000-bbbb")
     made = samples.make(store, lost)
@@ -237,7 +237,7 @@ def test_a_stream_ends_whole_though_an_event_is_being_made(path: Path, store: St
     asyncio.run(watch())
 
 
-def test_what_is_being_made_is_not_waited_for_at_the_end() -> None:
+def test_shutdown_does_not_wait_for_reports() -> None:
     async def wait() -> float:
         site = Site(Path("/nothing"))
         asyncio.get_running_loop().call_later(0.1, site.shutdown.announce)

@@ -195,14 +195,14 @@ def look(store: Store, experiment: str, number: int, verdict: Verdict | None = N
 
 
 def finish(store: Store, experiment: str) -> None:
-    """It is over: what was not made is spared."""
+    """Finish the experiment: trials that were not made are spared."""
     left = [t.order for t in read.trials(store, experiment) if t.state in (TrialState.PLANNED, TrialState.SETTLING)]
     write.add_looks(store, experiment, [], left)
     write.set_state(store, experiment, ExperimentState.DONE, ended=time.time())
 
 
 def counted_views() -> tuple[list[Experiment], Callable[[Store, Experiment], ReportView]]:
-    """What makes views of reports, and of which experiments it has made them."""
+    """Return a maker of report views, and the list of experiments that it was called with."""
     made: list[Experiment] = []
 
     def view_of(store: Store, of: Experiment) -> ReportView:

@@ -1,4 +1,4 @@
-"""What a file workload can be told, what goes together, and what of it reaches the engine."""
+"""Keys of a file workload, their conflicts, and those that reach the engine."""
 
 import pytest
 from pydantic import ValidationError
@@ -30,7 +30,7 @@ def _job(**given: object) -> FileioJob:
         ({"block_size": "128MiB"}, "less than or equal to 67108864"),
     ],
 )
-def test_what_does_not_go_together_is_told(given: dict[str, object], told: str) -> None:
+def test_conflicting_parameters_are_refused(given: dict[str, object], told: str) -> None:
     with pytest.raises(ValidationError) as error:
         FileioParameters.model_validate(given)
     assert told in str(error.value)
@@ -68,7 +68,7 @@ def test_data_of_other_content_has_another_name() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_what_a_plan_holds_is_read_again_as_it_was() -> None:
+def test_dumped_parameters_are_read_as_they_were() -> None:
     """A trial's parameters are those of the plan, dumped and validated anew."""
     for given in ({}, {"device": "/dev/sdb", "mode": "rndrd"}, {"verify": True, "hot_part": "10%"}):
         made = FileioParameters.model_validate(given)

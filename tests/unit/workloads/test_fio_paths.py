@@ -1,4 +1,4 @@
-"""Which paths fio would write to, as its options and job files say."""
+"""Paths that fio would write to, from its options and job files."""
 
 import pytest
 
@@ -63,7 +63,7 @@ def test_options_name_paths(options: dict[str, object], paths: list[str]) -> Non
         ({"filename_format": "loop$filenum", "directory": "/dev"}, "another device"),
     ],
 )
-def test_what_cannot_be_known_is_refused_with_the_option(options: dict[str, object], words: str) -> None:
+def test_options_with_unknown_paths_are_refused_by_name(options: dict[str, object], words: str) -> None:
     with pytest.raises(PathRefused, match=words) as refused:
         _of_options(**options)
     assert next(iter(options)).replace("-", "_") in str(refused.value)

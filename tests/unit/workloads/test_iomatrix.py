@@ -46,7 +46,7 @@ def _part(operations: float) -> Part:
 
 
 @pytest.mark.parametrize("name", ["small", "large"])
-def test_what_was_not_outstanding_has_no_figures(name: str) -> None:
+def test_absent_operations_have_no_figures(name: str) -> None:
     result = _result(None).model_copy(update={"parts": {name: _part(7.0)}})
     found = {one.metric: one.mean for one in jobs.kind_of("iomatrix").measurements(result, [])}
     other = "large" if name == "small" else "small"

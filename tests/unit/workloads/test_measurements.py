@@ -90,7 +90,9 @@ def _seconds(*operations: int) -> list[Interval]:
         ([100] * 18, None, None),
     ],
 )
-def test_what_the_seconds_of_a_trial_say(operations: list[int], slow: float | None, below_half: float | None) -> None:
+def test_seconds_of_a_trial_give_slowest_and_below_half(
+    operations: list[int], slow: float | None, below_half: float | None
+) -> None:
     measured = operation_measurements(_result(None), _seconds(*operations))
     values = {measurement.metric: measurement.mean for measurement in measured}
     assert values.get("throughput_p05_per_s") == slow

@@ -108,7 +108,7 @@ def test_data_is_told_apart_by_what_it_is_made_of() -> None:
     assert not data_of(_workload(PLAN.replace('"UPDATE account SET balance =', '"SELECT')), {}).written
 
 
-def test_what_it_works_on_is_the_same_whatever_is_done_with_it() -> None:
+def test_data_does_not_depend_on_the_transactions() -> None:
     reads = dataclasses.replace(_workload(), parameters=_workload(PLAN.replace("weight = 3", "")).parameters)
     assert job(reads, {}, "/d", "prepare").workload.data == _job().data
     assert _job(PLAN.replace("count = 1000", "count = 1001")).data != _job().data

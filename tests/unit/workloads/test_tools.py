@@ -213,12 +213,12 @@ def test_each_way_to_call_a_tool_has_a_folder_of_its_own() -> None:
         ('kind = "command"\nrun = ["a", "{rate}"]\nthroughput = "(?P<value>.)"', "run uses {rate}"),
     ],
 )
-def test_what_cannot_be_is_told_with_the_plan(table: str, problem: str) -> None:
+def test_impossible_tool_options_are_plan_errors(table: str, problem: str) -> None:
     found = parse("plan.toml", f'name = "n"\n[[workload]]\n{table}', {}).problems
     assert problem in str(found[0]), [str(one) for one in found]
 
 
-def test_what_a_tool_says_becomes_measurements() -> None:
+def test_report_of_a_tool_becomes_measurements() -> None:
     seconds = tuple(Second(at_s=n, operations_per_s=9.0 + n, responses_s={"p95": n / 1000}) for n in (1, 2))
     report = ToolReport(
         operations_per_s=10.5, bytes_per_s=100.0, responses_s={"p95": 0.0015, "mean": 0.001}, seconds=seconds

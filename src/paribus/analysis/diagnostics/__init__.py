@@ -1,1 +1,1 @@
-"""What explains a result or casts doubt on it: bottlenecks, drift, scaling, uncontrolled settings."""
+"""Explanations of a result and doubts about it: bottlenecks, drift, scaling, uncontrolled settings."""

@@ -1,4 +1,4 @@
-"""What a crash costs with the settings of each arm: time to start again, and lost commits."""
+"""Cost of a crash with the settings of each arm: time to start again, and lost commits."""
 
 import math
 from collections.abc import Sequence

@@ -25,7 +25,7 @@ class SpendingLook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """How the error is spent over the looks of a comparison with at most `planned` units.
+    """Distribution of the error over the looks of a comparison with at most `planned` units.
 
     Attributes:
         method: Adaptive (group-sequential), fixed (one look), or open-ended (confidence sequence).

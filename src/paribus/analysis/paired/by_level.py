@@ -31,7 +31,7 @@ class Dependence(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LevelResult:
-    """What is known of single load levels at a look.
+    """Results at single load levels, and of the test for an effect at any of them, at one look.
 
     Attributes:
         means: Least-squares means of the levels.

@@ -210,7 +210,7 @@ def judge(
 
 
 def _not_judged(series: PairSeries, screen_pairs: ScreenPairs | None, error: CannotJudge) -> str:
-    """Why a comparison has no verdict."""
+    """Return the reason why a comparison has no verdict."""
     label = f"{series.factor} = {series.arm}"
     if screen_pairs is not None:
         label = gettext("the screen of {n} factors", n=len(screen_pairs.factors))

@@ -189,7 +189,7 @@ def reasons_of(absent: Iterable[Requirement], summaries: Sequence[Mapping[str, M
 
 
 def _too_short(requirement: Requirement, summaries: Sequence[Mapping[str, Measurement]]) -> str:
-    """What a trial must write or last, and how long it must be at the mean rate of the trials."""
+    """Return the least a trial must write or last, and its length for that at the mean rate of the trials."""
     need = translate_stored(least_message(requirement))
     needed_s = least_duration_s(requirement, summaries)
     if needed_s is None or needed_s == requirement.least_s:

@@ -216,7 +216,7 @@ def _between(interval: EffectInterval) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What would decide an open comparison, in words, and its machine time; None where that is unknown."""
+    """Requirement that would decide an open comparison, in words, and its machine time; None where that is unknown."""
 
     text: str
     seconds: float | None = None

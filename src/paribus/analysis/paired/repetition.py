@@ -1,4 +1,4 @@
-"""What the pairs of a comparison share, and how often the experiment made it anew."""
+"""Shared conditions of the pairs of a comparison, and how often the experiment recreated them."""
 
 from collections.abc import Iterable, Sequence
 
@@ -46,7 +46,7 @@ def repetition_of(
 
 
 def _count_starts(starts: Iterable[float]) -> int:
-    """How many different starts there are, which a server may state to a second only."""
+    """Count the different starts, which a server may state to a second only."""
     ordered = sorted(starts)
     return sum(number == 0 or start - ordered[number - 1] > SAME_START_S for number, start in enumerate(ordered))
 

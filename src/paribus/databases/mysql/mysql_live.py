@@ -33,7 +33,7 @@ class MySqlLive(LiveServerKind):
     moves = MappingProxyType(_MOVES)
 
     def identity(self, ask: Ask) -> tuple[str, str]:
-        """Which server it says it is, and its version."""
+        """Return the kind of server that it states, and its version."""
         version, comment = (text or "" for text in ask("SELECT @@version, @@version_comment").rows[0])
         return mysql_server.flavour(f"{version} {comment}"), version.partition("-")[0]
 
@@ -42,7 +42,7 @@ class MySqlLive(LiveServerKind):
         return " ".join(text or "" for text in ask("SELECT @@hostname, @@port, @@datadir").rows[0])
 
     def started(self, ask: Ask) -> float:
-        """When it was started, from the seconds that it has run."""
+        """Return the time of its start, from the seconds that it has run."""
         return float(ask(self._started(ask)).rows[0][0] or 0)
 
     def _started(self, ask: Ask) -> str:
@@ -58,12 +58,12 @@ class MySqlLive(LiveServerKind):
         return "".join([f"connection {holder}", *(f" of {user} from {host}" for user, host in sessions)])
 
     def may_not_set(self, ask: Ask, name: str) -> str:
-        """Why this user may not set a variable; empty where it may."""
+        """Return the reason why this user may not set a variable; empty where it may."""
         refused = mysql_variables.refusal(ask, name)
         return refused.words if refused else ""
 
     def may_not_make(self, ask: Ask, prefix: str) -> str:
-        """Why this user may make no databases whose names begin so; empty where it may."""
+        """Return the reason why this user may make no databases with this prefix; empty where it may."""
         name = f"{prefix}_x"
         try:
             ask(f"SHOW CREATE DATABASE `{name}`")
@@ -72,7 +72,7 @@ class MySqlLive(LiveServerKind):
         return ""
 
     def databases(self, ask: Ask, prefix: str) -> list[str]:
-        """Those that are there."""
+        """Return the names of the databases with this prefix."""
         like = mysql_variables.quoted(f"{prefix}\\_%")
         names = ask(f"SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME LIKE {like}")  # noqa: S608
         return [name or "" for (name,) in names.rows]
@@ -91,7 +91,7 @@ class MySqlLive(LiveServerKind):
         )
 
     def moment(self, ask: Ask) -> str:  # noqa: ARG002
-        """Nothing to wait for: what is set is in force."""
+        """Return no marker: a variable is in force once it is set."""
         return ""
 
     def await_effect(self, ask: Ask, name: str, moment: str) -> None:  # noqa: ARG002
@@ -131,7 +131,7 @@ class MySqlLive(LiveServerKind):
                     raise
 
     def notes(self, ask: Ask) -> list[StoredMessage]:
-        """What a reader must know of it."""
+        """Return a note for readers if the binary log is on."""
         if ask("SELECT @@GLOBAL.log_bin").rows[0][0] != "1":
             return []
         return [stored_message("the binary log is on: the data of the workloads is written to it and sent to replicas")]

@@ -77,7 +77,7 @@ class MySql:
         )
 
     def making(self, host: Host, program: Program, directory: DataDirectory, settings: Settings) -> list[str]:
-        """What makes the data folder. Raises DatabaseError where a program for it is missing."""
+        """Return the command that makes the data folder. Raises DatabaseError where a program for it is missing."""
         built_in = _options({name: value for name, value in settings.items() if self.is_built_in(name)})
         data = f"--datadir={directory.data}"
         if self.name != "mariadb":
@@ -165,7 +165,7 @@ class MySql:
 
 
 def flavour(version_text: str) -> str:
-    """Which of the three a version text names."""
+    """Return the kind of server that a version text names: mariadb, percona or mysql."""
     if "MariaDB" in version_text:
         return "mariadb"
     return "percona" if "Percona" in version_text else "mysql"
@@ -176,7 +176,7 @@ def _options(settings: Settings) -> list[str]:
 
 
 def _base(host: Host, path: str) -> str:
-    """Where the rest of an installation lies that is not the system's; empty for the system's."""
+    """Return the base folder of an installation that is not the system's; empty for the system's."""
     parent = PurePosixPath(host.resolve(path)).parent
     base = str(parent.parent)
     elsewhere = parent.name in ("bin", "sbin", "libexec") and base not in ("/", "/usr", "/usr/local")

@@ -39,7 +39,7 @@ class MysqlState:
             ask(f"SELECT COUNT(*) FROM {table}")  # noqa: S608  a quoted name of the server's own
 
     def warm(self, ask: Ask) -> None:
-        """Nothing to do: pages that were read stay while there is room."""
+        """Do nothing: pages that were read stay while there is room."""
 
     def cache(self, ask: Ask) -> Cache:
         """The pool, all that is in it taken for the database's, and the size of its tables when `finish` looked."""
@@ -49,7 +49,7 @@ class MysqlState:
         return Cache(number_of(size or "") or 0.0, number_of(data or "") or 0.0, held)
 
     def flush(self, ask: Ask) -> None:
-        """Nothing to do: flushing faster than its settings say would change them."""
+        """Do nothing: flushing faster than its settings say would change them."""
 
     def pending_work(self, ask: Ask) -> dict[str, PendingWork]:
         """Dirty pages, the age of the checkpoint, rows to purge, and the reload of the pool's earlier content."""
@@ -72,7 +72,7 @@ class MysqlState:
         return work
 
     def tables(self, ask: Ask) -> list[str]:
-        """Those of the database that the connection is in."""
+        """Return the tables of the connection's database."""
         return [name or "" for (name,) in ask(_TABLES).rows]
 
     def _status(self, ask: Ask) -> dict[str, str]:

@@ -116,7 +116,7 @@ def _probed(ask: Ask, name: str) -> TakesEffect:
 
 
 def refusal(ask: Ask, name: str) -> QueryRefused | None:
-    """Why this user may not set a variable; nothing is set, since `version` cannot be, and both fail together."""
+    """Return the error that refuses this user a variable, or None; nothing is set, since `version` fails with it."""
     try:
         ask(f"SET GLOBAL {name} = @@GLOBAL.{name}, GLOBAL version = ''")
     except QueryRefused as error:

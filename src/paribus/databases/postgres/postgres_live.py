@@ -38,15 +38,15 @@ class PostgresLive(LiveServerKind):
     moves: Mapping[str, Sequence[str]] = MappingProxyType({})
 
     def identity(self, ask: Ask) -> tuple[str, str]:
-        """Which server it says it is, and its version."""
+        """Return the kind of server, and its version."""
         return "postgres", (ask("SHOW server_version").rows[0][0] or "").partition(" ")[0]
 
     def instance(self, ask: Ask) -> str:
-        """When it was started, in microseconds."""
+        """Return the time of its start, to a microsecond."""
         return ask("SELECT extract(epoch FROM pg_postmaster_start_time())").rows[0][0] or ""
 
     def started(self, ask: Ask) -> float:
-        """When it was started."""
+        """Return the time of its start."""
         return float(self.instance(ask))
 
     def claim(self, ask: Ask) -> str:
@@ -57,7 +57,7 @@ class PostgresLive(LiveServerKind):
         return "".join(f"process {process} of {user} from {host}" for process, user, host in sessions) or "a session"
 
     def may_not_set(self, ask: Ask, name: str) -> str:
-        """Why this user may not set a variable; empty where it may."""
+        """Return the reason why this user may not set a variable; empty where it may."""
         may = ask(_SUPERUSER).rows[0][0] == "t"
         if not may and _number(ask) >= _PARAMETER_RIGHTS_SINCE:
             may = ask(f"SELECT has_parameter_privilege({quoted(name)}, 'ALTER SYSTEM')").rows[0][0] == "t"
@@ -68,12 +68,12 @@ class PostgresLive(LiveServerKind):
         return ""
 
     def may_not_make(self, ask: Ask, prefix: str) -> str:  # noqa: ARG002
-        """Why this user may make no databases; empty where it may."""
+        """Return the reason why this user may make no databases; empty where it may."""
         may = ask("SELECT rolsuper OR rolcreatedb FROM pg_roles WHERE rolname = current_user").rows[0][0] == "t"
         return "" if may else "permission denied to create database"
 
     def databases(self, ask: Ask, prefix: str) -> list[str]:
-        """Those that are there."""
+        """Return the names of the databases with this prefix."""
         names = [name or "" for (name,) in ask("SELECT datname FROM pg_database").rows]
         return [name for name in names if name.startswith(f"{prefix}_")]
 
@@ -92,7 +92,7 @@ class PostgresLive(LiveServerKind):
         return RestorePoint(before, statements, ExpectedAnswer(check_query, ask(check_query).rows[0][0] or ""), None)
 
     def moment(self, ask: Ask) -> str:
-        """When this connection has read the configuration."""
+        """Return the time at which this connection read the configuration."""
         return postgres_variables.loaded(ask) or ""
 
     def await_effect(self, ask: Ask, name: str, moment: str) -> None:  # noqa: ARG002
@@ -124,10 +124,10 @@ class PostgresLive(LiveServerKind):
         return statements, ExpectedAnswer(presence_query, "no database"), ExpectedAnswer(ours, "1")
 
     def end_sessions(self, ask: Ask, database: str) -> None:
-        """Nothing: the statement that removes a database ends its sessions."""
+        """Do nothing: the statement that removes a database ends its sessions."""
 
     def notes(self, ask: Ask) -> list[StoredMessage]:
-        """What a reader must know of it."""
+        """Return a note for readers if the server has replicas."""
         if ask("SELECT count(*) FROM pg_stat_replication").rows[0][0] == "0":
             return []
         return [stored_message("the server has replicas: the data of the workloads is replicated to them")]

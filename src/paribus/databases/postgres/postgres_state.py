@@ -57,7 +57,7 @@ class PostgresState:
         return {N_("autovacuum"): PendingWork(workers or 0.0, to_the_end=True)}
 
     def tables(self, ask: Ask) -> list[str]:
-        """Those of the database that the connection is in."""
+        """Return the tables of the connection's database."""
         return [name or "" for (name,) in ask(_TABLES).rows]
 
     def _has(self, ask: Ask, extension: str) -> bool:

@@ -259,7 +259,7 @@ class Instance(ServerClient):
             raise DatabaseError(f"the data in {self._directory.folder} is in use", "stop the server first")
 
     def address(self) -> DatabaseServer:
-        """Where a workload connects to the running server, and as whom: by the loopback where that was asked for."""
+        """Return the address and user of a workload: the loopback if the server listens to it, else the socket."""
         return self._address.for_workloads()
 
     def _administrator(self) -> DatabaseServer:

@@ -32,7 +32,7 @@ class LiveServer:
     """A running server of a kind; connected at the first query."""
 
     def __init__(self, host: Host, engine: str, kind: str, server: RunningServer) -> None:
-        """Nothing is queried yet. Raises UsageError for an unknown kind."""
+        """Connect at the first query. Raises UsageError for an unknown kind."""
         self._host = host
         self._engine = engine
         self._kind = database_kinds.get(kind)
@@ -71,11 +71,11 @@ class LiveServer:
         return f"{flavour} {version}"
 
     def instance(self) -> str:
-        """What tells this server from any other, the same on all connections. Raises QueryRefused and ServerGone."""
+        """Return the identity of the server, the same on all connections. Raises QueryRefused and ServerGone."""
         return self._live_kind.instance(self.query)
 
     def started(self) -> float:
-        """When it was started, in seconds since 1970. Raises QueryRefused and ServerGone."""
+        """Return the time of its start, in seconds since 1970. Raises QueryRefused and ServerGone."""
         return self._live_kind.started(self.query)
 
     def query(self, text: str) -> Rows:
@@ -134,11 +134,11 @@ class LiveServer:
         return Counting(database=self.address(), opening=self._kind.opening, statement=statement)
 
     def may_not_set(self, variable: ServerVariable) -> str:
-        """Why this user may not set it, in the server's message; empty where it may."""
+        """Return the server's reason why this user may not set a variable; empty where it may."""
         return self._live_kind.may_not_set(self.query, variable.name)
 
     def may_not_make(self) -> str:
-        """Why no databases can be made for the load, in the server's message; empty where they can."""
+        """Return the server's reason why no databases can be made for the load; empty where they can."""
         return self._live_kind.may_not_make(self.query, self.server.prefix)
 
     def databases(self) -> list[str]:

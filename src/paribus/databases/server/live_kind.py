@@ -36,11 +36,11 @@ class LiveServerKind(Protocol):
         ...
 
     def instance(self, ask: Ask) -> str:
-        """What tells this server from any other, the same on all connections to it."""
+        """Return the identity of the server, the same on all connections to it."""
         ...
 
     def started(self, ask: Ask) -> float:
-        """When it was started, in seconds since 1970, to a second."""
+        """Return the time of its start, in seconds since 1970, to a second."""
         ...
 
     def claim(self, ask: Ask) -> str:
@@ -48,11 +48,11 @@ class LiveServerKind(Protocol):
         ...
 
     def may_not_set(self, ask: Ask, name: str) -> str:
-        """Why this user may not set a variable; empty where it may."""
+        """Return the reason why this user may not set a variable; empty where it may."""
         ...
 
     def may_not_make(self, ask: Ask, prefix: str) -> str:
-        """Why this user may not make databases with this prefix; empty where it may."""
+        """Return the reason why this user may not make databases with this prefix; empty where it may."""
         ...
 
     def databases(self, ask: Ask, prefix: str) -> list[str]:

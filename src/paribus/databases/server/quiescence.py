@@ -28,7 +28,7 @@ class PendingWork:
 
 @dataclass(frozen=True, slots=True)
 class WaitResult:
-    """How long a server was waited for, and the work that was not done then."""
+    """Duration of a wait for a server, and the work that was pending at its end."""
 
     waited_s: float
     busy: tuple[str, ...] = ()

@@ -19,7 +19,7 @@ def _rows() -> list[dict[str, Any]]:
 
 
 def explain(kind: str, version: str, name: str) -> str:
-    """Why a server of that kind and version does not know a name any more; empty where that is unknown."""
+    """Return the reason why a server of that kind and version lacks a variable; empty where that is unknown."""
     for row in _rows():
         since = row["since"].get(kind) if name in row["names"] else None
         if since == "never":

@@ -22,7 +22,7 @@ _OFF = ("off", "false", "no", "0")
 
 
 class TakesEffect(StrEnum):
-    """When a new value is in force; each is costlier than the one before."""
+    """Moment from which a new value is in force; each is costlier than the one before."""
 
     LIVE = "live"
     RELOAD = "reload"  # when the configuration is read again: as good as live

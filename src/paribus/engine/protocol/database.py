@@ -56,7 +56,7 @@ class Server(Message):
 
     @property
     def path(self) -> str:
-        """What tells it from others."""
+        """Identity: socket or host:port, and database."""
         return f"{self.socket or f'{self.host}:{self.port}'}/{self.database}"
 
 

@@ -32,7 +32,7 @@ class Phase(Message):
 
 
 class Progress(Message):
-    """How far preparing is."""
+    """Progress of preparing the data."""
 
     event: Literal["progress"]
     done_bytes: int
@@ -40,7 +40,7 @@ class Progress(Message):
 
 
 class Statements(Message):
-    """What transactions were made of, and what happened to them."""
+    """Statements of transactions by kind, and the failures and retries of transactions."""
 
     read_queries: int = 0
     write_queries: int = 0
@@ -55,7 +55,7 @@ class Statements(Message):
 
 
 class Counts(Message):
-    """What was completed."""
+    """Completed operations, bytes and statements, and errors."""
 
     operations: int
     reads: int
@@ -68,7 +68,7 @@ class Counts(Message):
 
 
 class Stretch(Counts):
-    """What was completed in a stretch of time; response times are null where nothing was."""
+    """Completed work of an interval; response times are null where no operation completed."""
 
     window: str | None
     start_s: float
@@ -118,7 +118,7 @@ class Cpu(Message):
 
 
 class Pacing(Message):
-    """How an open loop kept to its schedule; `late` is the engine's own imprecision."""
+    """Adherence of an open loop to its schedule; `late` is the engine's own imprecision."""
 
     offered: int
     started: int
@@ -184,7 +184,7 @@ class DataVerified(Message):
 
 
 class Failure(Message):
-    """Why the engine stopped: a class for programs, a message and a hint for people."""
+    """Error that stopped the engine: a class for programs, a message and a hint for people."""
 
     model_config = ConfigDict(extra="allow", frozen=True, populate_by_name=True)
 
@@ -226,7 +226,7 @@ class Started(Message):
 
 
 class Ended(Message):
-    """Nothing of a server runs any more; signal 9 after a stop: it did not end in time."""
+    """End of a server with all its processes. Signal 9 after a stop: it exceeded its time limit."""
 
     event: Literal["ended"]
     exit_code: int | None
@@ -235,7 +235,7 @@ class Ended(Message):
 
 
 class Rows(Message):
-    """What a query returned, as text; null is None."""
+    """Result of a query, as text; null is None."""
 
     event: Literal["rows"]
     columns: list[str]

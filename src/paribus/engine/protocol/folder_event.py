@@ -27,7 +27,7 @@ class Directory(Message):
 
 
 class Probe(Message):
-    """What the machine allows; null means allowed, text says why not."""
+    """Machine and its capabilities; null means allowed, a text is the reason why not."""
 
     event: Literal["probe"]
     protocol: int
@@ -51,7 +51,7 @@ class DataFolderMade(Message):
 
 
 class Manifest(Message):
-    """What a folder says of itself: whose data is in it. `about`: what the controller wrote into it."""
+    """Statement in a folder about the experiment of its data. `about`: the controller's own entries."""
 
     experiment: str
     made_unix_s: Annotated[float, Field(ge=0, lt=_YEAR_10000_S, allow_inf_nan=False)]

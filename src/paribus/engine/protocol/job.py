@@ -10,7 +10,7 @@ from paribus.engine.protocol.mix import Filling, MixTransaction
 
 
 class Data(Message):
-    """Where the data is: the files of a directory, or a block device; exactly one of the two.
+    """Place of the data: the files of a directory, or a block device; exactly one of the two.
 
     `device_identity`: the device that the name must lead to, as the engine reported it; None: any.
     """
@@ -29,7 +29,7 @@ class Data(Message):
 
 
 class Method(Message):
-    """How I/O is done."""
+    """Method of I/O: system calls, caching, durability and memory."""
 
     engine: Literal["sync", "io_uring", "null"] = "sync"
     direct: bool = False
@@ -38,7 +38,7 @@ class Method(Message):
 
 
 class Access(Message):
-    """Which operations, where, in which order; `mode` has sysbench's meaning."""
+    """Pattern of access: operations, their places and their order; `mode` has sysbench's meaning."""
 
     mode: Literal["seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"]
     block_size_bytes: int
@@ -81,7 +81,7 @@ class InDatabase(Message):
 
     @property
     def device(self) -> None:
-        """It is no block device's whole content."""
+        """No device: the data is no block device's whole content."""
         return
 
     def place(self) -> str:
@@ -125,7 +125,7 @@ class OltpJob(Message):
 
     @property
     def data(self) -> Tables:
-        """What it works on."""
+        """Tables that the job reads and writes."""
         return Tables(path=self.database.path, tables=self.tables, table_size=self.table_size, secondary=self.secondary)
 
 
@@ -150,7 +150,7 @@ class SqlMixJob(Message):
 
     @property
     def data(self) -> MadeTables:
-        """What it works on."""
+        """Tables that the job's own schema makes."""
         return MadeTables(path=self.database.path, made_by=self.schema_, rows=self.rows)
 
 
@@ -177,7 +177,7 @@ class TpccJob(Message):
 
     @property
     def data(self) -> TpccTables:
-        """What it works on."""
+        """Tables of TPC-C that the job reads and writes."""
         return TpccTables(
             path=self.database.path,
             warehouses=self.warehouses,
@@ -187,7 +187,7 @@ class TpccJob(Message):
 
 
 class Load(Message):
-    """How much load: operations outstanding at once, or with a rate an open loop of at most so many."""
+    """Amount of load: operations outstanding at once, or with a rate an open loop of at most so many."""
 
     outstanding: int
     rate_per_s: float | None = None

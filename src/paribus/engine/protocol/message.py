@@ -1,4 +1,4 @@
-"""What goes over the wire, either way."""
+"""Base of the messages between controller and engine."""
 
 from pydantic import BaseModel, ConfigDict
 
@@ -6,6 +6,6 @@ VERSION = 2
 
 
 class Message(BaseModel):
-    """What goes over the wire; a field that is not listed is a mistake of one of the two sides."""
+    """Message between controller and engine; a field that is not listed is a mistake of one of the two sides."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)

@@ -1,4 +1,4 @@
-"""What a job says of a user's own transactions: values drawn, rows filled, statements carried out."""
+"""Parts of a job with a user's own transactions: values drawn, rows filled, statements executed."""
 
 from typing import Annotated, Literal
 

@@ -6,7 +6,7 @@ from paribus.engine.protocol.message import Message
 
 
 class CpuShares(Message):
-    """Where the processors' time went, as shares of all cores."""
+    """Processor time by use, as shares of all cores."""
 
     user: float
     system: float
@@ -36,7 +36,7 @@ class Pressure(Message):
 
 
 class DeviceLoad(Message):
-    """What a disk did."""
+    """Load of a disk: rates, response times, queue length and utilisation."""
 
     reads_per_s: float
     writes_per_s: float
@@ -70,7 +70,7 @@ class Sample(Message):
 
 
 class ProcessUse(Message):
-    """What one process used since the census before; bytes are null where they may not be seen."""
+    """Resources that a process used since the previous census; bytes are null where they may not be seen."""
 
     pid: int
     command: str
@@ -80,7 +80,7 @@ class ProcessUse(Message):
 
 
 class Census(Message):
-    """Who used the machine since the census before, the largest first; of our own server, sums alone."""
+    """Use of the machine by processes since the previous census, the largest first; of our own server, sums alone."""
 
     event: Literal["census"]
     label: str
@@ -92,7 +92,7 @@ class Census(Message):
 
 
 class Counted(Message):
-    """What a server has counted since it started, and by how much since the reading before, of which there may be none.
+    """Counters of a server since its start, and their growth since the previous reading, if there was one.
 
     `failed` says why nothing is read from it any more.
     """

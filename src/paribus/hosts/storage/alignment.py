@@ -21,7 +21,7 @@ _NAME = "alignment"
 
 
 def alignment(host: Host, device: str, mount: Mounted) -> list[Condition]:
-    """What is not aligned below a file system on `device`, a number such as 8:1; one fit condition where nothing is."""
+    """Return the misalignments below a file system on `device`, such as 8:1; without any, one fit condition."""
     try:
         folders = folders_below(host, device)
     except HostError:  # a file system without a block device

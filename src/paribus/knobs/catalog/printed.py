@@ -1,4 +1,4 @@
-"""What rows of the user have in common: a program that prints a value, and where in its output that is."""
+"""Common part of user-defined rows: a program that prints a value, and the value's place in its output."""
 
 import re
 from typing import Annotated

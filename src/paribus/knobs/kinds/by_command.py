@@ -64,7 +64,7 @@ class ByCommandKind(FileKind):
         return shlex.join(_command(knob).get)
 
     def persist_by_hand(self, knob: Knob, value: Value) -> str:
-        """What the row says; a setting that survives a reboot needs nothing."""
+        """Return the row's command; a setting that survives a reboot needs none."""
         command = _command(knob)
         return command.keep or (
             "# it lasts" if command.survives_reboot else f"# run at boot: {self.set_by_hand(knob, value)}"

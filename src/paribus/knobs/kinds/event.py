@@ -13,15 +13,15 @@ class EventKind(ExternalKind):
     holder: Holder = "trial"
 
     def parse(self, knob: Knob, texts: tuple[str, ...]) -> Reading:  # noqa: ARG002
-        """It does not happen by itself."""
+        """Return OFF: no event happens by itself."""
         return Reading("OFF")
 
     def set_by_hand(self, knob: Knob, value: Value) -> str:
-        """What a person does."""
+        """Return an instruction: no command makes the event happen."""
         return f"# {'let' if value == 'ON' else 'do not let'} {knob.addresses[0]} happen beside the load"
 
     def check_by_hand(self, knob: Knob) -> str:
-        """Nothing shows it."""
+        """Return an instruction: no file shows the event."""
         return f"# see whether {knob.addresses[0]} happens"
 
     def persist_by_hand(self, knob: Knob, value: Value) -> str:

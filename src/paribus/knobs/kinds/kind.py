@@ -15,7 +15,7 @@ NOT_APPLIED: tuple[Holder, ...] = ("layout", "process", "trial")
 
 
 class KnobKind(Protocol):
-    """How the knobs of one kind are located, read and written.
+    """Protocol of one kind of knobs: how they are located, read and written.
 
     All methods but `place` and `conflict` are pure: they take values and texts, and return actions and values. All
     methods but `place` take a placed knob, whose addresses are those of one machine.
@@ -93,7 +93,7 @@ class KnobKind(Protocol):
         ...
 
     def conflict(self, host: Host, knob: Knob) -> tuple[str, str]:
-        """Why a readable knob must not be set on this host, and what to do about it; both empty where it may be."""
+        """Return the reason why a readable knob must not be set on this host, and the remedy; both may be empty."""
         ...
 
     def set_by_hand(self, knob: Knob, value: Value) -> str:
@@ -150,7 +150,7 @@ class FileKind(ABC):
         return value
 
     def conflict(self, host: Host, knob: Knob) -> tuple[str, str]:  # noqa: ARG002
-        """Nothing forbids setting it."""
+        """Return no conflict: such a knob may always be set."""
         return "", ""
 
     def set_by_hand(self, knob: Knob, value: Value) -> str:

@@ -29,7 +29,7 @@ class LaunchKind(ExternalKind):
         return (option, f"{''.join(name)}{value}")
 
     def of_process(self, knob: Knob, value: Value, process: ProcessState) -> Value:
-        """What the kernel shows of the process; the value itself where that is the same in other words."""
+        """Return the kernel's value for the process; `value` itself where that is the same in other words."""
         name = knob.name.rpartition(".")[2]
         if value == DATABASE_DEFAULT:
             return value

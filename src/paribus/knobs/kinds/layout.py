@@ -10,7 +10,7 @@ CLEAN = "clean"
 
 
 class LayoutKind(ExternalKind):
-    """Nothing to read: disks that a plan may use for layouts are clean."""
+    """Layouts, which are not read: disks that a plan may use for layouts are clean."""
 
     holder: Holder = "layout"
 

@@ -6,7 +6,7 @@ from paribus.registry import DATABASE_DEFAULT
 
 
 class ExternalKind(FileKind):
-    """Nothing to read and nothing to write."""
+    """Knobs outside of the machine's files: no reads and no writes."""
 
     def reads(self, knob: Knob) -> tuple[str, ...]:  # noqa: ARG002
         """No file."""

@@ -24,11 +24,11 @@ class FileSystem(Layer):
     reserved_bytes: ClassVar[int] = 64 * _MIB
 
     def usable_bytes(self, volume_bytes: int) -> int:
-        """What is left for data on a volume of this size, estimated slightly low."""
+        """Return the bytes left for data on a volume of this size, estimated slightly low."""
         return max(0, int(volume_bytes * self.share) - self.reserved_bytes)
 
     def source(self, names: Names, top: Volume) -> str:  # noqa: ARG002
-        """What `mount` takes as its device."""
+        """Return the device argument of `mount`."""
         return top.path
 
 

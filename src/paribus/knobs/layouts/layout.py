@@ -69,7 +69,7 @@ def parse_layout(written: object) -> Layout:
 
 
 def label_of_layout(written: Mapping[str, Any]) -> str:
-    """What reports call a level: its name, else its text."""
+    """Return the label of a level in reports: its name, else its text."""
     name = written.get(NAME)
     return name if isinstance(name, str) else _text(_parts_of(written))
 

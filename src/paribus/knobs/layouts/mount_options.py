@@ -40,7 +40,7 @@ def options_of(file_system: str) -> dict[str, OptionRange]:
 
 
 def refusal(file_system: str, option: str, kernel: str) -> tuple[str, str]:
-    """Why a kernel (`6.1.0-56-amd64`) does not take an option or ignores it, and what to do; empty where it acts.
+    """Return why a kernel (`6.1.0-56-amd64`) refuses or ignores an option, and the remedy; empty where it acts.
 
     An option that no table has is left to the kernel, unless it is nearly that of one.
     """

@@ -1,4 +1,4 @@
-"""What the layers of a layout hand to each other: volumes with their geometry, and the steps that make them."""
+"""Products of the layers of a layout: volumes with their geometry, and the steps that make them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -77,7 +77,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class MadeLayer:
-    """What a layer makes: its steps, and the volumes that the next layer lies on.
+    """Product of a layer: its steps, and the volumes that the next layer lies on.
 
     `unused_bytes` of the volumes below have no use, since others are smaller.
     """

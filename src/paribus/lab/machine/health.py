@@ -1,4 +1,4 @@
-"""What of a machine's health is watched: the rows of a plan, of the folders of knobs, and their states now."""
+"""Health checks of a machine: the rows of a plan and of the folders of knobs, and their states now."""
 
 import dataclasses
 from collections.abc import Iterator

@@ -93,7 +93,7 @@ def read_here(name: str, device: str | None) -> KnobReading:
 
 
 def location_of(knobs: Sequence[Knob], device: str | None, *, needs_disk: bool = False) -> Location:
-    """What these knobs address on this machine: of disks, a `device` or what the file system of this folder lies on.
+    """Return the location of these knobs: of disks, `device` or what the file system of this folder lies on.
 
     `needs_disk`: something else needs a disk too. Raises HostError where one is needed and there is none.
     """

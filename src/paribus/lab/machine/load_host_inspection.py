@@ -20,7 +20,7 @@ _NETWORK_ADDRESS = "write the name or address under which both hosts reach it in
 
 
 def inspect_load_host(site: Site, needs: Needs, server: DatabaseFacts | None) -> LoadHostFacts:
-    """What forbids that the load host of a site works on the server that its target was asked about.
+    """Return the reasons why the load host of a site cannot load the target's server.
 
     Without an answer of that server the facts are empty. Raises Unreachable and HostError.
     """
@@ -36,7 +36,7 @@ def inspect_load_host(site: Site, needs: Needs, server: DatabaseFacts | None) ->
 
 
 def _unreachable(host: Host, server: RunningServer) -> tuple[str, str] | None:
-    """Why an address means no other machine from this host, and the correction."""
+    """Return the reason why an address names no other machine from this host, and the correction."""
     if server.socket is not None:
         return f"{host.name} cannot reach {server.address}, which is a socket of the target", _NETWORK_ADDRESS
     if addresses.is_own(host, server.host or ""):

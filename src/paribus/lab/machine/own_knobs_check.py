@@ -21,7 +21,7 @@ from paribus.trial.target_session import Site
 
 
 class KnobTrial(BaseModel):
-    """What came of trying one row."""
+    """Outcome of trying one row."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -34,7 +34,7 @@ class KnobTrial(BaseModel):
 
 
 class HealthState(BaseModel):
-    """What came of reading one row on health."""
+    """Outcome of reading one row on health."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

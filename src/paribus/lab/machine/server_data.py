@@ -26,7 +26,7 @@ class ServerData(_Document):
 
 
 class OnServer(_Document):
-    """What is made in a running server, in databases whose names begin with `prefix`, and removed at the end."""
+    """Data in databases of a running server whose names begin with `prefix`, removed at the end."""
 
     server: str
     prefix: str

@@ -9,7 +9,7 @@ from paribus.report.comparison_view import ComparedDocument
 
 
 class FailCondition(StrEnum):
-    """What a script may refuse: a response became worse, a check failed, or a comparison was not decided."""
+    """Conditions on which a script may fail: a response became worse, a check failed, a comparison was not decided."""
 
     WORSE = "worse"
     SUSPECT = "suspect"

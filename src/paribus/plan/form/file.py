@@ -165,7 +165,7 @@ class PreconditionTable(StrictTable):
 
 
 class WorkloadTable(StrictTable):
-    """What every workload has, whatever its kind."""
+    """Keys that every workload has, whatever its kind."""
 
     name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")] | None = Field(
         None, description="letters, digits, - and _; default: the kind"
@@ -208,7 +208,7 @@ class WorkloadTable(StrictTable):
 
 
 class ProtocolTable(StrictTable):
-    """How the comparison is made; every key has a default."""
+    """Method of the comparison; every key has a default."""
 
     margin: Share | None = Field(
         None, description="what is too small to matter; default 2 %, and 3 % where equal trials differ by more than 5 %"
@@ -282,7 +282,7 @@ class ProtocolTable(StrictTable):
 
 
 class LimitsTable(StrictTable):
-    """What ends the experiment at once and puts the machine back; for machines that have other work."""
+    """Limits that end the experiment at once and restore the machine; for machines that have other work."""
 
     response_p99_s: Duration | None = Field(None, description="p99 response time of any second of the load")
     errors_per_s: float | None = Field(None, ge=0, description="errors in any second of the load")

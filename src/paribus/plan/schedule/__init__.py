@@ -1,1 +1,1 @@
-"""Which trials, in which order, and how long they take."""
+"""Schedule of trials: their selection, their order and their duration."""

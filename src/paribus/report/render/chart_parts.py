@@ -28,7 +28,7 @@ def _short(value: Any) -> Any:
 
 
 def hint(text: str, trials: Sequence[int]) -> str:
-    """What is told of a point where one points at it."""
+    """Return the tooltip of a point."""
     return gettext("{text} · trials {trials}", text=text, trials=numbers.few(trials))
 
 

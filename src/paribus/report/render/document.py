@@ -36,7 +36,7 @@ class AssumptionCheck(StrictDocument):
 
 
 class RepetitionDocument(StrictDocument):
-    """How often the pairs span what they share, of which an interval knows nothing unless its reasons say so."""
+    """Number of recreations of the conditions that pairs share; intervals exclude them unless their reasons say so."""
 
     server_starts: int | None = Field(description="starts of the database server")
     data_states: int | None = Field(description="restorations of the data")
@@ -45,7 +45,7 @@ class RepetitionDocument(StrictDocument):
 
 
 class EffectDocument(StrictDocument):
-    """What changing a factor from `baseline` to `arm` did to a response; `load` null means all load levels."""
+    """Effect of changing a factor from `baseline` to `arm` on a response; `load` null means all load levels."""
 
     factor: str
     baseline: str

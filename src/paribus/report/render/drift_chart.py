@@ -1,4 +1,4 @@
-"""How the machine changed while a comparison was made: its blocks over time, by which arm each began with.
+"""Chart of the machine's drift during a comparison: blocks over time, by the arm that each began with.
 
 In: what is shown of a drift. Out: a Vega-Lite spec. Called by `charts`.
 """

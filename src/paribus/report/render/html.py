@@ -52,7 +52,7 @@ def strip_limit(rows: Sequence[FormattedDifference]) -> float:
 
 
 def strip(row: FormattedDifference, limit: float) -> dict[str, Any]:
-    """Where the marks of a row's strip are; an interval that leaves the strip says so with an arrow."""
+    """Return the positions of the marks on a row's strip; an arrow marks an interval that leaves the strip."""
 
     def place(percent: float) -> float:
         return round((min(max(percent, -limit), limit) / limit + 1) * _STRIP / 2, 1)
@@ -118,7 +118,7 @@ class _Still:
 
 
 def _alike(values: Sequence[str]) -> str:
-    """What all rows of a table say, to be told once above them; empty where they do not."""
+    """Return the value shared by all rows of a table; empty where they differ."""
     return values[0] if len(set(values)) == 1 else ""
 
 

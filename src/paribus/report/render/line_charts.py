@@ -77,7 +77,7 @@ def lines(rows: Sequence[Spec], colours: Mapping[str, str], y: Spec, order: str)
 
 
 def _told_of_quantile(unit: str) -> str:
-    """What is told of a point, as an expression: told with each, it would be most of the page."""
+    """Return the tooltip as a Vega expression, to keep the page small."""
     written = {
         "arm": "datum.arm",
         "share": "format(100 - 100 / datum.beyond, '.6~r')",
@@ -173,7 +173,7 @@ def quantile_chart(quantiles: QuantileCurve, colours: Mapping[str, str], width: 
 
 
 def _choice(title: str, options: Sequence[Any]) -> Spec:
-    """What the live chart has below it, to choose by."""
+    """Return the input element below the live chart."""
     return {"input": "select", "options": list(options), "name": f"{title} "}
 
 

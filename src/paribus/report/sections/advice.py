@@ -146,7 +146,7 @@ def advice(
     recipes: Mapping[str, Recipe],
     selections: Sequence[Selection] = (),
 ) -> tuple[Advice, ...]:
-    """What to do about every factor, in the order in which the rows and then the missing name them."""
+    """Return advice on every factor, in the order in which the rows and then the missing name them."""
     factors = dict.fromkeys([*(row.answer.factor for row in rows), *(answer.factor for answer in missing)])
     return tuple(
         _factor(

@@ -60,7 +60,7 @@ def listed(levels: Sequence[str], of: Sequence[str]) -> str:
 
 
 def _number(level: str) -> float | None:
-    """What a level that is a number, a size or a duration amounts to; None for words."""
+    """Return the value of a level that is a number, a size or a duration; None for words."""
     written = re.fullmatch(r"(-?\d+(?:\.\d+)?) *([A-Za-z%]*)", level)
     unit = _UNITS.get(written[2].lower()) if written else None
     return float(written[1]) * unit if written and unit else None

@@ -46,7 +46,7 @@ class ClaimDocument(StrictDocument):
 
 @section(Place.OVERVIEW, 1, findings_field("breaches", Breach, "what a set states that cannot be; cells are trials"))
 def inconsistencies(report_input: ReportInput) -> Iterator[WordTable]:
-    """What does not fit, contradictions first."""
+    """Yield the table of inconsistencies, contradictions first."""
     breaches = report_input.of(Breach)
     if not breaches:
         return

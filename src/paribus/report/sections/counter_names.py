@@ -1,4 +1,4 @@
-"""What the counters of machines and servers are called, by metric."""
+"""Names of the counters of machines and servers, by metric."""
 
 from paribus.i18n import N_
 

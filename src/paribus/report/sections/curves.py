@@ -39,7 +39,7 @@ _DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is drawn over time where not all can be: which metrics, of which trials, in how many points at most."""
+    """Selection of metrics, trials and points to draw over time where not all can be drawn."""
 
     metrics: tuple[str, ...]
     trials: tuple[int, ...]

@@ -127,7 +127,7 @@ def _change(ratio: Estimate | None) -> str:
 
 
 def _item(arm: ArmPhases) -> ListItem:
-    """What an arm kept and how long it rebuilt, with its course."""
+    """Return the throughput that an arm retained and its recovery times, with its time series."""
     subject = f"{arm.factor} = {arm.arm} ({arm.workload}, {arm.load})"
     parts = [gettext(_KEPT[phase.phase], share=_share(phase.share)) for phase in arm.phases if phase.share is not None]
     if arm.rebuild_s is not None:

@@ -1,4 +1,4 @@
-"""Why the numbers may be believed: trials by state and reason, the machine, the plan, every trial.
+"""Evidence for the numbers: trials by state and reason, the machine, the plan, every trial.
 
 In: the experiment, its trials and their summaries. Out: Trust. Called by the view.
 """
@@ -37,7 +37,7 @@ def _reasons(trial: Trial) -> tuple[str, ...]:
 
 
 def tallies(trials: Sequence[Trial]) -> tuple[Tally, ...]:
-    """How many trials are in each state, and below invalid and failed why."""
+    """Return the number of trials in each state, and of invalid and failed ones by reason."""
     counts = []
     for state in dict.fromkeys((TrialState.DONE, *_UNUSED, TrialState.SUPERSEDED, *TrialState)):
         in_state = [trial for trial in trials if trial.state is state]

@@ -126,7 +126,7 @@ def _change(moved: Moved) -> str:
     Place.COMPARISON, 3, findings_field("bounds", Bounded, "what bounds each arm at each load level, by rules of thumb")
 )
 def bottlenecks(comparison: ReportInput) -> Iterator[WordTable]:
-    """What limits each arm at each load level."""
+    """Yield the table of the bottleneck of each arm at each load level."""
     by_level = {(bounded.load, bounded.arm): bounded for bounded in comparison.of(Bounded)}
     if not by_level:
         return
@@ -155,7 +155,7 @@ def _bounded(bounded: Bounded | None) -> str:
     findings_field("scalings", Scaling, "how each arm's throughput follows the operations outstanding"),
 )
 def scaling(comparison: ReportInput) -> Iterator[WordTable]:
-    """How the throughput of each arm follows the operations outstanding."""
+    """Yield the table of scaling: throughput of each arm against the operations outstanding."""
     scalings = comparison.of(Scaling)
     if not scalings:
         return

@@ -31,7 +31,7 @@ class SourceDocument(StrictDocument):
 
 
 class OriginDocument(StrictDocument):
-    """Where a trial of a set comes from."""
+    """Origin of a trial of a set."""
 
     trial: int
     source: int

@@ -41,7 +41,7 @@ _TABLES = (
 
 
 def operations(size_bytes: int, order: str, write_share: float) -> str:
-    """What operations are called: `8 KiB random reads`, `1 MiB sequential I/O, 20 % writes`."""
+    """Return the name of operations: `8 KiB random reads`, `1 MiB sequential I/O, 20 % writes`."""
     size = show_size(size_bytes)
     if write_share in (0.0, 1.0):
         pattern = N_("{size} {order} writes") if write_share else N_("{size} {order} reads")

@@ -54,7 +54,7 @@ def _of_workload(workload: str, ready: Mapping[int, Mapping[str, Measurement]]) 
 
 
 def _warming(warmed: Sequence[Mapping[str, Measurement]]) -> str:
-    """How the cache was warmed, what was in it then, and whether it can hold the data."""
+    """Return a note on warming: its duration, the content of the cache, and whether the cache can hold the data."""
     took_s = statistics.mean(metrics["server_warm_s"].mean for metrics in warmed)
     read = gettext(
         "the server was started and all tables were read once, in {duration} on average",

@@ -147,7 +147,7 @@ _SHRUNK = N_(
 
 
 def reading(effects: Sequence[Effect]) -> str:
-    """What a reader of several load levels must know; empty where there is one."""
+    """Return a note for readers of several load levels; empty where there is one."""
     return gettext(_SHRUNK) if len({effect.load for effect in effects} - {None}) > 1 else ""
 
 

@@ -40,7 +40,7 @@ Anchors = Mapping[tuple[str, str], str]
 
 
 def title(response: str) -> str:
-    """What a response is called."""
+    """Return the title of a response."""
     definition = RESPONSES.get(response)
     return gettext(definition.title) if definition else response
 
@@ -193,7 +193,7 @@ def _spent(effect: Effect) -> str:
 
 
 def why_unusable(trials: Iterable[Trial]) -> str:
-    """What became of trials that gave no valid data, in words; empty where all are done or still planned.
+    """Return the fate of trials without valid data, in words; empty where all are done or still planned.
 
     What made trials invalid is told where trust is: there may be many reasons.
     """

@@ -1,4 +1,4 @@
-"""What is shown of two experiments beside each other."""
+"""View models of two experiments next to each other."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class FormattedDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineRow:
-    """How a response of the baseline changed from the first experiment to the second; `whole`: over all load levels."""
+    """Change of a response of the baseline between two experiments; `whole`: over all load levels."""
 
     workload: str
     response: str
@@ -34,7 +34,7 @@ class BaselineRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectRow:
-    """What a setting did in the first experiment and in the second, and whether that is alike."""
+    """Effect of a setting in the first experiment and in the second, and whether they agree."""
 
     factor: str
     arms: str

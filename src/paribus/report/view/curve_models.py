@@ -41,7 +41,7 @@ class DriftMark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftCurve:
-    """How a response of both arms moved with time; `trend` is a smooth line through the points, in percent."""
+    """Drift of a response of both arms over time; `trend` is a smooth line through the points, in percent."""
 
     key: str
     title: str
@@ -99,7 +99,7 @@ class TrialTimeSeries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeSeriesChart:
-    """What can be drawn of trials over time; `note` says what is left out."""
+    """Chart of trials over time; `note` says what is left out."""
 
     key: str
     note: str

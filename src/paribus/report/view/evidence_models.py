@@ -1,11 +1,11 @@
-"""What a report shows of an experiment's trustworthiness: part of what `shown` holds."""
+"""View models of an experiment's trustworthiness, for reports."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """How many trials ended in a state for one reason (empty: all of that state)."""
+    """Number of trials that ended in a state for one reason (empty: all of that state)."""
 
     state: str
     reason: str
@@ -33,7 +33,7 @@ class TrialRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """Why the numbers may be believed, and by whom they can be checked."""
+    """Evidence for the numbers, and data for checking them."""
 
     tallies: tuple[Tally, ...]
     facts: tuple[tuple[str, str], ...]

@@ -17,7 +17,7 @@ DASH = "\N{EN DASH}"
 
 
 class MetricKind(Enum):
-    """How a metric is scaled when it is shown."""
+    """Kind of a metric, by which figures are scaled for people."""
 
     RATE = auto()
     BYTES = auto()
@@ -88,7 +88,7 @@ def scale(kind: MetricKind, values: Iterable[float]) -> Scale:
 
 
 def decimals(value: float, half_width: float | None) -> int:
-    """How many decimals a number deserves: two digits of its uncertainty, or three of its own without one."""
+    """Return the decimals that a number deserves: two digits of its uncertainty, or three of its own without one."""
     if half_width is not None and half_width > 0:
         return min(1 - math.floor(math.log10(half_width)), 4)
     return min(max(2 - math.floor(math.log10(abs(value))), 0), 4) if value else 0

@@ -1,4 +1,4 @@
-"""What states, purposes and limits are called, and the names that a machine's fingerprint has.
+"""Names of states, purposes and limits, and of the entries of a machine's fingerprint.
 
 Their values are English words that the store and JSON documents have; here they are marked for translation.
 """

@@ -1,4 +1,4 @@
-"""What a report shows: frozen, already worded and rounded, with the numbers that charts need.
+"""View models of a report: frozen, already worded and rounded, with the numbers that charts need.
 
 Made by `views.view`; read by every renderer. Percentages are percentages, not ratios; times are seconds.
 """
@@ -16,7 +16,7 @@ from paribus.units import LoadLevel
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a person puts a setting in force, how they see that it is, and how it lasts beyond the next start.
+    """Instructions for a person: how to set a value, how to check it, and how to keep it beyond the next start.
 
     Two commands, and a command or where to write what. `losses` are what a crash loses with it, as messages.
     """
@@ -43,7 +43,7 @@ class Answer:
 
     @property
     def change(self) -> str:
-        """What was put in place of what."""
+        """Levels compared: the arm instead of the baseline."""
         return gettext("{arm} instead of {baseline}", arm=self.arm, baseline=self.baseline)
 
     @property
@@ -140,7 +140,7 @@ class EffectPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectTable:
-    """What changing the factor did to one response: the points of all arms, and the margin in percent."""
+    """Effects of the factor's arms on one response, as points, and the margin in percent."""
 
     key: str
     response: str
@@ -231,7 +231,7 @@ class ResponsePoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixShare:
-    """What a matrix shows at one write share: sentences, its tables, and response time over the rate."""
+    """Matrix at one write share: sentences, its tables, and response time over the rate."""
 
     key: str
     title: str

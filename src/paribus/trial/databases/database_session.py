@@ -89,7 +89,7 @@ class DatabaseSession(ABC):
 
     @abstractmethod
     def server(self, workload: Workload, settings: Settings) -> DatabaseServer:
-        """Where a load of these settings connects to."""
+        """Return the address of a load with these settings."""
 
     def explained(self, error: ParibusError) -> ParibusError:
         """A load's error, with the reason why the server ended, where it has and that is known."""
@@ -100,7 +100,7 @@ class DatabaseSession(ABC):
         self._remark(stored_message("the server's counters were read only part of the time: {why}", why=reason))
 
     def notes(self) -> list[StoredMessage]:
-        """What a reader of the report must know of the servers, each note once, in order of occurrence."""
+        """Return notes on the servers for readers of the report, each once, in order of occurrence."""
         return list(self._remarks)
 
     def _remark(self, note: StoredMessage | None) -> None:

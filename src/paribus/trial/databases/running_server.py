@@ -40,7 +40,7 @@ class RunningServerSession(DatabaseSession):
         on_counting: Callable[[Counting | None], None],
         load_host: LoadHost | None = None,
     ) -> None:
-        """Nothing is made yet.
+        """Make nothing on the server yet.
 
         `on_server_processes` receives the server's process, where that is on the target; `on_counting` receives how its
         counters are read. `load_host` connects with a credential of its own.
@@ -159,7 +159,7 @@ class RunningServerSession(DatabaseSession):
     # --- addresses, status, the end ---
 
     def server(self, workload: Workload, settings: Settings) -> DatabaseServer:
-        """Where a load of these settings connects to."""
+        """Return the address of a load with these settings."""
         address = self._live.address(self._name(workload, settings), timeout_s=60.0)
         if self._load_host is None:
             return address

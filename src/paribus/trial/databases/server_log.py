@@ -1,4 +1,4 @@
-"""What a server's log adds to the error of a load that lost it.
+"""Addition of a server's log to the error of a load that lost it.
 
 In: the load's error, and the last messages of the server. Out: the error that names the server's own reason, and
 what to do about it.

@@ -76,7 +76,7 @@ class PrivateServers(DatabaseSession):
         stopped: Callable[[], bool],
         above: Sequence[str] = (),
     ) -> None:
-        """Nothing is made yet. `on_server_processes` receives our processes, `on_counting` whose counters to read.
+        """Start no server yet. `on_server_processes` receives our processes, `on_counting` the counters to read.
 
         `above` are folders of ours over `folder`, which a server's user must pass.
         """
@@ -311,7 +311,7 @@ class PrivateServers(DatabaseSession):
     # --- addresses, status, the end ---
 
     def server(self, workload: Workload, settings: Settings) -> DatabaseServer:
-        """Where a load of these settings connects to."""
+        """Return the address of a load with these settings."""
         return self._address(self._servers[self._built_in(workload, settings)].instance, workload, settings)
 
     def explained(self, error: ParibusError) -> ParibusError:

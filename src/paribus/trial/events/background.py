@@ -65,7 +65,7 @@ class BackgroundJob:
         return self._ended is not None
 
     def failure(self) -> StoredMessage | None:
-        """How it failed; None where it did not, or still runs."""
+        """Return the failure of the job; None where it did not fail, or still runs."""
         if self._ended is None or self._ended.exit_code == 0:
             return None
         words = redact(" / ".join([line.strip() for line in self._ended.last_words if line.strip()][-_LAST_LINES:]))

@@ -50,7 +50,7 @@ def phases(history: Sequence[OccurredEvent], duration_s: float) -> list[TrialPha
 def measurements(
     history: Sequence[OccurredEvent], intervals: Sequence[Interval], duration_s: float
 ) -> tuple[Measurement, ...]:
-    """What the load did in each phase; phases of one name, as after two failures, count together.
+    """Return measurements of the load in each phase; phases of one name, as after two failures, count together.
 
     An interval belongs to the phase in which its middle lies. Throughput of a phase is its operations over its time;
     shares are of the throughput before the first event. A phase without an operation counts as one with one, so that

@@ -36,7 +36,7 @@ class TrialEvents:
         own_processes: Callable[[Sequence[int]], None],
         kill_server: Callable[[], None],
     ) -> None:
-        """Nothing happens before `pass_time`. `layouts` may be None where no event is of a layout.
+        """Prepare the events; none happens before `pass_time`. `layouts` may be None where no event is of a layout.
 
         `start_job` takes a number and an argument list; `own_processes` hears the processes of all jobs. `kill_server`
         returns when the server answers again.
@@ -98,7 +98,7 @@ class TrialEvents:
         return any(each.end_s is None and each.action in LASTED for each in self._history)
 
     def reasons(self) -> list[StoredMessage]:
-        """Why the trial must not be used: an event whose time did not come, or a program that failed."""
+        """Return reasons against using the trial: an event whose time did not come, or a program that failed."""
         missed = [stored_message(_MISSED, event=event.name or event.action) for event in self._waiting]
         return [*missed, *(failure for _, _, job in self._jobs if (failure := job.failure()))]
 
@@ -117,7 +117,7 @@ class TrialEvents:
         job.stop()
 
     def measurements(self, intervals: Sequence[Interval], duration_s: float) -> tuple[Measurement, ...]:
-        """What the load did in each phase of the trial."""
+        """Return measurements of the load in each phase of the trial."""
         checked = [each for each in self._history if each.action == "check" and each.end_s is not None]
         measured = phases.measurements(self._history, intervals, duration_s)
         if not checked:

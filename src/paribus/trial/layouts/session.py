@@ -176,7 +176,7 @@ class LayoutSession:
             return False
 
     def _usable(self) -> Measurement:
-        """What the file system offers to users, or the device itself."""
+        """Return the usable size of the file system, or of the device itself."""
         if self._top:
             usable, source = size_bytes(self._host, self._top), "sysfs"
         else:

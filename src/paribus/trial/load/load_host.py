@@ -86,7 +86,7 @@ class TwoHostMonitor:
         self._load_host.close()
 
     def conclude_load(self, result: Result, problems: Sequence[StoredMessage]) -> Observations:
-        """What was observed on both machines; what the load host could not do better makes the trial invalid.
+        """Return the observations on both machines; a load host at its limits makes the trial invalid.
 
         On the target the window begins when its census was taken, since the clocks of two machines differ.
         """

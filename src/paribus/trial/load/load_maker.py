@@ -192,7 +192,7 @@ class LoadMaker:
         )
 
     def _events(self, trial: Trial) -> TrialEvents | None:
-        """What happens while the trial's load runs; None for nothing."""
+        """Return the events that happen while the trial's load runs; None without any."""
         events = [event for event in self._plan.events if event.happens(trial.settings)]
         if not events:
             return None
@@ -221,7 +221,7 @@ class LoadMaker:
         return self._applier.conditions(settings.of_machine(self._plan, trial.settings), LOAD)
 
     def server(self, trial: Trial) -> DatabaseServer | None:
-        """Where the trial's load connects to, if it uses a server."""
+        """Return the server that the trial's load connects to, if it uses one."""
         workload = self._workloads[trial.workload]
         if self._servers is None or self._plan.database is None or not workload.database:
             return None

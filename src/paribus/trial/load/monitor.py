@@ -61,7 +61,7 @@ class EngineMonitor(Protocol):
         ...
 
     def conclude_load(self, result: Result, problems: Sequence[StoredMessage]) -> Observations:
-        """What was observed while the engine came to this result.
+        """Return the observations of the time in which the engine came to this result.
 
         `problems` are the engine's own.
         """
@@ -110,7 +110,7 @@ class LoadMonitor:
         self.sampler.ask_census(f"close {self._label}")
 
     def conclude(self, work: LoadWork, start_s: float | None = None) -> Observations:
-        """What was observed while a load did `work`; without `start_s` the window starts at its opening."""
+        """Return the observations of a load that did `work`; without `start_s` the window starts at its opening."""
         samples, opened, closed = self._drain()
         if closed is None:
             return Observations((), [stored_message("the sampler did not answer, so other load cannot be excluded")])
@@ -127,7 +127,7 @@ class LoadMonitor:
         return Observations(measurements, others.reasons, telemetry.busy_share(inside), cores)
 
     def conclude_load(self, result: Result, problems: Sequence[StoredMessage]) -> Observations:
-        """What was observed on this machine, which makes the load, and the engine's own `problems`."""
+        """Return the observations on this machine, which makes the load, and the engine's own `problems`."""
         observations = self.conclude(engine_work(result), result.start_s)
         return replace(observations, reasons=[*problems, *observations.reasons])
 

@@ -1,4 +1,4 @@
-"""What a load completes while it settles, before its trial is measured."""
+"""Throughput of a load while it settles, before its trial is measured."""
 
 from collections.abc import Sequence
 

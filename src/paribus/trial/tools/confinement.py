@@ -34,7 +34,7 @@ class Confinement:
 
     @functools.cached_property
     def refused(self) -> str:
-        """Why the target cannot make a mount namespace; empty where it can."""
+        """Reason why the target cannot make a mount namespace; empty where it can."""
         completed = self._host.run([self._engine, "confine"])
         if completed.exit_code == 0:
             return ""

@@ -19,7 +19,7 @@ _NO_EXPERIMENT = "check"
 
 
 def refusals(site: Site, plan: Plan, starts: Iterable[tuple[Workload, Settings]]) -> dict[str, HostError]:
-    """Why the tool of a workload would not be started, by the name of the workload. Raises Unreachable."""
+    """Return the reasons why tools would not be started, by the name of the workload. Raises Unreachable."""
     pinned = PinnedDevices({}, lambda _path, _identity: None)
     devices = Devices(site, plan.target.may_destroy, pinned, ())
     folder = data_folder(plan.target.path, _NO_EXPERIMENT)

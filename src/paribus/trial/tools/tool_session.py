@@ -165,7 +165,7 @@ class ToolProcess:
         self.pid = process.pid
 
     def ended(self, timeout_s: float) -> Ended | None:
-        """How it ended; None while it runs. Raises EngineError and HostError where its supervisor is lost."""
+        """Return the end of the tool; None while it runs. Raises EngineError and HostError for a lost supervisor."""
         ended = self._process.ended(timeout_s)
         self._over = ended is not None
         return ended

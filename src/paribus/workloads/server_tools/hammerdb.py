@@ -45,7 +45,7 @@ failed=$(grep -m 1 -e 'Error in Virtual User' -e 'FINISHED FAILED' "$here/output
 
 
 class HammerdbParameters(ToolParameters):
-    """What a `hammerdb` workload can be told, beside its load levels, which are virtual users."""
+    """Plan keys of a `hammerdb` workload, whose load levels are virtual users."""
 
     on_server: ClassVar[bool] = True
 

@@ -66,7 +66,7 @@ _PERCENTILES = {name: rf"^paribus {name}: (?P<value>[0-9]+) us$" for name in ("p
 
 
 class PgbenchParameters(ToolParameters):
-    """What a `pgbench` workload can be told, beside its load levels, which are pgbench's clients."""
+    """Plan keys of a `pgbench` workload, whose load levels are pgbench's clients."""
 
     on_server: ClassVar[bool] = True
 

@@ -178,7 +178,7 @@ def test_the_text_of_a_layout_is_the_layout() -> None:
         (17, "is no layout"),
     ],
 )
-def test_what_is_no_layout_is_refused(written: object, said: str) -> None:
+def test_invalid_layouts_are_refused(written: object, said: str) -> None:
     with pytest.raises(LayoutError, match=said):
         parse_layout(written)
 
@@ -221,7 +221,7 @@ def test_zfs_makes_a_pool_of_all_volumes_and_is_mounted_by_its_name() -> None:
         ({"lvm": {}, "cache": {"on": ["/dev/disk/by-id/ssd-4"], "type": "writecache", "mode": "writeback"}}, "neither"),
     ],
 )
-def test_what_these_disks_cannot_have_is_refused(written: object, said: str) -> None:
+def test_layouts_impossible_on_these_disks_are_refused(written: object, said: str) -> None:
     with pytest.raises(LayoutError, match=said):
         build_of(parse_layout(written), FOUR, NAMES, "/data")
 

@@ -83,7 +83,7 @@ def carry_over_check(series: PairSeries, pairs: Pairs, question: Question, conte
 
 
 def _exposure(series: PairSeries, before: Mapping[int, Trial], *, washed: bool) -> Array:
-    """What the compared arm has left when each trial begins, in units of what one of its trials leaves, shape (n, 2).
+    """Return the residue of compared-arm trials when each trial begins, in units of one trial's residue, shape (n, 2).
 
     Half of it lasts for each further trial, and for the time by which it is washed out. Columns are the compared arm
     and the baseline.

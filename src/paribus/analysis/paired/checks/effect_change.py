@@ -12,7 +12,7 @@ _ALPHA = 0.01
 
 @dataclass(frozen=True, slots=True)
 class EffectChange:
-    """How an effect changes from the first pair to the last.
+    """Change of an effect from the first half of the pairs to the second.
 
     Attributes:
         is_steady: Whether the change may be noise, or is within the margin.
