@@ -4,7 +4,7 @@ import dataclasses
 import difflib
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -100,6 +100,7 @@ class Tool:
     `placeholders` are those of a server in its parameters, such as `socket`; a workload that has any is on the plan's
     server. `package` is Debian's with the program, for the kinds whose program is fixed. `kinds` are the kinds of
     servers that the tool can drive; empty: any. `private_because`: why it may not work on a server in use by others.
+    `addressed` completes a table of a plan with the address of its server, which has a family and perhaps a socket.
     """
 
     program: Callable[["BaseModel"], str]
@@ -108,6 +109,7 @@ class Tool:
     package: str = ""
     kinds: tuple[str, ...] = ()
     private_because: str = ""
+    addressed: Callable[[Mapping[str, Any], str, bool], Mapping[str, Any]] = lambda table, _family, _has_socket: table
 
 
 class WorkloadKind(Protocol):

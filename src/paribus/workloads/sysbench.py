@@ -1,6 +1,7 @@
 """The user's own sysbench as a load: from parameters to command lines, and from its report to figures."""
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
@@ -32,6 +33,8 @@ _RESERVED = {
     "events": "protocol.trial, since a run ends by time",
 }
 _OLTP_TESTS = ("oltp_", "select_random_")
+_WITHOUT_DATABASE = ("fileio", "cpu", "memory", "threads", "mutex")
+_ADDRESS_OPTIONS = ("db-driver", "mysql-", "pgsql-", "config-file")
 _ROW_BYTES = 260  # of a row with its part of the indexes, as databases store it
 _NOTE = stored_message(
     "sysbench runs for settle plus trial in whole seconds, plus one second. Its per-second "
@@ -51,9 +54,14 @@ class SysbenchParameters(ToolParameters):
     options: dict[str, OptionValue] = Field(
         {},
         description="given as --name=value; {socket}, {host}, {port}, {user}, {database} and {password_file} of the "
-        "plan's server and {directory} are filled in",
+        "plan's server and {directory} are filled in. In a plan with a server, the driver and the address are added to "
+        "tests of databases whose options name none",
     )
-    prepare: bool = Field(False, description="sysbench … prepare before the first trial, cleanup at the end")
+    prepare: bool = Field(
+        False,
+        description="sysbench … prepare before the first trial, cleanup at the end; true for its own OLTP tests on the "
+        "plan's server, where options name no address",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -66,6 +74,23 @@ class SysbenchParameters(ToolParameters):
     def _options_are_free(self) -> "SysbenchParameters":
         refuse_options(self.options, _RESERVED, '; write it into a file, and name that in options: config-file = "/…"')
         return self
+
+
+def _addressed(table: Mapping[str, Any], family: str, has_socket: bool) -> Mapping[str, Any]:
+    """Return a plan's table with the options that reach its server, and with sysbench's tables made.
+
+    A table that names a driver or an address, or a test without a database, stays as it is.
+    """
+    test, named = table.get("test"), table.get("options", {})
+    prefix = {"mysql": "mysql", "postgres": "pgsql"}.get(family)
+    if prefix is None or not isinstance(test, str) or not isinstance(named, Mapping) or test in _WITHOUT_DATABASE:
+        return table
+    if any(str(option).startswith(_ADDRESS_OPTIONS) for option in named):
+        return table
+    by_socket = family == "mysql" and has_socket
+    server = {"mysql-socket": "{socket}"} if by_socket else {f"{prefix}-host": "{host}", f"{prefix}-port": "{port}"}
+    address = {"db-driver": prefix, **server, f"{prefix}-user": "{user}", f"{prefix}-db": "{database}"}
+    return {"prepare": test.startswith(_OLTP_TESTS), **table, "options": {**address, **named}}
 
 
 def _typed(parameters: BaseModel) -> SysbenchParameters:
@@ -81,7 +106,11 @@ class SysbenchKind(ToolKindBase):
     table: type[BaseModel] = SysbenchParameters
     parameters: type[BaseModel] = SysbenchParameters
     tool: Tool | None = Tool(
-        program=lambda _parameters: "sysbench", note=_NOTE, placeholders=placeholders_of, package="sysbench"
+        program=lambda _parameters: "sysbench",
+        note=_NOTE,
+        placeholders=placeholders_of,
+        package="sysbench",
+        addressed=_addressed,
     )
 
     def prepare_command(self, parameters: BaseModel, request: RunRequest) -> Argv:

@@ -24,6 +24,53 @@ def _checked(text: str, running: RunningServer | None = None, **found: object) -
     return checked(text, offers=OFFERS, database=DatabaseFacts(name="mariadb 10.11", rows=(KNOB,), running=running))
 
 
+@pytest.mark.parametrize(
+    ("database", "address"),
+    [
+        (MARIADB, {"db-driver": "mysql", "mysql-socket": "{socket}"}),
+        (MARIADB + 'dsn = "mysql://u@h/?socket=/run/s"\n', {"db-driver": "mysql", "mysql-socket": "{socket}"}),
+        (
+            MARIADB + 'dsn = "mysql://u@h:3306"\n',
+            {"db-driver": "mysql", "mysql-host": "{host}", "mysql-port": "{port}"},
+        ),
+        (POSTGRES, {"db-driver": "pgsql", "pgsql-host": "{host}", "pgsql-port": "{port}"}),
+    ],
+)
+def test_sysbench_gets_the_address_of_the_plans_server(database: str, address: dict[str, str]) -> None:
+    [table] = parsed(simple("", SYSBENCH.format("tables = 4"), database)).table.workload
+    prefix = address["db-driver"]
+    user = {f"{prefix}-user": "{user}", f"{prefix}-db": "{database}"}
+    assert table.options == {**address, **user, "tables": 4}
+    assert table.prepare
+
+
+@pytest.mark.parametrize(
+    ("test", "options", "database"),
+    [
+        ("oltp_insert", 'mysql-socket = "{socket}"', MARIADB),
+        ("oltp_insert", 'db-driver = "pgsql"', MARIADB),
+        ("cpu", "cpu-max-prime = 100", MARIADB),
+        ("oltp_insert", "tables = 4", ""),
+        ("oltp_insert", "tables = 4", '[database]\nkind = "sqlite"\n'),
+        ("oltp_insert", "tables = 4", '[database]\nkind = "oracle"\n'),
+        ("oltp_insert", "tables = 4", MARIADB + 'dsn = "nonsense"\n'),
+        ("oltp_insert", "tables = 4", "database = 7\n"),
+    ],
+)
+def test_sysbench_with_an_address_or_without_a_server_stays_as_it_is(test: str, options: str, database: str) -> None:
+    workload = SYSBENCH.format(options).replace("oltp_insert", test)
+    [table] = parsed(database + simple("", workload)).table.workload
+    assert len(table.options) == 1
+    assert not table.prepare
+
+
+def test_a_script_on_the_plans_server_prepares_nothing_by_itself() -> None:
+    workload = SYSBENCH.format("tables = 4").replace("oltp_insert", "/home/u/own.lua")
+    [table] = parsed(simple("", workload, MARIADB)).table.workload
+    assert table.options["db-driver"] == "mysql"
+    assert not table.prepare
+
+
 def _plan(workload: str, database: str = MARIADB, factor: str = "mysql.innodb_io_capacity") -> str:
     return simple(f'"{factor}" = [200, 2000]', workload, database)
 
@@ -31,7 +78,9 @@ def _plan(workload: str, database: str = MARIADB, factor: str = "mysql.innodb_io
 def test_a_tool_whose_options_name_the_server_is_on_it_and_its_data_is_put_back() -> None:
     (workload,) = _checked(_plan(ON_SERVER)).workloads
     assert (workload.database, workload.data) == ("mysql", "round")
-    (elsewhere,) = _checked(simple('"sysbench.prepare" = [false, true]', SYSBENCH.format(""), MARIADB)).workloads
+    (elsewhere,) = _checked(
+        simple('"sysbench.prepare" = [false, true]', SYSBENCH.format('mysql-host = "db2"'), MARIADB)
+    ).workloads
     assert (elsewhere.database, elsewhere.data) == ("", "keep")
 
 

@@ -20,6 +20,7 @@ from paribus.plan.form.form_problems import form_problem, located
 from paribus.plan.form.key_lines import lines_of
 from paribus.plan.form.key_paths import KeyPath, Places, problem
 from paribus.plan.form.server_configuration import ServerConfiguration, read_configuration
+from paribus.plan.form.tool_addresses import with_addresses
 from paribus.units import show_size
 
 _MOST_BYTES = 1 << 20
@@ -108,7 +109,7 @@ def parse(name: str, text: str, overrides: Mapping[str, str], places: Places | N
         raise PlanError(name, [mistake])
     if places is None:
         places = lines_of(text)
-    table, problems = _validate(document, places)
+    table, problems = _validate(with_addresses(document), places)
     configuration = ServerConfiguration()
     if table.database is not None and table.database.config:
         try:
