@@ -27,18 +27,33 @@ class Ending:
     conditions: "frozenset[FailCondition]"
     strict: bool
     verbose: bool
+    quiet: bool
+    log_file: Path | None
     as_json: bool
 
     @classmethod
     def of(
-        cls, report_file: Path | None, no_report: bool, fail_on: str, *, strict: bool, verbose: bool, as_json: bool
+        cls,
+        report_file: Path | None,
+        no_report: bool,
+        fail_on: str,
+        *,
+        strict: bool,
+        verbose: bool,
+        quiet: bool,
+        log_file: Path | None,
+        as_json: bool,
     ) -> Self:
-        """Return the options. Raises UsageError where one is wrong, or a report is named that is not to be written."""
+        """Return the options. Raises UsageError where one is wrong, or two exclude each other."""
         from paribus.errors import UsageError
 
-        if no_report and report_file is not None:
-            raise UsageError(f"--report {report_file} and --no-report exclude each other", "give one of them")
-        return cls(report_file, no_report, read_conditions(fail_on), strict, verbose, as_json)
+        for together, names in (
+            (no_report and report_file is not None, f"--report {report_file} and --no-report"),
+            (verbose and quiet, "--verbose and --quiet"),
+        ):
+            if together:
+                raise UsageError(f"{names} exclude each other", "give one of them")
+        return cls(report_file, no_report, read_conditions(fail_on), strict, verbose, quiet, log_file, as_json)
 
 
 def carry_out(session: "Session", ending: Ending) -> None:
@@ -48,6 +63,7 @@ def carry_out(session: "Session", ending: Ending) -> None:
     """
     from paribus.cli.console import VisibleConsole
     from paribus.cli.progress import ProgressDisplay
+    from paribus.cli.progress_log import progress_log
     from paribus.cli.signals import StopRequest
     from paribus.errors import ParibusError
     from paribus.files import make_folder
@@ -59,8 +75,8 @@ def carry_out(session: "Session", ending: Ending) -> None:
     experiment = session.experiment
     stop = StopRequest()
     stop.listen()
-    stderr = VisibleConsole(stderr=True, highlight=False)
-    with ProgressDisplay(stderr, verbose=ending.verbose) as display:
+    stderr = VisibleConsole(stderr=True, highlight=False, quiet=ending.quiet)
+    with progress_log(ending.log_file) as log, ProgressDisplay(stderr, verbose=ending.verbose, log=log) as display:
         display.on_notes(
             [f"experiment {experiment.id} ({experiment.name})", *(f"note: {note}" for note in experiment.notes)]
         )

@@ -111,6 +111,18 @@ Strict = Annotated[
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Print a line for each finished trial instead of one per minute.")
 ]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="Print no progress, only warnings, results and errors."),
+]
+LogFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--log",
+        metavar="FILE",
+        help="Append the progress to this file: a line with the time for each finished trial, note and decision.",
+    ),
+]
 Wait = Annotated[
     bool, typer.Option("--wait", help="Begin when no other experiment runs on the target. Default: refuse then.")
 ]

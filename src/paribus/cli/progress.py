@@ -12,6 +12,7 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
+from paribus.cli.progress_log import Log, discard
 from paribus.model import FailureClass, Look, Purpose, Trial, TrialState, Verdict
 from paribus.units import show_duration, show_percent, show_size
 
@@ -25,12 +26,14 @@ _OVER = (TrialState.DONE, TrialState.INVALID, TrialState.FAILED)
 class ProgressDisplay:
     """Shows an experiment on a terminal; elsewhere prints a line per minute.
 
-    With `verbose` it prints a line for each finished trial instead, and each reason why one cannot be used.
+    With `verbose` it prints a line for each finished trial instead, and each reason why one cannot be used; `log`
+    receives these in any case.
     """
 
-    def __init__(self, console: Console, *, verbose: bool = False) -> None:
+    def __init__(self, console: Console, *, verbose: bool = False, log: Log = discard) -> None:
         self._console = console
         self._verbose = verbose
+        self._log = log
         self._last_line = -math.inf
         self._unusable: Counter[str] = Counter()  # trials by reason
         self._progress = Progress(
@@ -123,12 +126,12 @@ class ProgressDisplay:
             self._unusable.update(reasons[:1])
         unusable = f"{self._unusable.total()} unusable" if self._unusable else ""
         self._progress.update(self._whole, advance=1, left=", ".join(filter(None, [left, unusable])))
-        if self._verbose:
-            if trial.state is TrialState.DONE:
-                self._say(text)
-            for reason in reasons:
-                self._say(f"trial {trial.order} ({position}, {trial.subject}) {trial.state.value}: {reason}")
-        elif not self._console.is_terminal and time.monotonic() - self._last_line >= _LINE_EVERY_S:
+        lines = [f"trial {trial.order} ({position}, {trial.subject}) {trial.state.value}: {why}" for why in reasons]
+        for line in [text] if trial.state is TrialState.DONE else lines:
+            self._log(line)
+            if self._verbose:
+                self._print(line)
+        if not self._verbose and not self._console.is_terminal and time.monotonic() - self._last_line >= _LINE_EVERY_S:
             self._summarise(left)
 
     def _summarise(self, left: str) -> None:
@@ -138,7 +141,7 @@ class ProgressDisplay:
         parts = [f"{task.completed:.0f} of {task.total or 0:.0f} trials", *([left] if left else [])]
         if self._unusable:
             parts.append(self._reasons())
-        self._say("; ".join(parts))
+        self._print("; ".join(parts))
 
     def _reasons(self) -> str:
         """The number of trials that cannot be used, and the most frequent reason."""
@@ -146,6 +149,11 @@ class ProgressDisplay:
         return f"{self._unusable.total()} unusable, for example: {reason}"
 
     def _say(self, text: str) -> None:
+        """Print and log a line."""
+        self._log(text)
+        self._print(text)
+
+    def _print(self, text: str) -> None:
         """Print a line that stays on the terminal."""
         with contextlib.suppress(OSError):
             self._console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -2,12 +2,16 @@
 
 import dataclasses
 import io
+from datetime import datetime
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from paribus.cli import progress
 from paribus.cli.progress import ProgressDisplay
+from paribus.cli.progress_log import Log, discard, progress_log
+from paribus.errors import UsageError
 from paribus.model import Look, Purpose, Trial, TrialState, Verdict
 from paribus.units import LoadLevel
 
@@ -20,10 +24,10 @@ def _trials(count: int) -> list[Trial]:
     return [dataclasses.replace(planned, order=order) for order in range(1, count + 1)]
 
 
-def _printed(*, verbose: bool) -> list[str]:
+def _printed(*, verbose: bool, quiet: bool = False, log: Log = discard) -> list[str]:
     out = io.StringIO()
     trials = _trials(4)
-    with ProgressDisplay(Console(file=out, width=80), verbose=verbose) as display:
+    with ProgressDisplay(Console(file=out, width=80, quiet=quiet), verbose=verbose, log=log) as display:
         display.on_trials(trials)
         for trial in trials:
             is_usable = trial.order % 2
@@ -50,6 +54,30 @@ def test_verbose_has_a_line_for_each_trial() -> None:
     lines = _printed(verbose=True)
     assert [line.split(" ", 2)[1].rstrip(",") for line in lines] == ["1", "2", "3", "4"]
     assert "invalid: other processes" in lines[1]
+
+
+def test_the_log_has_every_trial_also_where_nothing_is_printed(tmp_path: Path) -> None:
+    path = tmp_path / "run.log"
+    path.write_text("of before\n")
+    with progress_log(path) as log:
+        assert _printed(verbose=False, quiet=True, log=log) == []
+    before, *lines = path.read_text().splitlines()
+    assert before == "of before"
+    texts = [line.partition(" ")[2] for line in lines]
+    assert texts[0] == "trial 1, w at 4 threads, k = a: done"
+    assert texts[1] == "trial 2 (w at 4 threads, k = a) invalid: other processes took 1.2 of 2 cores"
+    assert len([text for text in texts if text.startswith("trial")]) == 4
+    assert all(datetime.fromisoformat(line.partition(" ")[0]).tzinfo for line in lines)
+
+
+def test_a_log_that_cannot_be_written_is_refused_before_anything_begins(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot write the log"), progress_log(tmp_path / "none" / "run.log"):
+        pytest.fail("it has begun")
+
+
+def test_a_full_disk_under_the_log_stops_no_experiment() -> None:
+    with progress_log(Path("/dev/full")) as log:
+        log("a line")
 
 
 @pytest.mark.parametrize(

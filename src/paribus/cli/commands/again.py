@@ -10,7 +10,9 @@ from paribus.cli.options import (
     AsJson,
     ExperimentName,
     FailOn,
+    LogFile,
     NoReport,
+    Quiet,
     ReportFile,
     StoreUrl,
     Strict,
@@ -43,6 +45,8 @@ def again(
     wait: Wait = False,
     anyway: Anyway = False,
     verbose: Verbose = False,
+    quiet: Quiet = False,
+    log_file: LogFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask the open questions of an experiment in a new one, with more pairs.
@@ -56,7 +60,16 @@ def again(
     from paribus.lab.running import started_as_parsed
     from paribus.lab.stores import open_store
 
-    ending = Ending.of(report_file, no_report, fail_on, strict=strict, verbose=verbose, as_json=as_json)
+    ending = Ending.of(
+        report_file,
+        no_report,
+        fail_on,
+        strict=strict,
+        verbose=verbose,
+        quiet=quiet,
+        log_file=log_file,
+        as_json=as_json,
+    )
     admission = read_admission(wait=wait, anyway=anyway)
     parsed = parsed_follow_up_plan(open_store(store), experiment, budget)
     if print_plan:

@@ -11,7 +11,9 @@ from paribus.cli.options import (
     AsJson,
     ExperimentName,
     FailOn,
+    LogFile,
     NoReport,
+    Quiet,
     ReportFile,
     StoreUrl,
     Strict,
@@ -36,6 +38,8 @@ def resume(
     wait: Wait = False,
     anyway: Anyway = False,
     verbose: Verbose = False,
+    quiet: Quiet = False,
+    log_file: LogFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Continue an interrupted experiment.
@@ -47,7 +51,16 @@ def resume(
     """
     from paribus.lab.running import resumed
 
-    ending = Ending.of(report_file, no_report, fail_on, strict=strict, verbose=verbose, as_json=as_json)
+    ending = Ending.of(
+        report_file,
+        no_report,
+        fail_on,
+        strict=strict,
+        verbose=verbose,
+        quiet=quiet,
+        log_file=log_file,
+        as_json=as_json,
+    )
     admission = read_admission(wait=wait, anyway=anyway)
     with resumed(
         experiment, str(plan_file) if plan_file is not None else None, store, report_line, admission

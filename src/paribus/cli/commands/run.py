@@ -5,9 +5,11 @@ from paribus.cli.options import (
     Anyway,
     AsJson,
     FailOn,
+    LogFile,
     NoReport,
     Overrides,
     PlanFile,
+    Quiet,
     ReportFile,
     StoreUrl,
     Strict,
@@ -30,6 +32,8 @@ def run(
     wait: Wait = False,
     anyway: Anyway = False,
     verbose: Verbose = False,
+    quiet: Quiet = False,
+    log_file: LogFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Run the experiment of a plan, and restore the machine.
@@ -40,7 +44,16 @@ def run(
     """
     from paribus.lab.running import started
 
-    ending = Ending.of(report_file, no_report, fail_on, strict=strict, verbose=verbose, as_json=as_json)
+    ending = Ending.of(
+        report_file,
+        no_report,
+        fail_on,
+        strict=strict,
+        verbose=verbose,
+        quiet=quiet,
+        log_file=log_file,
+        as_json=as_json,
+    )
     admission = read_admission(wait=wait, anyway=anyway)
     with started(str(plan_file), read_overrides(overrides), store, report_line, admission) as session:
         carry_out(session, ending)

@@ -9,8 +9,10 @@ from paribus.cli.options import (
     Anyway,
     AsJson,
     FailOn,
+    LogFile,
     NoReport,
     Overrides,
+    Quiet,
     ReportFile,
     StoreUrl,
     Strict,
@@ -86,6 +88,8 @@ def try_(
     wait: Wait = False,
     anyway: Anyway = False,
     verbose: Verbose = False,
+    quiet: Quiet = False,
+    log_file: LogFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare levels of settings without a plan file, and restore the machine.
@@ -97,7 +101,16 @@ def try_(
     from paribus.lab.running import started_as_parsed
     from paribus.lab.short_plan import ShortPlan, parsed_short_plan, printed
 
-    ending = Ending.of(report_file, no_report, fail_on, strict=strict, verbose=verbose, as_json=as_json)
+    ending = Ending.of(
+        report_file,
+        no_report,
+        fail_on,
+        strict=strict,
+        verbose=verbose,
+        quiet=quiet,
+        log_file=log_file,
+        as_json=as_json,
+    )
     admission = read_admission(wait=wait, anyway=anyway)
     short_plan = ShortPlan(
         settings=settings,
