@@ -12,7 +12,7 @@ from sqlalchemy.engine import Engine as Store
 from paribus.experiment import settling, trial_length
 from paribus.experiment.after_screen import follow_screens
 from paribus.experiment.interim_analysis import decided_arms, look
-from paribus.experiment.replanning import replan
+from paribus.experiment.replanning import keep_to_budget, replan
 from paribus.model import ArmKey, Experiment, Look, Purpose, Trial, TrialState
 from paribus.store import read, write
 from paribus.trial.bench import Bench
@@ -62,6 +62,9 @@ def after_block(
         message := follow_screens(plan, experiment, store, trials)
     ):
         learned.append(message)
+    if dropped := keep_to_budget(plan, experiment, store, trials):
+        learned += dropped
+        trials[:] = read.trials(store, experiment.id)
     if learned or is_replanned or decisions:
         trials[:] = read.trials(store, experiment.id)
         listener.on_trials(trials)

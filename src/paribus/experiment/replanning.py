@@ -17,13 +17,14 @@ from paribus.analysis.paired.effects import metrics_of_pairs
 from paribus.analysis.paired.finding import LEAST_UNITS
 from paribus.experiment.noise import precision_note
 from paribus.experiment.withdrawal import without
-from paribus.i18n import StoredMessage
+from paribus.i18n import StoredMessage, stored_message
 from paribus.model import Calibration, Experiment, Plan, Purpose, Trial, TrialState
 from paribus.plan.protocol import with_usual_margin
 from paribus.plan.schedule.budget import rounds_for_noise
 from paribus.plan.schedule.comparisons import Comparison, comparisons
 from paribus.store import read, write
 from paribus.trial.blocks import blocks_over
+from paribus.units import show_duration
 
 
 def with_open_rounds(plan: Plan) -> Plan:
@@ -74,6 +75,36 @@ def replan(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Tr
             without(_unaccompanied(plan, trials), trials, experiment.id, store)
         write.set_plan(store, experiment.id, plan)
     return notes
+
+
+def keep_to_budget(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial]) -> list[StoredMessage]:
+    """Drop the later rounds of an experiment that has used up its budget, with trials made again and waits.
+
+    Each comparison keeps the fewest pairs that can be judged, and the round that is underway ends. A stated number of
+    rounds stays, and so does a screen, whose replicates belong together. Returns a message. Raises StoreError.
+    """
+    protocol = plan.protocol
+    used_s = sum(trial.took_s for trial in trials if trial.purpose is not Purpose.PRECONDITION)
+    if protocol.rounds is not None or protocol.method == "fixed" or used_s < protocol.budget_s:
+        return []
+    compared = _judged(plan)
+    completed = blocks_over(trials)
+    if any(each.screened or completed.get(each.key, 0) < _blocks_needed(each) for each in compared):
+        return []
+    underway = max((trial.round for trial in trials if trial.state is not TrialState.PLANNED), default=0)
+    needless = {trial.order for trial in trials if trial.state is TrialState.PLANNED and trial.round > underway}
+    if not needless:
+        return []
+    note = stored_message(
+        "the budget of {budget} is used up after {rounds} rounds, since trials took longer than planned or were made "
+        "again; {left} rounds are left out",
+        budget=show_duration(protocol.budget_s),
+        rounds=underway,
+        left=max(trial.round for trial in trials) - underway,
+    )
+    without(needless, trials, experiment.id, store)
+    write.add_note(store, experiment.id, note)
+    return [note]
 
 
 def _judged(plan: Plan) -> list[Comparison]:

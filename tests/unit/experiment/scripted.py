@@ -44,7 +44,8 @@ def measured(rate: float, points: Sequence[float]) -> list[Measurement]:
 class Bench:
     """Runs trials at once with drawn measurements; `spoils` says which are invalid, `refuses` which are refused.
 
-    `noise` is the standard deviation between trials, `wobble` that between seconds of a trial.
+    `noise` is the standard deviation between trials, `wobble` that between seconds of a trial. `takes_s` is the machine
+    time of each.
     """
 
     store: Store
@@ -53,6 +54,7 @@ class Bench:
     refuses: Callable[[Trial], bool] = lambda _trial: False
     noise: float = 0.005
     wobble: float = 0.01
+    takes_s: float = 0.5
     followed: list[float] = field(default_factory=list)
     made: list[int] = field(default_factory=list)
     warnings: list[StoredMessage] = field(default_factory=list)
@@ -78,7 +80,7 @@ class Bench:
             write.save_trial(self.store, refused, (), [])
             return refused
         state = TrialState.INVALID if spoilt else TrialState.DONE
-        done = replace(trial, state=state, started=at, applied=at, ended=at + 0.5, invalid_because=spoilt)
+        done = replace(trial, state=state, started=at, applied=at, ended=at + self.takes_s, invalid_because=spoilt)
         rate = math.exp(9 + self.effect(trial) + self.rng.normal(0, self.noise))
         points = tuple((rate * np.exp(self.rng.normal(0, self.wobble, 100))).tolist())
         write.save_trial(self.store, done, (), measured(rate, points))
