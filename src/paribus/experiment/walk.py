@@ -22,9 +22,10 @@ from paribus.errors import EngineError, Interrupted, JournalOpen, StoreError, Un
 from paribus.experiment import block_hooks, noise
 from paribus.experiment.evidence import analyse, evidence
 from paribus.experiment.interim_analysis import look
+from paribus.experiment.refusals import raise_if_pointless, refusal_of
 from paribus.experiment.replanning import with_open_rounds
 from paribus.experiment.saving import save, wait_for_store
-from paribus.i18n import StoredMessage, stored_message
+from paribus.i18n import stored_message
 from paribus.model import (
     ArmKey,
     Calibration,
@@ -223,11 +224,8 @@ def _make_trials(
                 todo = f"continue with: paribus resume {done.experiment}"
                 raise Interrupted("interrupted; everything was restored", todo)
             if done.failure is FailureClass.SETTING_REJECTED:
-                refusal = _refusal(done)
-                if done.purpose is Purpose.SCREEN:
-                    raise EngineError(
-                        "refused-in-screen", refusal, 'leave it out, or set protocol.design="one-at-a-time"'
-                    )
+                refusal = refusal_of(done)
+                raise_if_pointless(done, trials, refusal)
                 write.add_note(store, done.experiment, refusal)
                 continue
             lacks_data = done.purpose is Purpose.PRECONDITION and done.state is not TrialState.DONE
@@ -245,13 +243,6 @@ def _make_trials(
         bench.stop_load()
         decided = after_block(trials)
         gc.collect()  # automatic collections are rare, for fast reports
-
-
-def _refusal(trial: Trial) -> StoredMessage:
-    """The message on a setting that the machine refused or replaced."""
-    if trial.failure_message:
-        return stored_message("the machine refuses {setting}", setting=trial.failure_message)
-    return stored_message("the machine takes another value: {setting}", setting=list(trial.invalid_because))
 
 
 def _rerun_if_begun(

@@ -9,6 +9,7 @@ from plan_samples import FILEIO, checked, simple
 from scripted import MACHINE, Bench, make_trials
 from sqlalchemy.engine import Engine as Store
 
+from paribus.errors import EngineError
 from paribus.experiment import interim_analysis, walk
 from paribus.experiment.evidence import analyse, evidence
 from paribus.model import Effect, Experiment, Look, Purpose, Tag, Trial, TrialState, Verdict
@@ -117,6 +118,15 @@ def test_an_arm_that_is_always_refused_costs_the_others_nothing(store: Store) ->
     effects = _effects(store, begun)
     assert set(effects) == {"10"}
     assert effects["10"].verdict is Verdict.BETTER
+
+
+def test_an_experiment_whose_baseline_is_refused_stops_at_once(store: Store) -> None:
+    begun = _begin(store, '"vm.swappiness" = [60, 1, 10]', 'settle = "10s"\nrounds = 4')
+    with pytest.raises(EngineError, match="the baseline cannot be set, so nothing can be compared: the machine"):
+        make_trials(store, begun, Bench(store, lambda _trial: 0.0, refuses=lambda _trial: True))
+    tried = [trial for trial in read.trials(store, begun.id) if trial.state is TrialState.FAILED]
+    assert sum(trial.baseline for trial in tried) == 2
+    assert len(tried) < 8
 
 
 def test_a_setting_that_is_refused_once_takes_no_pairs_from_what_was_made(store: Store) -> None:
