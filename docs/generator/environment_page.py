@@ -41,6 +41,7 @@ STANDARD = {
     "of gettext. `--lang` overrides them.",
     "XDG_DATA_HOME": "The directory that holds `paribus/paribus.db`. Default: `~/.local/share`.",
     "XDG_STATE_HOME": "The directory that holds `paribus/journal/`. Default: `~/.local/state`.",
+    "XDG_CONFIG_HOME": "The directory that holds `paribus/defaults.toml` and `paribus/knobs/`. Default: `~/.config`.",
     "XDG_RUNTIME_DIR": "The directory that holds `paribus/`, the second copies of journals, for users other than root.",
     "XDG_CACHE_HOME": "The directory that holds the chart library of HTML reports, `paribus/`. Default: `~/.cache`.",
     "SUDO_UID": "The user who called `sudo`: root trusts directories that belong to this user.",

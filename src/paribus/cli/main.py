@@ -36,6 +36,7 @@ from paribus.cli.commands import (
     try_,
     undo,
 )
+from paribus.cli.defaults import default_map
 from paribus.cli.terminal import say, visible
 from paribus.errors import ParibusError
 from paribus.lab.startup import withhold_passwords
@@ -118,7 +119,9 @@ def main() -> None:
     _prepare()
     try:
         try:
-            app()
+            command = typer.main.get_command(app)
+            assert isinstance(command, TyperGroup)
+            command(default_map=default_map(command))
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()
