@@ -109,12 +109,12 @@ _NEEDLESS = re.compile(
 class _Still:
     """A picture that is on its way, waited for where it stands in the page."""
 
-    def __init__(self, picture: Callable[[], str]) -> None:
-        self._picture = picture
+    def __init__(self, picture: Callable[[], str], description: str) -> None:
+        self._picture, self._description = picture, description
 
     def __html__(self) -> str:
         """As it stands there: SVG by Vega, of escaped data, without what the page says too, or nobody sees."""
-        return _NEEDLESS.sub("", charts.still(self._picture()))
+        return _NEEDLESS.sub("", charts.still(self._picture(), self._description))
 
 
 def _alike(values: Sequence[str]) -> str:
@@ -168,7 +168,10 @@ def render(view: ReportView) -> str:
                 view=view,
                 drawn=chart_specs,
                 timed=time_series_specs,
-                stills=dict(zip(first, map(_Still, pictures), strict=True)),
+                stills={
+                    key: _Still(picture, specs[key]["description"])
+                    for key, picture in zip(first, pictures, strict=True)
+                },
                 specs=specs,
                 config=charts.CONFIG,
                 forest=forest(view.verdicts),
