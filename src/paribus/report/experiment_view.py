@@ -1,13 +1,14 @@
 """The view of an experiment: texts and rounded numbers, from which every written form of its report is rendered."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from paribus.findings import Distribution, Drift, Matrix, Selection
 from paribus.i18n import gettext
 from paribus.model import Experiment, ExperimentState, TrialState
 from paribus.report.contents import blocks_at
 from paribus.report.inputs import Pair, ReportInput
-from paribus.report.sections import advice, curves, evidence, io_matrix, pair_changes, tables, verdicts
+from paribus.report.sections import advice, curves, evidence, io_matrix, pair_changes, tables, trial_timeline, verdicts
 from paribus.report.sections.recommendation import recommendation
 from paribus.report.view.blocks import Place
 from paribus.report.view.terms import word
@@ -179,7 +180,7 @@ def view(report_input: ReportInput) -> ReportView:
         ),
         matrices=matrices,
         advice=advised,
-        trust=trust,
+        trust=replace(trust, timeline=trial_timeline.timeline(report_input)),
         time_series=curves.time_series(
             report_input.time_series, sum(trial.state is TrialState.DONE for trial in trials)
         ),

@@ -17,6 +17,7 @@ from paribus.i18n import gettext, tag
 from paribus.report.render import chart_worker, charts
 from paribus.report.render.chart_library import vega_embed
 from paribus.report.render.forest import forest
+from paribus.report.render.timeline import lane_bars, load_paths
 from paribus.report.view import numbers
 from paribus.report.view.blocks import Place
 from paribus.report.view.comparison_models import FormattedDifference
@@ -140,6 +141,8 @@ def environment() -> "Environment":
         "Place": Place,
         "places": _places,
         "sparkline": _sparkline,
+        "lane_bars": lane_bars,
+        "load_paths": load_paths,
         "gettext": gettext,
         "tag": tag,
     }
