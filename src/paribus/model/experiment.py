@@ -169,11 +169,15 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """An assumption behind a verdict, by name: whether it holds, and what was found, in words."""
+    """An assumption behind a verdict, by name: whether it holds, and what was found, in words.
+
+    `limit` is the bound that the finding is held against, in words; empty where there is none, or the finding names it.
+    """
 
     name: str
     passed: bool
     finding: str
+    limit: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
