@@ -107,6 +107,18 @@ _NEEDLESS = re.compile(
 )
 
 
+_SYMBOLS = re.compile(r'(<g class="mark-symbol[^>]*)>((?:<path [^>]*/>){4,})</g>')
+_ATTRIBUTE = re.compile(r' (?!d=|transform=)[\w-]+="[^"]*"')
+
+
+def _hoisted(symbols: re.Match[str]) -> str:
+    """The symbols of a chart, with the attributes that all of them have at their group."""
+    first, *others = (set(_ATTRIBUTE.findall(path)) for path in symbols[2].split("/>")[:-1])
+    common = first.intersection(*others)
+    paths = _ATTRIBUTE.sub(lambda attribute: "" if attribute[0] in common else attribute[0], symbols[2])
+    return f"{symbols[1]}{''.join(sorted(common))}>{paths}</g>"
+
+
 class _Still:
     """A picture that is on its way, waited for where it stands in the page."""
 
@@ -115,7 +127,7 @@ class _Still:
 
     def __html__(self) -> str:
         """As it stands there: SVG by Vega, of escaped data, without what the page says too, or nobody sees."""
-        return _NEEDLESS.sub("", charts.still(self._picture(), self._description))
+        return _SYMBOLS.sub(_hoisted, _NEEDLESS.sub("", charts.still(self._picture(), self._description)))
 
 
 def _alike(values: Sequence[str]) -> str:

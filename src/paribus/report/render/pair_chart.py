@@ -3,17 +3,21 @@
 In: the pairs of one response. Out: a Vega-Lite spec. Called by `charts`.
 """
 
+import json
 import math
 import statistics
 from collections.abc import Sequence
 
 from paribus.i18n import gettext
-from paribus.report.render.chart_parts import HINT, SIGNED, Spec, hint, inline, name, quantity
+from paribus.report.render.chart_parts import HINT, SIGNED, Spec, hint_expression, inline, name, quantity
+from paribus.report.view import numbers
 from paribus.report.view.pair_models import PairChart, PairPanel
 
 _HEIGHT = 96
 _FENCE = 6  # interquartile distances: what lies beyond is drawn at the edge, as it would flatten all other dots
 _FEWEST_WITH_FENCES = 4
+_FARTHEST = 1e6  # percent: what is stated of a change beyond measure
+_SHAPE = "!isValid(datum.far) ? 'circle' : datum.far > datum.value ? 'triangle-up' : 'triangle-down'"
 
 
 def pair_chart(chart: PairChart, width: int) -> Spec:
@@ -37,12 +41,14 @@ def _panel(chart: PairChart, panel: PairPanel, width: int) -> Spec:
     """The pairs of one arm."""
     colour = f"var(--{panel.decided or 'ink'})"
     low, high = _reach(chart, panel)
+    loads = list(dict.fromkeys(dot.load for dot in panel.dots))
     rows = [
         {
             "block": dot.block,
-            "value": min(max(dot.value, low), high),
-            "shape": "triangle-up" if dot.value > high else "triangle-down" if dot.value < low else "circle",
-            "hint": hint(dot.text, dot.trials),
+            "value": float(f"{min(max(dot.value, low), high):.4g}"),
+            "load": loads.index(dot.load),
+            "trials": numbers.few(dot.trials),
+            **({} if low <= dot.value <= high else {"far": min(dot.value, _FARTHEST)}),
         }
         for dot in panel.dots
     ]
@@ -72,6 +78,10 @@ def _panel(chart: PairChart, panel: PairPanel, width: int) -> Spec:
             "limit": width,
         },
         "data": inline(rows),
+        "transform": [
+            {"calculate": _SHAPE, "as": "shape"},
+            {"calculate": _hint(loads), "as": "hint"},
+        ],
         "layer": [
             {
                 "data": bands,
@@ -114,6 +124,17 @@ def _panel(chart: PairChart, panel: PairPanel, width: int) -> Spec:
             },
         ],
     }
+
+
+def _hint(loads: Sequence[str]) -> str:
+    """The tooltip of a dot, as an expression; a row has the index of its load level."""
+    values = {
+        "change": "format(isValid(datum.far) ? datum.far : datum.value, '+,.1f') + ' %'",
+        "block": "datum.block",
+        "load": f"{json.dumps(loads)}[datum.load]",
+        "trials": "datum.trials",
+    }
+    return hint_expression(gettext("{change} in block {block}, at {load} · trials {trials}"), values)
 
 
 def _reach(chart: PairChart, panel: PairPanel) -> tuple[float, float]:

@@ -11,9 +11,8 @@ from paribus.model import Effect, PairChange
 from paribus.report.view import numbers
 from paribus.report.view.pair_models import PairChart, PairDot, PairPanel
 from paribus.report.view.view_models import EffectTable
-from paribus.units import show_percent
 
-_MOST_DOTS = 4000  # in a page: about half a megabyte, with their still pictures
+_MOST_DOTS = 1000  # in a page: 150 kB, with their still pictures
 _FEWEST_DOTS = 40  # of an arm
 
 
@@ -64,11 +63,6 @@ def _dot(pair: PairChange) -> PairDot:
     return PairDot(
         block=pair.block,
         value=numbers.percent_of(pair.log_ratio),
-        text=gettext(
-            "{change} in block {block}, at {load}",
-            change=show_percent(pair.log_ratio),
-            block=pair.block,
-            load=pair.load,
-        ),
+        load=str(pair.load),
         trials=tuple(sorted(pair.trials)),
     )

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairDot:
-    """The change of a response in the pair of a block, in percent."""
+    """The change of a response in the pair of a block, in percent; `load` is the load level in words."""
 
     block: int
     value: float
-    text: str
+    load: str
     trials: tuple[int, ...]
 
 
