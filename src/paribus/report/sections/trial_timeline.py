@@ -65,7 +65,7 @@ def timeline(report_input: ReportInput) -> TrialTimeline | None:
     )
     ticks, unit = _axis(length)
     return TrialTimeline(
-        summary=gettext(", ").join(gettext("{state} {n}", state=lane.title, n=lane.count) for lane in lanes),
+        summary=gettext(", ").join(gettext("{state} {n:,}", state=lane.title, n=lane.count) for lane in lanes),
         lanes=lanes,
         other_load=_other_load(places, report_input.summaries),
         ticks=ticks,
