@@ -6,7 +6,7 @@ from typing import Literal
 from paribus.model.words import Settings
 
 EVENT = "event"
-"""What keys of settings begin with that say whether an event happens."""
+"""Prefix of the keys of settings that say whether an event happens."""
 
 ON = "ON"
 

@@ -169,11 +169,15 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """An assumption behind a verdict, by name: whether it holds, and what was found, in words."""
+    """An assumption behind a verdict, by name: whether it holds, and what was found, in words.
+
+    `limit` is the bound that the finding is held against, in words; empty where there is none, or the finding names it.
+    """
 
     name: str
     passed: bool
     finding: str
+    limit: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +203,16 @@ class Repetition:
     boots: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class PairChange:
+    """The change of a response from the baseline to the compared arm in one pair, a log ratio as it was measured."""
+
+    block: int
+    load: LoadLevel
+    log_ratio: float
+    trials: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
     """Effect of changing `factor` from `baseline` to `arm` on a response: a log ratio and its interval.
@@ -208,6 +222,7 @@ class Effect:
     probabilities, of being for the better and of lying within the margin, are of a posterior with a flat prior.
     `alpha_spent` is the error of claims spent up to this look, of which `confidence` leaves so much. `would_decide`
     says in words what would decide a comparison that is undecided, and `decide_s` the machine time of that.
+    `pair_changes` are of the pairs behind the estimate, in run order; empty at one load level, and for a screen.
     """
 
     factor: str
@@ -236,6 +251,7 @@ class Effect:
     decide_s: float | None = None
     equivalence: EquivalenceInterval | None = None
     repetition: Repetition | None = None
+    pair_changes: tuple[PairChange, ...] = ()
 
     @property
     def deciding(self) -> tuple[float, float, float]:

@@ -6,7 +6,7 @@ from paribus.model.machine import CommandLines
 from paribus.model.words import Value
 
 HEALTH = "health "
-"""What the names of metrics begin with that are states of health."""
+"""Prefix of the names of metrics that are states of health."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

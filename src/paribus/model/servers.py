@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 SERVER_PLACEHOLDERS = ("socket", "host", "port", "user", "database", "password_file")
-"""What of a server is filled in, in the arguments of a program: each name in braces."""
+"""Names of the parts of a server's address that are filled in where a program's arguments have them in braces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,10 +51,10 @@ class Purpose(StrEnum):
 
 
 SINGLE = (Purpose.COMPARE, Purpose.CONFIRM, Purpose.ALONE)
-"""What compares a factor by itself."""
+"""Purposes of trials that compare a factor by itself."""
 
 COMPARING = (*SINGLE, Purpose.SCREEN)
-"""What answers a question of a plan."""
+"""Purposes of trials that answer a question of a plan."""
 
 LAYOUT = "layout"
 """The setting whose levels are storage layouts."""

@@ -1,13 +1,14 @@
 """The view of an experiment: texts and rounded numbers, from which every written form of its report is rendered."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from paribus.findings import Distribution, Drift, Matrix, Selection
 from paribus.i18n import gettext
 from paribus.model import Experiment, ExperimentState, TrialState
 from paribus.report.contents import blocks_at
 from paribus.report.inputs import Pair, ReportInput
-from paribus.report.sections import advice, curves, evidence, io_matrix, tables, verdicts
+from paribus.report.sections import advice, curves, evidence, io_matrix, pair_changes, tables, trial_timeline, verdicts
 from paribus.report.sections.recommendation import recommendation
 from paribus.report.view.blocks import Place
 from paribus.report.view.terms import word
@@ -43,10 +44,19 @@ def _arms(comparison: ReportInput) -> tuple[SectionArm, ...]:
 
 
 def _section(
-    pair: Pair, comparison: ReportInput, anchor: str, answers: Sequence[Answer], rows: Sequence[Judged]
+    pair: Pair,
+    comparison: ReportInput,
+    anchor: str,
+    answers: Sequence[Answer],
+    rows: Sequence[Judged],
+    most_dots: int,
 ) -> Section:
-    """Return the section of one factor under one workload from the input restricted to them."""
+    """Return the section of one factor under one workload from the input restricted to them.
+
+    `most_dots`: pairs of an arm that are drawn.
+    """
     cells, effects, names = comparison.cells, comparison.effects, comparison.arms
+    effect_tables = tables.effect_tables(effects, anchor)
     table, empty = tables.level_table(cells, names), ""
     if not cells and not effects:
         empty = verdicts.why_unusable(comparison.trials) or gettext("no trial has been run yet")
@@ -61,7 +71,8 @@ def _section(
         reasons=_reasons(rows),
         checks=verdicts.check_lists(effects),
         table=table,
-        effects=tables.effect_tables(effects, anchor),
+        effects=effect_tables,
+        pairs=pair_changes.pair_charts(effects, effect_tables, most_dots),
         curves=tables.curves(cells, names, anchor),
         path=curves.path(cells, names, anchor),
         quantiles=curves.quantiles(comparison.of(Distribution), names, anchor),
@@ -144,6 +155,7 @@ def view(report_input: ReportInput) -> ReportView:
         io_matrix.section(matrix, f"matrix-{number}") for number, matrix in enumerate(report_input.of(Matrix), 1)
     )
     trust = evidence.trust(report_input)
+    most_dots = pair_changes.most_dots(report_input.effects)
     advised = advice.advice(rows, missing, report_input.recipes, report_input.of(Selection))
     return ReportView(
         title=experiment.name,
@@ -162,12 +174,13 @@ def view(report_input: ReportInput) -> ReportView:
                 anchors[pair],
                 [answer for answer in answers if (answer.factor, answer.workload) == pair],
                 [row for row in rows if row.answer.anchor == anchors[pair]],
+                most_dots,
             )
             for pair, comparison in report_input.comparisons(pairs).items()
         ),
         matrices=matrices,
         advice=advised,
-        trust=trust,
+        trust=replace(trust, timeline=trial_timeline.timeline(report_input)),
         time_series=curves.time_series(
             report_input.time_series, sum(trial.state is TrialState.DONE for trial in trials)
         ),

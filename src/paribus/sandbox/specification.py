@@ -11,7 +11,7 @@ from paribus.units import parse_duration, parse_size
 
 BUSES = ("virtio", "scsi", "nvme")
 PACKAGES = ("mariadb-server", "postgresql", "sysbench", "fio", "zfs-dkms")
-"""What a sandbox can have beside the storage tools."""
+"""Packages that a sandbox can have beside the storage tools."""
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,14}")
 _FORM = "write for example ssd:2GiB:count=4,iops=8000,bandwidth=500MiB"

@@ -25,10 +25,10 @@ from paribus.web.live import Live
 from paribus.web.pace import OVER
 
 ViewOf = Callable[[Store, Experiment], ReportView]
-"""What makes the view of an experiment's report."""
+"""Maker of the view of an experiment's report."""
 
 _CacheKey = tuple[str, str]
-"""What something is kept by: the experiment that it is of, and its language."""
+"""Key of the cache: an experiment and a language."""
 
 _MOST_CACHED = 16
 _REFRESH_S = 10.0  # a page is rendered again after this time even if the store did not change, since it shows times

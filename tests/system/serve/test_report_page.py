@@ -96,8 +96,9 @@ def test_the_report_works_at_every_width_and_scheme(
 ) -> None:
     seen = look(browser, pages["typical"], width, scheme)
     scroll_through(seen.page)
-    assert seen.page.locator("figure").count() == 16
-    assert seen.page.locator("figure svg").count() == 16
+    assert seen.page.locator("figure").count() == 20
+    assert seen.page.locator("figure svg").count() == 20
+    assert seen.page.locator(".timeline svg").count() == 4
     assert overflow(seen.page) <= 0
     assert seen.said == []
     assert seen.asked == [pages["typical"].as_uri()]
@@ -134,7 +135,7 @@ def test_the_page_follows_the_colour_scheme(browser: Browser, pages: dict[str, P
 
 def test_charts_stand_in_the_page_without_scripts(browser: Browser, pages: dict[str, Path]) -> None:
     seen = look(browser, pages["typical"], java_script_enabled=False)
-    assert seen.page.locator("figure svg").count() == 16
+    assert seen.page.locator("figure svg").count() == 20
     seen.page.close()
 
 

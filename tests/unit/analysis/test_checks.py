@@ -93,6 +93,29 @@ def test_good_data_pass_every_check() -> None:
     assert Tag.SUSPECT not in tags
 
 
+def test_every_check_that_can_fail_states_its_limit() -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    trials = _timed(trials)
+    checks, _ = _checks(trials, values, _time_series(trials))
+    limits = {name: check.limit for name, check in checks.items()}
+    assert limits.pop("order") == limits.pop("drift") == ""
+    assert limits["reruns"] == "p is 100 %, limit 5 %"
+    assert limits["the laws"] == "limit 0"
+    half_margin = f"limit {math.expm1(PROTOCOL.margins['throughput_per_s'] / 2) * 100:.1f} % with p below "
+    assert re.fullmatch(rf"{half_margin}1 %; p is \S+ %", limits["carry-over"])
+    assert re.fullmatch(rf"{half_margin}5 %; p is \S+ %", limits["settled"])
+    assert re.fullmatch(r"limit \S+ % with p below 1 %; here \S+ %, p is \S+ %", limits["steady"])
+    assert re.fullmatch(r"limit ±0\.\d\d", limits["independence"])
+    assert re.fullmatch(r"p is \S+ %, limit 6\.2 %", limits["outliers"])
+
+
+def test_a_carry_over_beyond_its_limit_is_named_with_a_small_p() -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    checks, _ = _checks(_carried_over(trials, values, 0.95), values)
+    assert not checks["carry-over"].passed
+    assert checks["carry-over"].limit.endswith("p is under 0.01 %")
+
+
 def test_a_trial_that_breaks_a_law_makes_the_verdict_suspect() -> None:
     trials, values = _experiment(lambda _load: 0.0)
     trials = _timed(trials)

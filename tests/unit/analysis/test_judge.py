@@ -147,6 +147,19 @@ def test_each_load_level_has_its_interval_and_no_verdict() -> None:
     assert levels[0].high - levels[0].low > effect_width
 
 
+def test_an_effect_over_all_levels_has_the_change_of_each_pair() -> None:
+    trials, values = _experiment(lambda _load: 0.05)
+    whole, *levels = _judged(trials, values).effects
+    assert len(whole.pair_changes) == whole.pairs
+    assert sorted(order for pair in whole.pair_changes for order in pair.trials) == list(whole.trials)
+    first = whole.pair_changes[0]
+    baseline, compared = (values[order]["throughput_per_s"].mean for order in first.trials)
+    assert first.log_ratio == pytest.approx(math.log(compared / baseline))
+    by_order = {trial.order: trial for trial in trials}
+    assert (first.block, first.load) == (by_order[first.trials[0]].block, by_order[first.trials[0]].load)
+    assert not any(effect.pair_changes for effect in levels)
+
+
 def test_too_few_valid_pairs_give_no_verdict() -> None:
     trials, values = _experiment(lambda _load: 0.05)
     broken = [

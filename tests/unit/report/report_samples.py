@@ -12,6 +12,7 @@ from paribus.model import (
     ExperimentState,
     FailureClass,
     Measurement,
+    PairChange,
     Purpose,
     Tag,
     Trial,
@@ -196,6 +197,18 @@ class Bench:
         used = sorted(
             o for (name, at), mine in orders.items() if name in (baseline, arm) and load in (None, at) for o in mine
         )
+        changes = tuple(
+            PairChange(number, LoadLevel(at, self.unit), estimate + half * 2 * math.sin(number), trials)
+            for number, (at, trials) in enumerate(
+                (
+                    (at, trials)
+                    for (name, at), mine in orders.items()
+                    if name == arm
+                    for trials in zip(orders[baseline, at], mine, strict=True)
+                ),
+                1,
+            )
+        )
         reasons = () if verdict is None else (f"{len(used) // 2} pairs, method huber, look 4 of 4",)
         self.effects.append(
             Effect(
@@ -217,6 +230,7 @@ class Bench:
                 tags=tuple(tags),
                 reasons=reasons,
                 trials=tuple(used),
+                pair_changes=() if load else changes,
             )
         )
 

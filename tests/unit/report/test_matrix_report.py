@@ -117,7 +117,7 @@ def test_a_curve_is_drawn_for_each_write_share() -> None:
     drawn = charts.of_view(_view(matrix()))["matrix-1"]
     assert list(drawn) == ["matrix-1-1", "matrix-1-2"]
     with chart_worker.drawing(list(drawn.values()), charts.CONFIG) as pictures:
-        assert charts.standalone(charts.still(pictures[0]())).startswith("<svg")
+        assert charts.standalone(charts.still(pictures[0](), "a matrix")).startswith("<svg")
 
 
 def test_the_document_says_it_in_numbers() -> None:

@@ -37,12 +37,14 @@ def test_markdown_keeps_hostile_names_inside_their_cells() -> None:
 
 def test_pictures_are_files_that_need_no_page(tmp_path: Path) -> None:
     names = charts.write_pictures(many(1).view(), tmp_path / "pictures")
-    assert sorted(names) == ["factor-1-effect-1", "factor-1-p95", "factor-1-path", "factor-1-throughput"]
+    charts_of_factor = ("effect-1", "p95", "pairs-1", "path", "throughput")
+    assert sorted(names) == [f"factor-1-{name}" for name in charts_of_factor]
     for name in names.values():
         drawn = (tmp_path / "pictures" / name).read_text(encoding="utf-8")
         assert drawn.startswith("<svg")
         assert "var(--" not in drawn
-        assert charts.LIGHT["paper"] in drawn
+        assert f'<rect width="100%" height="100%" fill="{charts.LIGHT["paper"]}"/>' in drawn
+        assert re.match('<svg role="img" aria-label="[^"]+" ', drawn)
 
 
 def test_the_machines_drift_is_drawn_beside_its_factor(tmp_path: Path) -> None:
@@ -122,13 +124,21 @@ def test_html_holds_every_answer_once_escaped() -> None:
     assert "&lt;/script&gt;&lt;b&gt;x&lt;/b&gt;" in page
 
 
+def test_every_still_chart_is_described_to_screen_readers() -> None:
+    page = _page_only(html.render(hostile().view()))
+    figures = re.findall(r"<figure data-chart[^>]*>(<svg [^>]*>)", page)
+    assert figures
+    assert all('role="img" aria-label="' in figure for figure in figures)
+
+
 def test_html_scripts_are_the_program_s_own() -> None:
     page = html.render(hostile().view())
     assert page.count("<script") == page.count("</script>") == 4
     data = re.search(r'<script type="application/json" id="specs">(.*?)</script>', page, re.DOTALL)
     assert data is not None
     assert "<" not in data[1]
-    assert json.loads(data[1]).keys() == {"factor-1-effect-1", "factor-1-throughput", "factor-1-p95", "factor-1-path"}
+    drawn = ("effect-1", "pairs-1", "throughput", "p95", "path")
+    assert json.loads(data[1]).keys() == {f"factor-1-{name}" for name in drawn}
 
 
 def test_html_has_an_anchor_for_every_trial_and_no_link_into_nothing() -> None:

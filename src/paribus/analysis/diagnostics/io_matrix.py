@@ -18,7 +18,7 @@ from paribus.stats import scaling
 from paribus.stats.pairs import CannotJudge, mean_interval
 
 NEAR = 0.10
-"""How far below its ceiling, as a share of it, a figure counts as having reached it."""
+"""Share of its ceiling by which a figure may be below it and counts as having reached it."""
 
 K = TypeVar("K", bound=Hashable)
 _Key = tuple[float, int]

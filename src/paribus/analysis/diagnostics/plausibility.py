@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from paribus.analysis.paired.checks.limits import plain_limit
 from paribus.analysis.paired.effects import PairSeries, Summaries
 from paribus.findings import Breach
 from paribus.i18n import N_, gettext
@@ -56,7 +57,7 @@ class PlausibilityResults:
         message = N_("the figures of {n} of {all} trials contradict each other")
         texts = [gettext(message, n=len(violating), all=len(orders))]
         texts += [breach.words for order in violating[:_MOST_SHOWN] for breach in self.breaches[order]]
-        return Check(gettext("the laws"), not violating, gettext("; ").join(texts))
+        return Check(gettext("the laws"), not violating, gettext("; ").join(texts), plain_limit("0"))
 
 
 def stated(trial: Trial, measured: Mapping[str, Measurement]) -> StatedCell:

@@ -1,5 +1,6 @@
 """Effects of a comparison, over all load levels and at each."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
@@ -11,7 +12,7 @@ from paribus.analysis.paired.decision import probabilities
 from paribus.analysis.paired.effects import Pair, PairSeries
 from paribus.analysis.paired.finding import EffectInterval, Finding, LevelFinding, Question
 from paribus.analysis.paired.reasons import Need, covered_text, method_of, pairs_needed, reasons_of, tags_of
-from paribus.model import Check, Effect, EquivalenceInterval, Look, Tag, Verdict
+from paribus.model import Check, Effect, EquivalenceInterval, Look, PairChange, Tag, Verdict
 from paribus.units import LoadLevel
 
 
@@ -82,6 +83,7 @@ def effects_of(
         need=need,
         probabilities=(better, within),
     )
+    whole = replace(whole, pair_changes=_pair_changes(series.pairs))
     loads = sorted({pair.load for pair in series.pairs})
     return [whole, *(_at(whole, series, load, level) for load, level in zip(loads, finding.levels, strict=False))]
 
@@ -153,8 +155,18 @@ def _at(whole: Effect, series: PairSeries, load: LoadLevel, finding: LevelFindin
         alpha_spent=None,
         equivalence=None,
         trials=_trials(pairs),
+        pair_changes=(),
     )
 
 
 def _trials(pairs: Sequence[Pair]) -> tuple[int, ...]:
     return tuple(sorted(order for pair in pairs for order in pair.trials))
+
+
+def _pair_changes(pairs: Sequence[Pair]) -> tuple[PairChange, ...]:
+    """The change in each pair; none where a side measured nothing."""
+    return tuple(
+        PairChange(pair.block, pair.load, math.log(pair.compared / pair.baseline), pair.trials)
+        for pair in pairs
+        if pair.baseline > 0 and pair.compared > 0
+    )

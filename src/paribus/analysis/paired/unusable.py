@@ -13,7 +13,7 @@ from paribus.model import ArmKey, FailureClass, Trial, arm_of
 from paribus.stats.diagnostics import equal_counts_p
 
 RunTime = tuple[float, int]
-"""When a trial ran: its start, and its number where that is unknown."""
+"""Position of a trial in time: its start, and its number where that is unknown."""
 Attempt = tuple[int, int]
 """A block and the number of the attempt at it."""
 _CHANCE = 0.25  # p of equal counts: at two to none, a selection that biases the effect shows in most experiments

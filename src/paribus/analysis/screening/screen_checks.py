@@ -92,4 +92,6 @@ def _outliers(factor: Factor, signs: Array, fitted: Regression, resolution: floa
     in_compared, in_mirror = sides if question.higher_is_better else sides[::-1]
     slow = [int(np.sum(in_compared & (signs == sign)) + np.sum(in_mirror & (signs == -sign))) for sign in (1, -1)]
     passed = diagnostics.equal_counts_p(*slow) >= SUSPICIOUS
-    return assumptions.outliers_check(slow[0], slow[1], factor.labels[1], factor.labels[0], passed=passed)
+    return assumptions.outliers_check(
+        slow[0], slow[1], factor.labels[1], factor.labels[0], passed=passed, alpha=SUSPICIOUS
+    )

@@ -11,7 +11,7 @@ from paribus.registry import Registry
 
 Holder = Literal["machine", "group", "layout", "process", "server", "trial"]
 NOT_APPLIED: tuple[Holder, ...] = ("layout", "process", "trial")
-"""Whose knobs are not written one by one: a process starts with them, disks are built anew, a trial has events."""
+"""Kinds of knobs not written one by one: a process starts with them, disks are built anew, a trial has events."""
 
 
 class KnobKind(Protocol):

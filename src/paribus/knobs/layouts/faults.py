@@ -58,7 +58,7 @@ def failing(disk: str, size_bytes: int) -> str:
 
 
 SCSI_RUNNING = "running"
-"""What the kernel says of a SCSI disk that works."""
+"""State that the kernel gives a SCSI disk that works."""
 
 
 def scsi_state_of(host: Host, disk: str) -> str:

@@ -2,7 +2,7 @@
 
 _BLOCKS_PER_ROUND = 8
 SPLIT_BLOCKS_PER_ROUND = 4
-"""Where applications hold for several trials: each block has one of every arm."""
+"""Blocks whose applications hold for several trials: each has one of every arm."""
 
 
 def passes_per_round(levels: int) -> int:

@@ -1,5 +1,7 @@
 """Parts of charts, as Vega-Lite has them: data, channels, axes, and layers that several have."""
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,7 +17,7 @@ KNOWN: Spec = {"filter": "isValid(datum.low)"}
 """Leaves the rows that have an interval."""
 
 HINT: Spec = {"field": "hint", "type": "nominal"}
-"""What is told of a point where one points at it."""
+"""Tooltip of a point."""
 
 
 def inline(rows: Sequence[Mapping[str, Any]]) -> Spec:
@@ -30,6 +32,15 @@ def _short(value: Any) -> Any:
 def hint(text: str, trials: Sequence[int]) -> str:
     """Return the tooltip of a point."""
     return gettext("{text} · trials {trials}", text=text, trials=numbers.few(trials))
+
+
+def hint_expression(pattern: str, values: Mapping[str, str]) -> str:
+    """A translated pattern as an expression of Vega: a text with each point would be most of the page.
+
+    `values` are expressions by the names in the pattern.
+    """
+    pieces = re.split(r"{(\w+)}", pattern)
+    return " + ".join(values[piece] if place % 2 else json.dumps(piece) for place, piece in enumerate(pieces))
 
 
 def quantity(field: str, **properties: Any) -> Spec:

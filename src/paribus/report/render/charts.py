@@ -5,6 +5,7 @@ Markdown). Colours are names of CSS variables, so that a picture inside a page f
 picture in a file of its own gets the light palette. An arm is coloured only where it is decided better or worse.
 """
 
+import html
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ from paribus.report.render.chart_parts import (
 )
 from paribus.report.render.drift_chart import drift_chart
 from paribus.report.render.line_charts import lines, path_chart, quantile_chart, row, time_series_chart
+from paribus.report.render.pair_chart import pair_chart
 from paribus.report.render.response_chart import response_curve
 from paribus.report.view.curve_models import LoadCurve
 from paribus.report.view.view_models import EffectPoint, EffectTable, MatrixSection, ReportView, Section, SectionArm
@@ -236,8 +238,9 @@ def _panel(effects: EffectTable, arm: str, labels: Sequence[str], limit: float) 
 
 
 def of_section(section: Section) -> dict[str, Spec]:
-    """All charts of a section by key: the effects of judged responses first, then the curves, then how it drifted."""
+    """All charts of a section by key: the effects of judged responses and their pairs, the curves, the drift."""
     specs = {table.key: forest(table) for table in section.effects if table.judged}
+    specs |= {chart.key: pair_chart(chart, _WIDTH) for chart in section.pairs}
     specs |= {load_curve.key: curve(load_curve, section.arms) for load_curve in section.curves}
     colours = {arm.name: _colour(arm) for arm in section.arms}
     size = (_WIDTH, _HEIGHT)
@@ -266,16 +269,16 @@ def of_trials(view: ReportView) -> dict[str, Spec]:
     return {} if view.time_series is None else {view.time_series.key: time_series_chart(view.time_series)}
 
 
-def still(picture: str) -> str:
+def still(picture: str, description: str) -> str:
     """A picture as SVG for the inside of a page; colours are the page's CSS variables."""
-    svg = picture.replace('fill="white"', 'fill="none"', 1)
+    svg = picture.replace("<svg ", f'<svg role="img" aria-label="{html.escape(description)}" ', 1)
     return _PLACES.sub(lambda attribute: _DIGITS.sub(r"\1", attribute[0]), svg)
 
 
 def standalone(picture: str) -> str:
     """The same for a file of its own, in the light palette on white."""
     svg = re.sub(r"var\(--(\w+)\)", lambda name: LIGHT[name[1]], picture)
-    return svg.replace('fill="none"/>', f'fill="{LIGHT["paper"]}"/>', 1)
+    return re.sub("(<svg [^>]*>)", rf'\1<rect width="100%" height="100%" fill="{LIGHT["paper"]}"/>', svg, count=1)
 
 
 def write_pictures(view: ReportView, folder: Path) -> Mapping[str, str]:
@@ -284,6 +287,6 @@ def write_pictures(view: ReportView, folder: Path) -> Mapping[str, str]:
     specs = {key: spec for specs_of_section in of_view(view).values() for key, spec in specs_of_section.items()}
     names = {key: f"{key}.svg" for key in specs}
     with chart_worker.drawing(list(specs.values()), CONFIG) as pictures:
-        for name, picture in zip(names.values(), pictures, strict=True):
-            write_whole(folder / name, standalone(still(picture())))
+        for (key, name), picture in zip(names.items(), pictures, strict=True):
+            write_whole(folder / name, standalone(still(picture(), specs[key]["description"])))
     return names

@@ -33,6 +33,7 @@ class AssumptionCheck(StrictDocument):
     name: str
     passed: bool
     found: str
+    limit: str = Field("", description="the bound that it is held against; empty where there is none")
 
 
 class RepetitionDocument(StrictDocument):
@@ -176,7 +177,7 @@ def _effect(effect: Effect) -> EffectDocument:
         better_probability=effect.better_probability,
         within_probability=effect.within_probability,
         alpha_spent=effect.alpha_spent,
-        checks=[AssumptionCheck(name=c.name, passed=c.passed, found=c.finding) for c in effect.checks],
+        checks=[AssumptionCheck(name=c.name, passed=c.passed, found=c.finding, limit=c.limit) for c in effect.checks],
         trials=list(effect.trials),
         repetition=None
         if effect.repetition is None

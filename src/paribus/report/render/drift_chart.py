@@ -3,6 +3,8 @@
 In: what is shown of a drift. Out: a Vega-Lite spec. Called by `charts`.
 """
 
+import json
+
 from paribus.i18n import gettext
 from paribus.report.render.chart_parts import (
     FROM_ZERO,
@@ -10,12 +12,13 @@ from paribus.report.render.chart_parts import (
     SHAPES,
     SIGNED,
     Spec,
-    hint,
+    hint_expression,
     in_turn,
     inline,
     name,
     quantity,
 )
+from paribus.report.view import numbers
 from paribus.report.view.curve_models import DriftCurve
 
 
@@ -28,7 +31,7 @@ def drift_chart(drift: DriftCurve, width: int, height: int) -> Spec:
             "value": point.value,
             "smooth": smooth,
             "first": gettext("{arm} first", arm=point.first),
-            "hint": hint(point.text, point.trials),
+            "trials": numbers.few(point.trials),
         }
         for point, smooth in zip(drift.points, drift.trend, strict=True)
     ]
@@ -60,6 +63,7 @@ def drift_chart(drift: DriftCurve, width: int, height: int) -> Spec:
             title=drift.title,
         ),
         "data": inline(rows),
+        "transform": [{"calculate": _hint(drift.unit), "as": "hint"}],
         "encoding": {
             "x": quantity(
                 "time",
@@ -70,3 +74,14 @@ def drift_chart(drift: DriftCurve, width: int, height: int) -> Spec:
         },
         "layer": [line, dots],
     }
+
+
+def _hint(unit: str) -> str:
+    """The tooltip of a block, as an expression."""
+    values = {
+        "change": "format(datum.value, '+,.1f') + ' %'",
+        "time": "format(datum.time, ',.3~r')",
+        "unit": json.dumps(unit),
+        "trials": "datum.trials",
+    }
+    return hint_expression(gettext("{change} after {time} {unit} · trials {trials}"), values)

@@ -17,6 +17,7 @@ from paribus.i18n import gettext, tag
 from paribus.report.render import chart_worker, charts
 from paribus.report.render.chart_library import vega_embed
 from paribus.report.render.forest import forest
+from paribus.report.render.timeline import lane_bars, load_paths
 from paribus.report.view import numbers
 from paribus.report.view.blocks import Place
 from paribus.report.view.comparison_models import FormattedDifference
@@ -106,15 +107,27 @@ _NEEDLESS = re.compile(
 )
 
 
+_SYMBOLS = re.compile(r'(<g class="mark-symbol[^>]*)>((?:<path [^>]*/>){4,})</g>')
+_ATTRIBUTE = re.compile(r' (?!d=|transform=)[\w-]+="[^"]*"')
+
+
+def _hoisted(symbols: re.Match[str]) -> str:
+    """The symbols of a chart, with the attributes that all of them have at their group."""
+    first, *others = (set(_ATTRIBUTE.findall(path)) for path in symbols[2].split("/>")[:-1])
+    common = first.intersection(*others)
+    paths = _ATTRIBUTE.sub(lambda attribute: "" if attribute[0] in common else attribute[0], symbols[2])
+    return f"{symbols[1]}{''.join(sorted(common))}>{paths}</g>"
+
+
 class _Still:
     """A picture that is on its way, waited for where it stands in the page."""
 
-    def __init__(self, picture: Callable[[], str]) -> None:
-        self._picture = picture
+    def __init__(self, picture: Callable[[], str], description: str) -> None:
+        self._picture, self._description = picture, description
 
     def __html__(self) -> str:
         """As it stands there: SVG by Vega, of escaped data, without what the page says too, or nobody sees."""
-        return _NEEDLESS.sub("", charts.still(self._picture()))
+        return _SYMBOLS.sub(_hoisted, _NEEDLESS.sub("", charts.still(self._picture(), self._description)))
 
 
 def _alike(values: Sequence[str]) -> str:
@@ -140,6 +153,8 @@ def environment() -> "Environment":
         "Place": Place,
         "places": _places,
         "sparkline": _sparkline,
+        "lane_bars": lane_bars,
+        "load_paths": load_paths,
         "gettext": gettext,
         "tag": tag,
     }
@@ -168,7 +183,10 @@ def render(view: ReportView) -> str:
                 view=view,
                 drawn=chart_specs,
                 timed=time_series_specs,
-                stills=dict(zip(first, map(_Still, pictures), strict=True)),
+                stills={
+                    key: _Still(picture, specs[key]["description"])
+                    for key, picture in zip(first, pictures, strict=True)
+                },
                 specs=specs,
                 config=charts.CONFIG,
                 forest=forest(view.verdicts),

@@ -5,7 +5,6 @@ trial, the live chart has it below; the still picture shows what is chosen first
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from paribus.report.render.chart_parts import (
     SHAPES,
     Spec,
     hint,
+    hint_expression,
     in_turn,
     inline,
     name,
@@ -78,14 +78,13 @@ def lines(rows: Sequence[Spec], colours: Mapping[str, str], y: Spec, order: str)
 
 def _told_of_quantile(unit: str) -> str:
     """Return the tooltip as a Vega expression, to keep the page small."""
-    written = {
+    values = {
         "arm": "datum.arm",
         "share": "format(100 - 100 / datum.beyond, '.6~r')",
         "time": "format(datum.value, '.4~r')",
         "unit": json.dumps(unit),
     }
-    pieces = re.split(r"{(\w+)}", gettext("{arm}: {share} % within {time} {unit}"))
-    return " + ".join(written[piece] if place % 2 else json.dumps(piece) for place, piece in enumerate(pieces))
+    return hint_expression(gettext("{arm}: {share} % within {time} {unit}"), values)
 
 
 def _short(value: float) -> float:

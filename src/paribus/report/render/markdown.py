@@ -153,6 +153,7 @@ def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
         marks = [(check, gettext("ok") if check.passed else f"**{failed}**") for check in check_list.checks]
         lines += [f"- {mark}, {check.name}: {plain(check.finding)}" for check, mark in marks] + [""]
     charts = [(table.key, gettext("effect on {title}", title=table.title)) for table in section.effects]
+    charts += [(chart.key, gettext("{title} in each pair", title=chart.title)) for chart in section.pairs]
     charts += [(curve.key, f"{curve.title}, {curve.unit}") for curve in section.curves]
     charts += [(section.path.key, gettext("response time over throughput"))] if section.path else []
     charts += [(section.quantiles.key, gettext("response time by percentile"))] if section.quantiles else []

@@ -30,7 +30,7 @@ TIMED = {
     "cpu_system_share": (N_("processors in system mode, %"), 100.0),
     "cpu_iowait_share": (N_("processors waiting for I/O, %"), 100.0),
 }
-"""What is drawn of a trial over time: title with unit, and what a value is multiplied by."""
+"""Series of a trial over time that are drawn: title with unit, and the factor of a value."""
 
 _MOST_POINTS = 60_000  # in a page: half a megabyte
 _FEWEST = 60  # of a trial

@@ -22,7 +22,7 @@ from paribus.report.view.view_models import (
     LevelTable,
     TableFigure,
 )
-from paribus.units import LoadUnit, show_duration, show_percent
+from paribus.units import LoadUnit
 
 _LONG_H = 2.0
 _DRAWN = ("throughput_per_s", "response_p95_s")
@@ -42,11 +42,6 @@ def drift_curve(drift: Drift | None, anchor: str) -> DriftCurve | None:
                 time=point.hours * factor,
                 value=numbers.percent_of(point.log_ratio),
                 first=point.first,
-                text=gettext(
-                    "{change} after {duration}",
-                    change=show_percent(point.log_ratio),
-                    duration=show_duration(point.hours * 3600),
-                ),
                 trials=point.trials,
             )
             for point in drift.points

@@ -5,9 +5,10 @@ Called by the view. An undecided effect is never worded as if nothing had been f
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from paribus.i18n import N_, gettext
-from paribus.model import RESPONSES, Effect, Purpose, Tag, Trial, TrialState, Verdict
+from paribus.model import RESPONSES, Check, Effect, Purpose, Tag, Trial, TrialState, Verdict
 from paribus.report.sections.evidence import failure_text
 from paribus.report.view import numbers
 from paribus.report.view.view_models import Answer, CheckList, Judged
@@ -181,8 +182,16 @@ def check_lists(effects: Iterable[Effect]) -> tuple[CheckList, ...]:
         if failed:
             passed = gettext("{failed} of {all} failed", failed=numbers.count(failed, "check"), all=len(effect.checks))
         name = gettext(", ").join((effect.arm, title(effect.response)))
-        lists.append(CheckList(title=name, summary=passed, standing=gettext("; ").join(notes), checks=effect.checks))
+        checks = tuple(map(_with_limit, effect.checks))
+        lists.append(CheckList(title=name, summary=passed, standing=gettext("; ").join(notes), checks=checks))
     return tuple(lists)
+
+
+def _with_limit(check: Check) -> Check:
+    """The check whose finding names the limit too."""
+    if not check.limit:
+        return check
+    return replace(check, finding=gettext("{finding} ({limit})", finding=check.finding, limit=check.limit))
 
 
 def _spent(effect: Effect) -> str:

@@ -35,7 +35,6 @@ class DriftMark:
     time: float
     value: float
     first: str
-    text: str
     trials: tuple[int, ...]
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from paribus.report.view.timeline_models import TrialTimeline
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
@@ -40,3 +42,4 @@ class Trust:
     machine: tuple[tuple[str, str], ...]
     plan_text: str
     trials: tuple[TrialRow, ...]
+    timeline: TrialTimeline | None = None

@@ -63,6 +63,7 @@ METRICS = {
 
 _COUNTED = {
     "trial": N_plural("{n:,} trial", "{n:,} trials"),
+    "pair": N_plural("{n:,} pair", "{n:,} pairs"),
     "condition": N_plural("{n:,} condition", "{n:,} conditions"),
     "check": N_plural("{n:,} check", "{n:,} checks"),
     "round": N_plural("{n:,} round", "{n:,} rounds"),

@@ -11,6 +11,7 @@ from paribus.model import Check
 from paribus.report.view.blocks import Block, Place
 from paribus.report.view.curve_models import DriftCurve, LoadCurve, PathCurve, QuantileCurve, TimeSeriesChart
 from paribus.report.view.evidence_models import Trust
+from paribus.report.view.pair_models import PairChart
 from paribus.units import LoadLevel
 
 
@@ -192,6 +193,7 @@ class Section:
     checks: tuple[CheckList, ...]
     table: LevelTable | None
     effects: tuple[EffectTable, ...]
+    pairs: tuple[PairChart, ...]
     curves: tuple[LoadCurve, ...]
     path: PathCurve | None
     quantiles: QuantileCurve | None

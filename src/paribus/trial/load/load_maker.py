@@ -78,7 +78,7 @@ class LoadMaker:
         self._load: TrialLoad | ToolLoad | PreconditionLoad | None = None
         self._session: LoadSession | None = None
         self.conditions: tuple[Change, ...] = ()
-        """What the process that makes the present load has of the conditions that it was started under."""
+        """Conditions of the process that makes the present load, as it was started."""
 
     def make(
         self, trial: Trial, protocol: Protocol, listener: PreconditionListener, *, in_flight: bool

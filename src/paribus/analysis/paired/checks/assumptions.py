@@ -7,9 +7,10 @@ import numpy as np
 
 from paribus.analysis.paired.checks.carry_over import carry_over_check
 from paribus.analysis.paired.checks.check_context import CheckContext, Courses, Timeline
-from paribus.analysis.paired.checks.effect_change import effect_change
+from paribus.analysis.paired.checks.effect_change import STEADY_ALPHA, effect_change
+from paribus.analysis.paired.checks.limits import p_limit, plain_limit, size_limit
 from paribus.analysis.paired.checks.machine_checks import machine_checks
-from paribus.analysis.paired.checks.stalls import slow_trials, stalls_of
+from paribus.analysis.paired.checks.stalls import STALLS_ALPHA, slow_trials, stalls_of
 from paribus.analysis.paired.effects import Pair, PairSeries
 from paribus.analysis.paired.finding import Finding, Pairs, Question
 from paribus.analysis.paired.unusable import Faults
@@ -74,7 +75,8 @@ def settled_check(trend: Coefficient, question: Question, alpha: float) -> Check
     failed = abs(trend.estimate) > question.margin / 2 and trend.p < alpha
     message = N_("from the first third of the trials to the last the effect changes by {change}")
     text = gettext(message, change=show_percent(trend.estimate))
-    return Check(gettext("settled"), not failed, text + (gettext(": settle longer") if failed else ""))
+    limit = size_limit(question.margin / 2, trend, alpha)
+    return Check(gettext("settled"), not failed, text + (gettext(": settle longer") if failed else ""), limit)
 
 
 def _steady(finding: Finding, question: Question, series: PairSeries) -> Check | None:
@@ -82,16 +84,17 @@ def _steady(finding: Finding, question: Question, series: PairSeries) -> Check |
     change = effect_change(finding, question)
     if change is None:
         return None
+    limit = size_limit(question.margin, change.trend, STEADY_ALPHA, stated=False)
     if change.is_steady:
         message = N_("the effect of {arm} stays the same; a change of {seen} would have been seen")
         seen = show_percent(change.visible).lstrip("+")
-        return Check(gettext("steady"), True, gettext(message, arm=series.arm, seen=seen))
+        return Check(gettext("steady"), True, gettext(message, arm=series.arm, seen=seen), limit)
     message = N_(
         "the effect of {arm} is {first} in the first half and {last} in the second: "
         "repeat the experiment in the phase that matters"
     )
     first, last = show_percent(change.first), show_percent(change.last)
-    return Check(gettext("steady"), False, gettext(message, arm=series.arm, first=first, last=last))
+    return Check(gettext("steady"), False, gettext(message, arm=series.arm, first=first, last=last), limit)
 
 
 def windows_of(pair: Pair, courses: Courses) -> tuple[np.ndarray, np.ndarray] | None:
@@ -114,14 +117,14 @@ def _outliers(finding: Finding, question: Question, series: PairSeries) -> Check
     """Whether neither arm has more slow trials than the other."""
     compared, baseline = slow_trials(finding, question)
     passed = stalls_of(finding, question) is None
-    return outliers_check(len(compared), len(baseline), series.arm, series.baseline, passed=passed)
+    return outliers_check(len(compared), len(baseline), series.arm, series.baseline, passed=passed, alpha=STALLS_ALPHA)
 
 
-def outliers_check(compared: int, baseline: int, arm: str, baseline_arm: str, *, passed: bool) -> Check:
-    """Return the check of slow trials, given the number of them in both arms."""
+def outliers_check(compared: int, baseline: int, arm: str, baseline_arm: str, *, passed: bool, alpha: float) -> Check:
+    """Return the check of slow trials, given the number of them in both arms, and the error of its test."""
     message = N_("{n} trials of {arm} and {others} of {baseline} are outliers")
     text = gettext(message, n=compared, arm=arm, others=baseline, baseline=baseline_arm)
-    return Check(gettext("outliers"), passed, text)
+    return Check(gettext("outliers"), passed, text, p_limit(diagnostics.equal_counts_p(compared, baseline), alpha))
 
 
 def faults_check(faults: Faults, lost: int, arm: str, baseline: str, alpha: float = _ALPHA) -> Check:
@@ -142,7 +145,8 @@ def faults_check(faults: Faults, lost: int, arm: str, baseline: str, alpha: floa
             "; the interval allows for {n} lost pairs that are all as low, or all as high, as the most extreme one"
         )
         text += gettext(allowed, n=lost)
-    return Check(gettext("reruns"), diagnostics.equal_counts_p(faults.compared, faults.baseline) >= alpha, text)
+    p = diagnostics.equal_counts_p(faults.compared, faults.baseline)
+    return Check(gettext("reruns"), p >= alpha, text, p_limit(p, alpha))
 
 
 def completions_check(series: PairSeries, pairs: Pairs) -> Check | None:
@@ -153,18 +157,21 @@ def completions_check(series: PairSeries, pairs: Pairs) -> Check | None:
     failed = pairs.count < least
     text = gettext("the shortest trial completed {n:,} operations", n=pairs.count)
     advice = gettext(", and {n:,} are needed: lengthen trial", n=least) if failed else ""
-    return Check(gettext("completions"), not failed, text + advice)
+    limit = "" if failed else plain_limit(f"{least:,}")
+    return Check(gettext("completions"), not failed, text + advice, limit)
 
 
 def independence_check(fitted: Regression) -> Check:
     """Return whether consecutive pairs are independent."""
     correlation = diagnostics.lag_one(fitted.residuals)
-    failed = abs(correlation) > 2.58 / np.sqrt(len(fitted.residuals))
+    bound = 2.58 / np.sqrt(len(fitted.residuals))
+    failed = abs(correlation) > bound
     text = gettext("correlation of consecutive pairs: {r}", r=f"{correlation:+.2f}".replace("-", "−"))
     return Check(
         gettext("independence"),
         not failed,
         text + (gettext(": disturbances last longer than one block") if failed else ""),
+        plain_limit(f"±{bound:.2f}"),
     )
 
 

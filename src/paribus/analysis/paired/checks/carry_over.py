@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paribus.analysis.paired.checks.check_context import CheckContext
+from paribus.analysis.paired.checks.limits import size_limit
 from paribus.analysis.paired.checks.machine_checks import SUSPICIOUS
 from paribus.analysis.paired.effects import PairSeries
 from paribus.analysis.paired.finding import Pairs, Question
@@ -157,14 +158,17 @@ def gain_check(
         trial=show_duration(washed_s),
         visible=_visible(gain, question),
     )
+    limited = gain
     if lasting is not None and not failed:
         failed, remedy = _is_seen(lasting, question), _LASTING
         also = N_(", and {visible} where half of it lasts for each further trial")
         if failed:
+            limited = lasting
             also = N_("; where half of it lasts for each further trial, it is {effect}")
         effect = show_percent(lasting.estimate)
         text += gettext(also, visible=_visible(lasting, question), effect=effect)
-    return Check(gettext("carry-over"), not failed, text + (gettext(remedy) if failed else ""))
+    limit = size_limit(question.margin / 2, limited, SUSPICIOUS)
+    return Check(gettext("carry-over"), not failed, text + (gettext(remedy) if failed else ""), limit)
 
 
 def _is_seen(gain: Coefficient, question: Question) -> bool:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from paribus.analysis.paired.finding import Finding, Question
-from paribus.stats.diagnostics import ERRORS_SEEN, change_over_time
+from paribus.stats.diagnostics import ERRORS_SEEN, Coefficient, change_over_time
 
-_ALPHA = 0.01
+STEADY_ALPHA = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,12 +16,14 @@ class EffectChange:
 
     Attributes:
         is_steady: Whether the change may be noise, or is within the margin.
+        trend: The change from the first pair to the last, log ratio.
         visible: Change that would have been found with a probability of 80 %, log ratio.
         first: Effect in the first half of the pairs, log ratio.
         last: Effect in the second half, log ratio.
     """
 
     is_steady: bool
+    trend: Coefficient
     visible: float
     first: float
     last: float
@@ -35,7 +37,8 @@ def effect_change(finding: Finding, question: Question) -> EffectChange | None:
         return None
     half = len(residuals) // 2
     return EffectChange(
-        is_steady=abs(change.estimate) <= question.margin or change.p >= _ALPHA,
+        is_steady=abs(change.estimate) <= question.margin or change.p >= STEADY_ALPHA,
+        trend=change,
         visible=max(ERRORS_SEEN * change.error, question.margin),
         first=finding.estimate + float(np.median(residuals[:half])),
         last=finding.estimate + float(np.median(residuals[half:])),

@@ -6,6 +6,7 @@ import numpy as np
 
 from paribus.analysis.diagnostics.uncontrolled import Facts, differing_conditions
 from paribus.analysis.paired.checks.check_context import CheckContext
+from paribus.analysis.paired.checks.limits import p_limit, plain_limit, sized_limit
 from paribus.analysis.paired.effects import PairSeries, Summaries
 from paribus.analysis.paired.finding import LEAST_UNITS
 from paribus.i18n import N_, gettext
@@ -37,7 +38,7 @@ def _baseline_difference(name: str, difference: tuple[float, float] | None, when
         return None
     message = N_("{when} the baseline differed from itself by {difference}")
     text = gettext(message, when=gettext(when), difference=show_percent(difference[0]))
-    return Check(gettext(name), difference[1] >= SUSPICIOUS, text)
+    return Check(gettext(name), difference[1] >= SUSPICIOUS, text, p_limit(difference[1], SUSPICIOUS))
 
 
 def _paired_values(metric: str, series: PairSeries, summaries: Summaries) -> Array:
@@ -58,8 +59,12 @@ def _clock(series: PairSeries, summaries: Summaries) -> Check | None:
     message = N_("with {arm} the processors ran {difference} faster than with {baseline}")
     text = gettext(message, arm=series.arm, difference=show_percent(difference.estimate), baseline=series.baseline)
     is_factor = series.factor.startswith("cpu.")  # the factor is meant to change the clock
+    passed = is_factor or abs(difference.estimate) < _LEAST_DIFFERENCE or difference.p >= SUSPICIOUS
     return Check(
-        gettext("clock"), is_factor or abs(difference.estimate) < _LEAST_DIFFERENCE or difference.p >= SUSPICIOUS, text
+        gettext("clock"),
+        passed,
+        text,
+        "" if is_factor else sized_limit(f"{_LEAST_DIFFERENCE * 100:g} %", "", difference.p, SUSPICIOUS),
     )
 
 
@@ -69,7 +74,7 @@ def _no_event(name: str, metric: str, series: PairSeries, summaries: Summaries, 
     measured = [value for value in measurements if value is not None]
     affected = sum(value.high > 0 for value in measured)
     text = gettext("{what} in {n} of {all} trials", what=gettext(event), n=affected, all=len(measured))
-    return Check(gettext(name), affected == 0, text) if measured else None
+    return Check(gettext(name), affected == 0, text, plain_limit("0")) if measured else None
 
 
 def _drives(counters: Mapping[str, Sequence[int]]) -> Check | None:
@@ -107,7 +112,7 @@ def _conditions(series: PairSeries, conditions: Facts) -> Check | None:
     text = gettext(
         message, names=gettext(", ").join(map(gettext, names)), n=sum(map(bool, differences)), all=len(differences)
     )
-    return Check(gettext("conditions"), False, text)
+    return Check(gettext("conditions"), False, text, plain_limit("0"))
 
 
 def _steal(series: PairSeries, summaries: Summaries) -> Check | None:
@@ -118,4 +123,7 @@ def _steal(series: PairSeries, summaries: Summaries) -> Check | None:
     baseline_share, compared_share = shares.mean(axis=0)
     message = N_("other guests took {share:.1%} of the processors with {arm}, {usual:.1%} with {baseline}")
     text = gettext(message, share=compared_share, arm=series.arm, usual=baseline_share, baseline=series.baseline)
-    return Check(gettext("steal"), abs(difference.estimate) < _LEAST_DIFFERENCE or difference.p >= SUSPICIOUS, text)
+    passed = abs(difference.estimate) < _LEAST_DIFFERENCE or difference.p >= SUSPICIOUS
+    limit = gettext("{n} point", n=f"{_LEAST_DIFFERENCE * 100:g}")
+    points = gettext("{n} points", n=f"{difference.estimate * 100:+.2g}".replace("-", "−"))
+    return Check(gettext("steal"), passed, text, sized_limit(limit, points, difference.p, SUSPICIOUS))

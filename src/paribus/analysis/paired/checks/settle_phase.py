@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from paribus.analysis.paired.checks.limits import size_limit
 from paribus.analysis.paired.effects import PairSeries
 from paribus.analysis.paired.finding import LEAST_UNITS, Question
 from paribus.i18n import N_, gettext
 from paribus.model import Check
-from paribus.stats.diagnostics import ERRORS_SEEN
+from paribus.stats.diagnostics import ERRORS_SEEN, Coefficient
 from paribus.stats.huber import huber
 from paribus.stats.levels import design
 from paribus.stats.sequential import t_beyond, t_tail
@@ -23,8 +24,8 @@ _RESPONSES = ("throughput_per_s",)
 class SettlePhase:
     """The effect while the load settles, a log ratio with its 95 % interval, against the measured one.
 
-    `differs`: by more than the margin, and by more than noise. `visible` is the difference that would have been found
-    with a probability of 80 %.
+    `differs`: by `difference`, which is more than the margin and than noise. `visible` is the difference that would
+    have been found with a probability of 80 %.
     """
 
     estimate: float
@@ -32,6 +33,8 @@ class SettlePhase:
     high: float
     differs: bool
     visible: float
+    difference: Coefficient
+    margin: float
 
 
 def settle_phase(series: PairSeries, question: Question, settling: Mapping[int, float]) -> SettlePhase | None:
@@ -61,6 +64,8 @@ def settle_phase(series: PairSeries, question: Question, settling: Mapping[int, 
         high=while_settling.estimate + half_width,
         differs=p < _ALPHA and abs(difference.estimate) > question.margin,
         visible=max(ERRORS_SEEN * difference.error, question.margin),
+        difference=Coefficient(difference.estimate, difference.error, p),
+        margin=question.margin,
     )
 
 
@@ -69,7 +74,10 @@ def settle_phase_check(phase: SettlePhase | None) -> tuple[Check, ...]:
     if phase is None or phase.differs:
         return ()
     message = N_("while the load settles the effect is the same; a difference of {seen} would have been seen")
-    return (Check(gettext("settle phase"), True, gettext(message, seen=show_percent(phase.visible).lstrip("+"))),)
+    limit = size_limit(phase.margin, phase.difference, _ALPHA, stated=False)
+    return (
+        Check(gettext("settle phase"), True, gettext(message, seen=show_percent(phase.visible).lstrip("+")), limit),
+    )
 
 
 def settle_phase_reason(phase: SettlePhase | None) -> tuple[str, ...]:

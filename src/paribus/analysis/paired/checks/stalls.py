@@ -8,7 +8,7 @@ from paribus.analysis.paired.finding import Finding, Question
 from paribus.stats.diagnostics import equal_counts_p
 from paribus.stats.huber import Array
 
-_ALPHA = 1 / 16  # four to nothing
+STALLS_ALPHA = 1 / 16  # four to nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def slow_trials(finding: Finding, question: Question) -> tuple[Array, Array]:
 def stalls_of(finding: Finding, question: Question) -> Stalls | None:
     """Return the stalls of the arm that has more of them; None where the difference may be chance."""
     compared, baseline = slow_trials(finding, question)
-    if equal_counts_p(len(compared), len(baseline)) > _ALPHA:
+    if equal_counts_p(len(compared), len(baseline)) > STALLS_ALPHA:
         return None
     is_compared = len(compared) > len(baseline)
     more, fewer = (compared, baseline) if is_compared else (baseline, compared)
