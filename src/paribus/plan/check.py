@@ -99,7 +99,7 @@ class _Check(ToolChecks):
             text=self.parsed.text,
             limits=limits_of(self.table.limits),
             database=self.database(),
-            notes=tuple(self.notes),
+            notes=tuple(dict.fromkeys(self.notes)),
             load_host=load_host.load_host_of(self.table, self.facts),
         )
         if not self.problems and not candidates(plan) and not measured(plan):
