@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from paribus.cli.checking_text import _event_lines
+from paribus.cli.texts.checking import _event_lines
 from paribus.model import PHASES, PlannedEvent
 
 

@@ -43,7 +43,7 @@ def test_the_package_runs_as_a_module() -> None:
 
 def test_previews_of_a_plan_import_no_scipy() -> None:
     """Loading scipy takes a second, and nothing is judged."""
-    modules = ["cli.checking_text", "lab.results.prior_runs", "lab.machine.inspection", "experiment.noise"]
+    modules = ["cli.texts.checking", "lab.results.prior_runs", "lab.machine.inspection", "experiment.noise"]
     imports = "; ".join(f"import paribus.{module}" for module in modules)
     code = f"import sys; {imports}; print([m for m in sys.modules if m.startswith('scipy')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 from plan_samples import FILEIO, checked, offer, simple
 
-from paribus.cli import applying_text
+from paribus.cli.texts.applying import lines
 from paribus.errors import HostError, Inapplicable, UsageError
 from paribus.hosts.fake import FakeHost
 from paribus.hosts.transport import Completed
@@ -102,7 +102,7 @@ def test_a_variable_of_the_experiments_own_server_is_a_statement_for_a_person() 
     (step,) = found.steps
     assert (step.by_hand, step.set) == (True, "SET GLOBAL innodb_io_capacity = 2000;")
     assert "below [mysqld]" in step.persist
-    assert "by hand" in "\n".join(applying_text.lines(step))
+    assert "by hand" in "\n".join(lines(step))
 
 
 def test_dependent_setting_may_be_missing_before_its_owner_is_set() -> None:

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 from plan_samples import checked, facts, simple
 
-from paribus.cli.server_data_text import lines
+from paribus.cli.texts.server_data import lines
 from paribus.errors import PlanError
 from paribus.knobs.catalog import load
 from paribus.lab.machine.server_data import server_data

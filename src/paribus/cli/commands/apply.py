@@ -37,9 +37,9 @@ def apply(
 
     Example: paribus apply last --factor block.scheduler --dry-run
     """
-    from paribus.cli import applying_text
     from paribus.cli.console import VisibleConsole
     from paribus.cli.signals import StopRequest
+    from paribus.cli.texts.applying import show, show_made
     from paribus.errors import UsageError
     from paribus.lab import applying
 
@@ -48,13 +48,13 @@ def apply(
     console = VisibleConsole(highlight=False)
     stop = StopRequest()
 
-    def show(document: "ApplyDocument") -> None:
+    def show_plan(document: "ApplyDocument") -> None:
         if not as_json:
-            applying_text.show(document, console)
+            show(document, console)
 
-    def show_made(document: "ApplyDocument", target: "Target") -> None:
+    def show_applied(document: "ApplyDocument", target: "Target") -> None:
         if not as_json:
-            applying_text.show_made(document, target, console)
+            show_made(document, target, console)
 
     def confirm(document: "ApplyDocument") -> bool:
         if not (yes or _confirm_changes(document)):
@@ -68,10 +68,10 @@ def apply(
         factor=factor,
         dry_run=dry_run,
         anyway=anyway,
-        on_plan=show,
+        on_plan=show_plan,
         confirm=confirm,
         stop_requested=stop.is_requested,
-        on_applied=show_made,
+        on_applied=show_applied,
         report=report_line,
     )
     if applied is None:

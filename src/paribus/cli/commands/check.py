@@ -22,12 +22,12 @@ def check(
 
     Example: paribus check examples/scheduler.toml --set target.device=/dev/sdb
     """
-    from paribus.cli import checking_text
     from paribus.cli.console import VisibleConsole
+    from paribus.cli.texts.checking import show
     from paribus.lab.checking import check_plan
 
     document = check_plan(str(plan_file), read_overrides(overrides), store, report_line)
     if as_json:
         say_json(document.model_dump_json(indent=2))
     else:
-        checking_text.show(document, VisibleConsole(highlight=False), every_block=trials)
+        show(document, VisibleConsole(highlight=False), every_block=trials)

@@ -32,8 +32,8 @@ def clean(
 
     Example: paribus clean /var/lib/bench --all
     """
-    from paribus.cli import cleaning_text
     from paribus.cli.console import VisibleConsole
+    from paribus.cli.texts.cleaning import show
     from paribus.errors import UsageError
     from paribus.lab.cleaning import clean as clean_folder
 
@@ -45,4 +45,4 @@ def clean(
     if as_json:
         say_json(document.model_dump_json(indent=2))
     else:
-        cleaning_text.show(document, VisibleConsole(highlight=False))
+        show(document, VisibleConsole(highlight=False))

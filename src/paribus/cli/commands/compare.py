@@ -48,8 +48,8 @@ def compare(
 
     Example: paribus compare before-upgrade after-upgrade -o upgrade.html
     """
-    from paribus.cli import comparison_text
     from paribus.cli.delivery import deliver
+    from paribus.cli.texts.comparison import deliver_page, deliver_text
     from paribus.lab.results import comparison
     from paribus.lab.results.conditions import of_comparison
     from paribus.lab.stores import open_store, read
@@ -67,7 +67,7 @@ def compare(
         with speaking(lang or (of_environment() if output is None else Language.EN)):
             document = comparison.compared_document(sides[0], sides[1])
             if form is Form.HTML and output is not None:
-                say(f"report: {comparison_text.deliver_page(document, output)}")
+                say(f"report: {deliver_page(document, output)}")
             else:
-                comparison_text.deliver_text(document, form, output)
+                deliver_text(document, form, output)
     fail_if(conditions, of_comparison(document))

@@ -51,8 +51,8 @@ def delete(
 
     Example: paribus delete --older 90d --keep 10
     """
-    from paribus.cli import deleting_text
     from paribus.cli.console import VisibleConsole
+    from paribus.cli.texts.deleting import show_deleted, show_selected
     from paribus.errors import UsageError
     from paribus.lab import deleting
 
@@ -62,7 +62,7 @@ def delete(
 
     def show(document: "DeleteDocument") -> None:
         if not as_json:
-            deleting_text.show_selected(document, console)
+            show_selected(document, console)
 
     request = deleting.DeleteRequest(
         names=experiments or (), all_of=all_of, older_s=deleting.age(older), keep=keep, anyway=anyway
@@ -80,7 +80,7 @@ def delete(
     elif as_json:
         say_json(document.model_dump_json(indent=2))
     elif document.deleted:
-        deleting_text.show_deleted(document, console)
+        show_deleted(document, console)
 
 
 def _confirm_deletion(document: "DeleteDocument") -> bool:

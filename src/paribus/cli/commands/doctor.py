@@ -25,8 +25,8 @@ def doctor(
 
     Example: paribus doctor ssh://dba@db1 --path /data
     """
-    from paribus.cli import doctor_text
     from paribus.cli.console import VisibleConsole
+    from paribus.cli.texts.doctor import show
     from paribus.lab.machine.doctor import examine
     from paribus.lab.results.conditions import FailCondition
 
@@ -36,5 +36,5 @@ def doctor(
     if as_json:
         say_json(document.model_dump_json(indent=2))
     else:
-        doctor_text.show(document, VisibleConsole(highlight=False))
+        show(document, VisibleConsole(highlight=False))
     fail_if(conditions, frozenset() if document.fit else frozenset({FailCondition.SUSPECT}))

@@ -74,9 +74,9 @@ def import_(
 
     Example: paribus import logs/ --map rules.toml --dry-run
     """
-    from paribus.cli import importing_text
     from paribus.cli.console import VisibleConsole
     from paribus.cli.import_progress import ImportProgress
+    from paribus.cli.texts.importing import show
     from paribus.errors import ParibusError
     from paribus.lab import importing
 
@@ -89,7 +89,7 @@ def import_(
     if as_json:
         say_json(document.model_dump_json(indent=2))
     else:
-        importing_text.show(document, VisibleConsole(highlight=False))
+        show(document, VisibleConsole(highlight=False))
     importing.refuse_empty_import(document)
     if any(file.refused and not file.walked for file in document.files):
         raise typer.Exit(ParibusError.exit_code)

@@ -117,15 +117,15 @@ def status(as_json: AsJson = False) -> None:
 
     Example: paribus sandbox status
     """
-    from paribus.cli import sandbox_text
     from paribus.cli.console import VisibleConsole
+    from paribus.cli.texts.sandbox import show
     from paribus.lab import sandboxing
 
     document = sandboxing.status()
     if as_json:
         say_json(document.model_dump_json(indent=2))
     else:
-        sandbox_text.show(document, VisibleConsole(highlight=False))
+        show(document, VisibleConsole(highlight=False))
 
 
 @app.command("power-cut")

@@ -35,8 +35,8 @@ def simulate(
     """
     from rich.progress import track
 
-    from paribus.cli import simulation_text
     from paribus.cli.console import VisibleConsole
+    from paribus.cli.texts.simulation import show
     from paribus.lab import simulation
 
     console = VisibleConsole(highlight=False, stderr=True)
@@ -55,4 +55,4 @@ def simulate(
     if as_json:
         say_json(document.model_dump_json(indent=2))
     else:
-        simulation_text.show(document, VisibleConsole(highlight=False))
+        show(document, VisibleConsole(highlight=False))

@@ -13,8 +13,8 @@ def status(
 
     Example: paribus status
     """
-    from paribus.cli import status_text
     from paribus.cli.console import VisibleConsole
+    from paribus.cli.texts.status import show
     from paribus.lab.status import document as status_document
     from paribus.lab.status import raise_problems
 
@@ -22,5 +22,5 @@ def status(
     if as_json:
         say_json(document.model_dump_json(indent=2))
     else:
-        status_text.show(document, VisibleConsole(highlight=False))
+        show(document, VisibleConsole(highlight=False))
     raise_problems(document.problems)

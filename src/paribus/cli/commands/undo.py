@@ -41,7 +41,7 @@ def undo(
         return _at_boot(target, at_boot, become=become, as_json=as_json)
 
     from paribus.cli.signals import StopRequest
-    from paribus.cli.status_text import nothing_changed
+    from paribus.cli.texts.status import nothing_changed
     from paribus.lab.undoing import undo as undo_changes
 
     StopRequest().listen()  # half a restoration is worse than a whole one

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from paribus.cli import server_data_text
+from paribus.cli.texts.server_data import lines
 from paribus.lab.check_document import CheckDocument
 from paribus.model import WITHOUT_LAYOUT, Purpose
 from paribus.units import LoadLevel, show_duration, show_size, show_time
@@ -28,7 +28,7 @@ def show(document: CheckDocument, console: Console, *, every_block: bool) -> Non
     for line in (
         *_wiped_lines(document),
         *_event_lines(document),
-        *server_data_text.lines(document.server_data, document.on_server),
+        *lines(document.server_data, document.on_server),
     ):
         console.print(f"  {line}", markup=False, soft_wrap=True)
     for cost in document.preconditioning:

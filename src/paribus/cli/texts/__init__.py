@@ -1,0 +1,1 @@
+"""Documents of the commands as text on a terminal."""
