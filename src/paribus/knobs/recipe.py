@@ -27,9 +27,11 @@ def commands(actions: Sequence[Action]) -> str:
     return shell.commands(actions)
 
 
-def check_command(knob: Knob) -> str:
-    """The shell line that shows the value in force of a placed knob."""
-    return knob_kinds.get(knob.kind).check_by_hand(knob)
+def check_command(*knobs: Knob) -> str:
+    """The shell line that shows the values in force of placed knobs; a remark names programs of other generations."""
+    line = " && ".join(knob_kinds.get(knob.kind).check_by_hand(knob) for knob in knobs)
+    also = dict.fromkeys(other for knob in knobs if knob.command for other in knob.command.also)
+    return f"{line}  # or: {'; '.join(also)}" if also else line
 
 
 def persist_command(knob: Knob, value: Value) -> str:

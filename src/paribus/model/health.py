@@ -14,7 +14,7 @@ class HealthCheck:
     """A state that a program prints; `command` sets nothing.
 
     A trial counts while the state is one of `sound` (any, where that is empty), and while a number is between `minimum`
-    and `maximum`. Where it is `constant`, a change during a trial voids that trial.
+    and `maximum`. Where it is `constant`, a change during a trial voids that trial. `proved`: what tried it.
     """
 
     name: str
@@ -25,3 +25,4 @@ class HealthCheck:
     minimum: float | None = None
     maximum: float | None = None
     constant: bool = False
+    proved: str = ""

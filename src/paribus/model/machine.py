@@ -15,7 +15,7 @@ class CommandLines:
 
     The value is in the output of `get`: where the JSON pointer `json` leads (RFC 6901), or in the first group of the
     regular expression `pattern`. `written`: how `set` takes a value, where `get` prints it in another way. `keep` says
-    how a person makes a value last.
+    how a person makes a value last. `also`: lines that show the value with programs of other generations, for people.
     """
 
     get: tuple[str, ...]
@@ -25,6 +25,7 @@ class CommandLines:
     written: Mapping[str, str] = field(default_factory=dict)
     keep: str = ""
     survives_reboot: bool = True
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ import pytest
 from paribus.knobs.catalog.own_rows import rows_in_file
 from paribus.knobs.health import unsound
 from paribus.knobs.kinds.by_command import extract
+from paribus.knobs.recipe import check_command
 from paribus.model import CommandLines
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "knobs"
@@ -138,6 +139,10 @@ FUSION_IO = """fct0\tAttached
 \tReserve space status: Healthy; Reserves: 100.00%, warn at 10.00%
 \tRated PBW: 8.00 PB, 99.94% remaining
 """
+QUEUES = """get-feature:0x07 (Number of Queues), Current value:0x00070003
+	Number of IO Completion Queues Allocated (NCQA): 8
+	Number of IO Submission Queues Allocated (NSQA): 4
+"""
 SMARTCTL = """{"smart_status": {"passed": true}, "temperature": {"current": 41}, "nvme_smart_health_information_log":
 {"critical_warning": 0, "temperature": 41, "available_spare": 98, "available_spare_threshold": 10,
 "percentage_used": 3, "media_errors": 0, "warning_temp_time": 12, "critical_comp_time": 0}}"""
@@ -152,6 +157,8 @@ STATES = [
     ("raid.consistency_check", TASKS.format(task="CC", state="Stopped"), "Stopped", True),
     ("drive.passed", SMARTCTL, "true", True),
     ("drive.temperature", SMARTCTL, "41", True),
+    ("nvme.submission_queues", QUEUES, "4", True),
+    ("nvme.completion_queues", QUEUES, "8", True),
     ("nvme.critical_warning", SMARTCTL, "0", True),
     ("nvme.spare", SMARTCTL, "98", True),
     ("nvme.used", SMARTCTL, "3", True),
@@ -165,6 +172,23 @@ def test_a_state_is_found_in_what_the_program_prints(name: str, text: str, expec
     check = HEALTH[name]
     assert extract(check.command, text) == expected
     assert (unsound(check, expected) is None) is counts
+
+
+def test_reports_name_the_program_of_the_other_generation() -> None:
+    old, new = check_command(KNOBS["megacli.write_policy"]), check_command(KNOBS["raid.write_policy"])
+    assert old == "MegaCli64 -LDInfo -L0 -a0 -NoLog  # or: storcli64 /c0/v0 show"
+    assert new == "storcli64 /c0/v0 show  # or: MegaCli64 -LDInfo -L0 -a0 -NoLog"
+    both = check_command(KNOBS["raid.write_policy"], KNOBS["raid.disk_cache"])
+    assert both.partition("  # or: ")[0] == "storcli64 /c0/v0 show && storcli64 /c0/v0 show all"
+    assert both.count("MegaCli64") == 2
+
+
+def test_rows_that_no_device_has_tried_say_so() -> None:
+    assert {row.proved for row in (*KNOBS.values(), *HEALTH.values())} <= {"", "transcript"}
+    controllers = ("raid.", "megacli.", "smartarray.", "adaptec.", "fusion.", "drive.")
+    assert all(
+        row.proved == "transcript" for row in (*KNOBS.values(), *HEALTH.values()) if row.name.startswith(controllers)
+    )
 
 
 def test_every_row_has_such_a_case() -> None:

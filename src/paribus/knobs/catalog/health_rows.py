@@ -28,6 +28,7 @@ class HealthRow(PrintedRow):
             minimum=self.minimum,
             maximum=self.maximum,
             constant=self.constant,
+            proved=self.proved,
         )
 
 

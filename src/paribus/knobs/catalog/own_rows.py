@@ -39,10 +39,10 @@ class OwnRow(PrintedRow):
     resets: tuple[str, ...] = Field((), description="other knobs that change when this one is set")
     danger: Literal["", "data_loss", "durability"] = Field("", description="what trying it may cost")
     survives_reboot: bool = Field(True, description="whether a value outlasts a reboot")
-    proved: Literal["", "device", "transcript"] = Field(
-        "", description="device: tried on a real one; transcript: only with what a manual says that is printed"
-    )
     keep: str = Field("", description="how a person makes a value last, in words or as a command")
+    also: tuple[Annotated[str, Field(pattern=r"^[^\x00-\x1f]+$")], ...] = Field(
+        (), description="lines that show the value with older or newer programs, which reports print for people"
+    )
 
     @model_validator(mode="after")
     def _can_be_set(self) -> "OwnRow":
@@ -77,6 +77,7 @@ class OwnRow(PrintedRow):
                 pattern=self.pattern,
                 written=self.written,
                 keep=self.keep,
+                also=self.also,
                 survives_reboot=self.survives_reboot,
             ),
         )

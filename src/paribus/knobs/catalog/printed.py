@@ -1,7 +1,7 @@
 """Common part of user-defined rows: a program that prints a value, and the value's place in its output."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -23,6 +23,9 @@ class PrintedRow(BaseModel):
     unit: str = Field("", description="unit of its values")
     summary: str = Field(description="what it is")
     documentation: str = Field("", description="what its values do")
+    proved: Literal["", "device", "transcript"] = Field(
+        "", description="device: tried on a real one; transcript: only with what a manual says that is printed"
+    )
 
     @model_validator(mode="after")
     def _finds_a_value(self) -> "PrintedRow":

@@ -49,6 +49,8 @@ def watching(site: Site, parsed: Parsed, plan: Plan) -> Plan:
         notes.append(f"not watched, since they cannot be read here (paribus knobs check): {', '.join(unreadable)}")
     if watched:
         notes.append(f"watched in every trial: {', '.join(check.name for check in watched)}")
+    if untried := [check.name for check in watched if check.proved == "transcript"]:
+        notes.append(f"of these, only manuals are known, and no device was seen: {', '.join(untried)}")
     return dataclasses.replace(plan, health=tuple(watched), notes=(*plan.notes, *notes))
 
 

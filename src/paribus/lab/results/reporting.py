@@ -51,7 +51,7 @@ def _recipes(plan: Plan) -> dict[str, Recipe]:
                 lines = [_lines(plan, *setting) for setting in settings]
                 recipes[f"{comparison.factor}={arm.label}"] = Recipe(
                     set=" && ".join(set_line for set_line, _ in lines),
-                    check=" && ".join(recipe.check_command(knob) for knob, _ in settings),
+                    check=recipe.check_command(*(knob for knob, _ in settings)),
                     last="\n".join(lasting for _, lasting in lines),
                     losses=tuple(filter(None, (loss_of(*setting) for setting in settings))),
                 )
