@@ -16,6 +16,7 @@ from paribus.units import show_duration
 from paribus.web import pace
 from paribus.web.funnel import Funnel, funnels
 from paribus.web.latest import EndedTrial, Telemetry, ended_trials, latest, telemetry
+from paribus.web.voided import VoidedTrials, voided_trials
 
 _DOING = {
     TrialState.APPLYING: N_("the settings are being applied and read back"),
@@ -30,6 +31,7 @@ _PURPOSES = {
     Purpose.ALONE: N_("to try alone what is equivalent in the screen"),
     Purpose.PRECONDITION: N_("to bring the device to its steady state"),
 }
+_CUT_OFF = N_("was cut off")
 _STEP = 10  # a screen reader is told of every so many percent
 
 
@@ -50,7 +52,9 @@ class Current:
 class Live:
     """Contents of the page.
 
-    `state` is the state as stored, `announced` the text for screen readers on a change, `silent` a warning.
+    `state` is the state as stored, or `was cut off`; `resume` is then the command that continues the experiment, and
+    empty otherwise. `announced` is the text for screen readers on a change, `silent` a warning. `voided`: the last
+    trials, where many of them cannot be used.
     """
 
     id: str
@@ -64,6 +68,8 @@ class Live:
     counts: str
     time: str
     silent: str
+    resume: str
+    voided: VoidedTrials | None
     announced: str
     current: Current | None
     confidence: str
@@ -90,24 +96,28 @@ def live(
     summaries: Mapping[int, Mapping[str, Measurement]],
     looks: Sequence[Look],
     now: float,
+    *,
+    is_cut_off: bool = False,
 ) -> Live:
     """Contents of the page at `now`, seconds since the epoch."""
-    running = experiment.state is ExperimentState.RUNNING
+    running = experiment.state is ExperimentState.RUNNING and not is_cut_off
     progress = pace.pace(trials)
     comparison_funnels = funnels(looks, plan.protocol.margins)
     return Live(
         id=experiment.id,
         title=experiment.name,
         question=plan.question,
-        state=str(experiment.state),
+        state=state_of(experiment, is_cut_off=is_cut_off),
         running=running,
         over=experiment.ended is not None,
         when=evidence.clock(experiment.started),
         pace=progress,
         counts=_counts(progress),
-        time=_time(experiment, progress, now),
-        silent=silence(experiment, pace.last_activity(trials), plan.protocol.trial_s, now),
-        announced=_announced(experiment, progress, comparison_funnels),
+        time=_last_event(experiment, trials) if is_cut_off else _time(experiment, progress, now),
+        silent="" if is_cut_off else silence(experiment, pace.last_activity(trials), plan.protocol.trial_s, now),
+        resume=resume_command(experiment) if is_cut_off else "",
+        voided=voided_trials(trials) if running else None,
+        announced=_announced(experiment, progress, comparison_funnels, is_cut_off=is_cut_off),
         current=_current(trials) if running else None,
         confidence=f"{plan.protocol.confidence * 100:.3g} %",
         funnels=comparison_funnels,
@@ -120,6 +130,21 @@ def live(
 def clock(seconds: float) -> str:
     """A time of day in UTC: `09:14:05 UTC`."""
     return f"{datetime.fromtimestamp(seconds, UTC):%H:%M:%S} UTC"
+
+
+def state_of(experiment: Experiment, *, is_cut_off: bool) -> str:
+    """State of an experiment as a message that is not translated yet."""
+    return _CUT_OFF if is_cut_off else str(experiment.state)
+
+
+def resume_command(experiment: Experiment) -> str:
+    """The command that continues an experiment."""
+    return f"paribus resume {experiment.id}"
+
+
+def _last_event(experiment: Experiment, trials: Sequence[Trial]) -> str:
+    last_event_s = max(experiment.started, pace.last_activity(trials)[0])
+    return gettext("Nothing works on it since {last}.", last=evidence.clock(last_event_s))
 
 
 def _counts(progress: pace.Pace) -> str:
@@ -156,10 +181,12 @@ def silence(experiment: Experiment, activity: tuple[float, float], trial_s: floa
     return gettext(message, last=evidence.clock(last_event_s))
 
 
-def _announced(experiment: Experiment, progress: pace.Pace, decided: Sequence[Funnel]) -> str:
+def _announced(experiment: Experiment, progress: pace.Pace, decided: Sequence[Funnel], *, is_cut_off: bool) -> str:
     verdicts = [f"{comparison.title} {comparison.verdict}" for comparison in decided if comparison.verdict]
     text = gettext("The experiment is {state}", state=word(experiment.state))
-    if experiment.state is ExperimentState.RUNNING:
+    if is_cut_off:
+        text = gettext("The experiment was cut off")
+    elif experiment.state is ExperimentState.RUNNING:
         text = gettext("{share} of the trials are done", share=f"{int(progress.share * 100) // _STEP * _STEP} %")
     return gettext("; ").join([text, *verdicts])
 

@@ -21,16 +21,6 @@ from paribus.store.open import open_engine, store_url
 from paribus.web import pace
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "a # store.db"
-
-
-@pytest.fixture
-def store(path: Path) -> Store:
-    return open_engine(store_url(str(path)), create=True)
-
-
 def get(path: Path, address: str) -> Answer:
     async def once() -> Answer:
         return await Site(path).ask(address)
