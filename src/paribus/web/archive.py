@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from sqlalchemy.engine import Engine as Store
 
 from paribus.i18n import gettext, tag
+from paribus.lab.results.preliminary import preliminary
 from paribus.lab.stores import file_of, name_of, open_for_reading, read
 from paribus.model import Experiment, ExperimentState, TrialState
 from paribus.report.render import html
@@ -118,7 +119,10 @@ class Archive:
         summaries = read.summaries(store, experiment.id, live.shown_orders(trials))
         looks, now = read.looks(store, experiment.id), time.time()
         is_cut_off = self._cut_offs.has(experiment, plan, pace.last_activity(trials), now)
-        return live.live(experiment, plan, trials, summaries, looks, now, is_cut_off=is_cut_off)
+        before_looks = [] if experiment.state in _ENDED else preliminary(store, experiment.id, plan, trials, looks)
+        return live.live(
+            experiment, plan, trials, summaries, looks, now, is_cut_off=is_cut_off, before_looks=before_looks
+        )
 
     def report(self, name: str) -> str:
         """The report of an experiment as one HTML page, rendered once per state and language. Raises as `live`."""

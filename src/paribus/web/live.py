@@ -1,20 +1,21 @@
 """Contents of the page of a running experiment, as text and rounded numbers.
 
 Input: the current records of an experiment. Output: `Live`. The archive calls it. It computes no statistics: the
-intervals are those of the looks.
+intervals are those of the looks, and before these the descriptive ones of `lab`.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from paribus.i18n import N_, gettext, translate_stored
+from paribus.i18n import N_, gettext, ngettext, translate_stored
+from paribus.lab.results.preliminary import Preliminary
 from paribus.model import Experiment, ExperimentState, Look, Measurement, Plan, Purpose, Trial, TrialState
 from paribus.report.sections import evidence
 from paribus.report.view.terms import word
 from paribus.units import show_duration
 from paribus.web import pace
-from paribus.web.funnel import Funnel, funnels
+from paribus.web.funnel import Funnel, drawn_funnels, funnels, preliminary_funnels
 from paribus.web.latest import EndedTrial, Telemetry, ended_trials, latest, telemetry
 from paribus.web.voided import VoidedTrials, voided_trials
 
@@ -54,7 +55,8 @@ class Live:
 
     `state` is the state as stored, or `was cut off`; `resume` is then the command that continues the experiment, and
     empty otherwise. `announced` is the text for screen readers on a change, `silent` a warning. `voided`: the last
-    trials, where many of them cannot be used.
+    trials, where many of them cannot be used. `funnels` have all looks, `drawn` the charts, `undrawn` a sentence
+    about further comparisons, and `waiting` one about those without an interval.
     """
 
     id: str
@@ -74,6 +76,9 @@ class Live:
     current: Current | None
     confidence: str
     funnels: tuple[Funnel, ...]
+    drawn: tuple[Funnel, ...]
+    undrawn: str
+    waiting: str
     made: tuple[EndedTrial, ...]
     telemetry: Telemetry
     notes: tuple[str, ...]
@@ -98,11 +103,15 @@ def live(
     now: float,
     *,
     is_cut_off: bool = False,
+    before_looks: Sequence[Preliminary] = (),
 ) -> Live:
-    """Contents of the page at `now`, seconds since the epoch."""
+    """Contents of the page at `now`, seconds since the epoch; `before_looks` are the comparisons without a look."""
     running = experiment.state is ExperimentState.RUNNING and not is_cut_off
     progress = pace.pace(trials)
-    comparison_funnels = funnels(looks, plan.protocol.margins)
+    deciding = {workload.name: workload.response for workload in plan.workloads}
+    comparison_funnels = funnels(looks, plan.protocol.margins, deciding)
+    all_charts = (*comparison_funnels, *preliminary_funnels(before_looks, plan.protocol.margins))
+    drawn = drawn_funnels(all_charts)
     return Live(
         id=experiment.id,
         title=experiment.name,
@@ -121,6 +130,9 @@ def live(
         current=_current(trials) if running else None,
         confidence=f"{plan.protocol.confidence * 100:.3g} %",
         funnels=comparison_funnels,
+        drawn=drawn,
+        undrawn=_undrawn(sum(chart.decides for chart in all_charts) - len(drawn)),
+        waiting=_waiting(before_looks),
         made=ended_trials(trials, summaries),
         telemetry=telemetry(trials, summaries),
         notes=tuple(map(translate_stored, experiment.notes)),
@@ -182,13 +194,41 @@ def silence(experiment: Experiment, activity: tuple[float, float], trial_s: floa
 
 
 def _announced(experiment: Experiment, progress: pace.Pace, decided: Sequence[Funnel], *, is_cut_off: bool) -> str:
-    verdicts = [f"{comparison.title} {comparison.verdict}" for comparison in decided if comparison.verdict]
+    verdicts = [
+        f"{comparison.title} {comparison.verdict}"
+        for comparison in decided
+        if comparison.verdict and comparison.decides
+    ]
     text = gettext("The experiment is {state}", state=word(experiment.state))
     if is_cut_off:
         text = gettext("The experiment was cut off")
     elif experiment.state is ExperimentState.RUNNING:
         text = gettext("{share} of the trials are done", share=f"{int(progress.share * 100) // _STEP * _STEP} %")
     return gettext("; ").join([text, *verdicts])
+
+
+def _waiting(comparisons: Sequence[Preliminary]) -> str:
+    """Sentence about the comparisons that have no interval yet; empty where there are none."""
+    pairs = sorted({comparison.first_look for comparison in comparisons if not comparison.intervals})
+    if not pairs:
+        return ""
+    return ngettext(
+        "{n} comparison has fewer than two pairs, which an interval needs; the first look is after {pairs} pairs.",
+        "{n} comparisons have fewer than two pairs, which an interval needs; the first look is after {pairs} pairs.",
+        sum(not comparison.intervals for comparison in comparisons),
+        pairs=f"{pairs[0]}" if len(pairs) == 1 else f"{pairs[0]}–{pairs[-1]}",
+    )
+
+
+def _undrawn(count: int) -> str:
+    """Sentence about comparisons without a chart; empty where there are none."""
+    if not count:
+        return ""
+    return ngettext(
+        "{n} more comparison is not drawn; the table has its looks.",
+        "{n} more comparisons are not drawn; the table has their looks.",
+        count,
+    )
 
 
 def _current(trials: Sequence[Trial]) -> Current | None:
