@@ -1,5 +1,6 @@
 """Plain interval of the pairs so far: shown with a failed reach test, and before the first look. It decides nothing."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,17 +25,29 @@ class DescriptiveInterval:
 
 def descriptive_interval(series: PairSeries) -> DescriptiveInterval | None:
     """Return the mean of a comparison's units with its t interval; None for fewer than two, or no positive numbers."""
-    if series.units < 2:
-        return None
+    return _described(_units(series))
+
+
+def descriptive_intervals(series: PairSeries) -> list[DescriptiveInterval]:
+    """Return the interval after each unit of a comparison, in the order in which they ended, from the second on."""
+    units = _units(series)
+    return list(filter(None, (_described(units[:count]) for count in range(2, len(units) + 1))))
+
+
+def _units(series: PairSeries) -> list[float]:
+    """The log ratio of each pair, or the mean of each pair of applications; none where a value is not positive."""
     try:
         pairs = arrays(series)
     except CannotJudge:
-        return None
+        return []
     if pairs.application is None:
-        values = list(pairs.difference)
-    else:
-        values = [
-            float(np.mean(pairs.difference[pairs.application == number])) for number in np.unique(pairs.application)
-        ]
-    estimate, low, high = mean_interval(values, CONFIDENCE)
-    return None if low is None or high is None else DescriptiveInterval(len(values), estimate, low, high)
+        return list(pairs.difference)
+    numbers = dict.fromkeys(pairs.application.tolist())
+    return [float(np.mean(pairs.difference[pairs.application == number])) for number in numbers]
+
+
+def _described(units: Sequence[float]) -> DescriptiveInterval | None:
+    if len(units) < 2:
+        return None
+    estimate, low, high = mean_interval(units, CONFIDENCE)
+    return None if low is None or high is None else DescriptiveInterval(len(units), estimate, low, high)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sqlalchemy.engine import Engine as Store
 
 from paribus import workloads as _workloads  # noqa: F401  registers every kind, of which a plan asks
-from paribus.analysis.paired.descriptive import DescriptiveInterval, descriptive_interval
+from paribus.analysis.paired.descriptive import DescriptiveInterval, descriptive_intervals
 from paribus.analysis.paired.effects import PairSeries, metrics_of_pairs, pair_series
 from paribus.experiment.interim_analysis import underway
 from paribus.experiment.replanning import blocks_before_first_look
@@ -67,7 +67,7 @@ def preliminary(
             response=series.response,
             purpose=series.purpose,
             first_look=_first_look(open_comparisons[series.factor, series.workload], series, plan),
-            intervals=_intervals(series),
+            intervals=tuple(descriptive_intervals(series)[-_MOST_INTERVALS:]),
         )
         for series in pair_series(own_trials, summaries, responses, SINGLE)
         if (series.factor, series.arm, series.workload, series.purpose) not in looked_at
@@ -87,8 +87,3 @@ def _is_looked_at(comparison: Comparison, looks: Sequence[Look]) -> bool:
 def _first_look(comparison: Comparison, series: PairSeries, plan: Plan) -> int:
     """Units before the first look, of which a fixed sample has only one, at its end."""
     return series.planned if plan.protocol.method == "fixed" else blocks_before_first_look(comparison)
-
-
-def _intervals(series: PairSeries) -> tuple[DescriptiveInterval, ...]:
-    counts = range(max(2, series.units - _MOST_INTERVALS + 1), series.units + 1)
-    return tuple(filter(None, (descriptive_interval(series.first(count)) for count in counts)))
