@@ -49,7 +49,7 @@ def replan(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Tr
         own_trials = [trial for trial in trials if (trial.factor, trial.workload) == comparison.key]
         is_planned = any(trial.state is TrialState.PLANNED for trial in own_trials)
         if comparison.key not in plan.protocol.open_rounds or (
-            is_planned and completed.get(comparison.key, 0) < _blocks_needed(comparison)
+            is_planned and completed.get(comparison.key, 0) < blocks_before_first_look(comparison)
         ):
             continue
         noise = _noise(comparison, own_trials, plan, experiment, store)
@@ -111,7 +111,7 @@ def _judged(plan: Plan) -> list[Comparison]:
     return [comparison for comparison in comparisons(plan) if comparison.purpose is not Purpose.PLACEBO]
 
 
-def _blocks_needed(comparison: Comparison) -> int:
+def blocks_before_first_look(comparison: Comparison) -> int:
     """The blocks of a comparison before its first look."""
     if comparison.screened:
         return 2 * comparison.blocks_per_look

@@ -2,6 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict
 
+from paribus.errors import ParibusError
 from paribus.knobs.journals import inspect, raise_problems
 from paribus.lab.machine.connection import LOCAL, Report, discard, inspected_site
 from paribus.model import Experiment, ExperimentState, Trial, TrialState, Value
@@ -64,6 +65,16 @@ class StatusDocument(_Document):
     experiments: list[ExperimentStatus]
     open_changes: list[OpenChange]
     problems: list[str]
+
+
+def running_here() -> frozenset[str] | None:
+    """Ids of the experiments that run on this machine; None where the journals of some user cannot be read."""
+    try:
+        with inspected_site() as here:
+            inspection = inspect(here.host, here.engine)
+    except ParibusError:
+        return None
+    return None if inspection.folders.of_root else frozenset(inspection.running)
 
 
 def document(

@@ -9,18 +9,19 @@ import os
 import threading
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 
 from sqlalchemy.engine import Engine as Store
 
 from paribus.i18n import gettext, tag
+from paribus.lab.results.preliminary import preliminary
 from paribus.lab.stores import file_of, name_of, open_for_reading, read
 from paribus.model import Experiment, ExperimentState, TrialState
 from paribus.report.render import html
 from paribus.report.sections import evidence
 from paribus.report.view.view_models import ReportView
-from paribus.web import live
+from paribus.web import cut_offs, live, pace
 from paribus.web.live import Live
 from paribus.web.pace import OVER
 
@@ -41,7 +42,8 @@ _ENDED = (ExperimentState.DONE, ExperimentState.IMPORTED)
 class Listed:
     """An entry of the list. `answer` is empty until the experiment is done and its answer is computed.
 
-    `silent` is a warning for a running experiment that has written nothing for too long.
+    `silent` is a warning for a running experiment that has written nothing for too long. `resume` is the command that
+    continues one that was cut off, and empty otherwise.
     """
 
     id: str
@@ -55,6 +57,7 @@ class Listed:
     answer: str
     waits: bool
     silent: str
+    resume: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +72,9 @@ class Listing:
 class Archive:
     """The experiments of the store at a URL; `view_of` returns the view model of a report."""
 
-    def __init__(self, url: str, view_of: ViewOf) -> None:
+    def __init__(self, url: str, view_of: ViewOf, running_here: cut_offs.RunningHere = cut_offs.unknown) -> None:
         self._url = url
+        self._cut_offs = cut_offs.CutOffs(running_here)
         self._file = file_of(url)
         self._view_of = view_of
         self._answers: dict[_CacheKey, tuple[Experiment, str]] = {}
@@ -92,14 +96,7 @@ class Archive:
             return Listing(store=name_of(self._url), exists=False, experiments=())
         store = self._open()
         experiments, tallies = read.experiments(store), read.tallies(store)
-        signs, now = read.signs(store, ExperimentState.RUNNING), time.time()
-        silent = {
-            experiment.id: live.silence(
-                experiment, signs[experiment.id], read.plan(store, experiment.id).protocol.trial_s, now
-            )
-            for experiment in experiments
-            if experiment.id in signs
-        }
+        stalls = self._stalls(store, experiments)
         waiting = [
             experiment for experiment in experiments if experiment.state in _ENDED and self._answer(experiment) is None
         ]
@@ -109,7 +106,7 @@ class Archive:
             store=name_of(self._url),
             exists=True,
             experiments=tuple(
-                self._listed(experiment, tallies.get(experiment.id, Counter()), silent.get(experiment.id, ""))
+                self._listed(experiment, tallies.get(experiment.id, Counter()), *stalls.get(experiment.id, (False, "")))
                 for experiment in experiments
             ),
         )
@@ -120,8 +117,12 @@ class Archive:
         experiment = read.find(store, name)
         plan, trials = read.plan(store, experiment.id), read.trials(store, experiment.id)
         summaries = read.summaries(store, experiment.id, live.shown_orders(trials))
-        looks = read.looks(store, experiment.id)
-        return live.live(experiment, plan, trials, summaries, looks, time.time())
+        looks, now = read.looks(store, experiment.id), time.time()
+        is_cut_off = self._cut_offs.has(experiment, plan, pace.last_activity(trials), now)
+        before_looks = [] if experiment.state in _ENDED else preliminary(store, experiment.id, plan, trials, looks)
+        return live.live(
+            experiment, plan, trials, summaries, looks, now, is_cut_off=is_cut_off, before_looks=before_looks
+        )
 
     def report(self, name: str) -> str:
         """The report of an experiment as one HTML page, rendered once per state and language. Raises as `live`."""
@@ -153,7 +154,18 @@ class Archive:
                 statuses.append(path.stat())
         return statuses
 
-    def _listed(self, experiment: Experiment, tally: Counter[TrialState], silent: str) -> Listed:
+    def _stalls(self, store: Store, experiments: Iterable[Experiment]) -> dict[str, tuple[bool, str]]:
+        """By the id of each running experiment, whether it was cut off, and the warning about its silence."""
+        signs, now = read.signs(store, ExperimentState.RUNNING), time.time()
+        stalls = {}
+        for experiment in experiments:
+            if experiment.id in signs:
+                plan, activity = read.plan(store, experiment.id), signs[experiment.id]
+                warning = live.silence(experiment, activity, plan.protocol.trial_s, now)
+                stalls[experiment.id] = self._cut_offs.has(experiment, plan, activity, now), warning
+        return stalls
+
+    def _listed(self, experiment: Experiment, tally: Counter[TrialState], is_cut_off: bool, silent: str) -> Listed:
         counted = tally.total() - tally[TrialState.SUPERSEDED] - tally[TrialState.SPARED]
         ended = sum(tally[state] for state in OVER)
         unusable = ended - tally[TrialState.DONE]
@@ -162,7 +174,7 @@ class Archive:
         return Listed(
             id=experiment.id,
             name=experiment.name,
-            state=str(experiment.state),
+            state=live.state_of(experiment, is_cut_off=is_cut_off),
             when=evidence.clock(experiment.started),
             counts=counts + (gettext(", {n} invalid or failed", n=unusable) if unusable else ""),
             made=ended,
@@ -170,7 +182,8 @@ class Archive:
             live=experiment.state in (ExperimentState.RUNNING, ExperimentState.PLANNED),
             answer=answer or "",
             waits=answer is None and experiment.state in _ENDED,
-            silent=silent,
+            silent="" if is_cut_off else silent,
+            resume=live.resume_command(experiment) if is_cut_off else "",
         )
 
     def _is_measuring(self, experiments: list[Experiment]) -> bool:

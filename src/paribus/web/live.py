@@ -1,21 +1,23 @@
 """Contents of the page of a running experiment, as text and rounded numbers.
 
 Input: the current records of an experiment. Output: `Live`. The archive calls it. It computes no statistics: the
-intervals are those of the looks.
+intervals are those of the looks, and before these the descriptive ones of `lab`.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from paribus.i18n import N_, gettext, translate_stored
+from paribus.i18n import N_, gettext, ngettext, translate_stored
+from paribus.lab.results.preliminary import Preliminary
 from paribus.model import Experiment, ExperimentState, Look, Measurement, Plan, Purpose, Trial, TrialState
 from paribus.report.sections import evidence
 from paribus.report.view.terms import word
 from paribus.units import show_duration
 from paribus.web import pace
-from paribus.web.funnel import Funnel, funnels
+from paribus.web.funnel import Funnel, drawn_funnels, funnels, preliminary_funnels
 from paribus.web.latest import EndedTrial, Telemetry, ended_trials, latest, telemetry
+from paribus.web.voided import VoidedTrials, voided_trials
 
 _DOING = {
     TrialState.APPLYING: N_("the settings are being applied and read back"),
@@ -30,6 +32,7 @@ _PURPOSES = {
     Purpose.ALONE: N_("to try alone what is equivalent in the screen"),
     Purpose.PRECONDITION: N_("to bring the device to its steady state"),
 }
+_CUT_OFF = N_("was cut off")
 _STEP = 10  # a screen reader is told of every so many percent
 
 
@@ -50,7 +53,10 @@ class Current:
 class Live:
     """Contents of the page.
 
-    `state` is the state as stored, `announced` the text for screen readers on a change, `silent` a warning.
+    `state` is the state as stored, or `was cut off`; `resume` is then the command that continues the experiment, and
+    empty otherwise. `announced` is the text for screen readers on a change, `silent` a warning. `voided`: the last
+    trials, where many of them cannot be used. `funnels` have all looks, `drawn` the charts, `undrawn` a sentence
+    about further comparisons, and `waiting` one about those without an interval.
     """
 
     id: str
@@ -64,10 +70,15 @@ class Live:
     counts: str
     time: str
     silent: str
+    resume: str
+    voided: VoidedTrials | None
     announced: str
     current: Current | None
     confidence: str
     funnels: tuple[Funnel, ...]
+    drawn: tuple[Funnel, ...]
+    undrawn: str
+    waiting: str
     made: tuple[EndedTrial, ...]
     telemetry: Telemetry
     notes: tuple[str, ...]
@@ -90,27 +101,38 @@ def live(
     summaries: Mapping[int, Mapping[str, Measurement]],
     looks: Sequence[Look],
     now: float,
+    *,
+    is_cut_off: bool = False,
+    before_looks: Sequence[Preliminary] = (),
 ) -> Live:
-    """Contents of the page at `now`, seconds since the epoch."""
-    running = experiment.state is ExperimentState.RUNNING
+    """Contents of the page at `now`, seconds since the epoch; `before_looks` are the comparisons without a look."""
+    running = experiment.state is ExperimentState.RUNNING and not is_cut_off
     progress = pace.pace(trials)
-    comparison_funnels = funnels(looks, plan.protocol.margins)
+    deciding = {workload.name: workload.response for workload in plan.workloads}
+    comparison_funnels = funnels(looks, plan.protocol.margins, deciding)
+    all_charts = (*comparison_funnels, *preliminary_funnels(before_looks, plan.protocol.margins))
+    drawn = drawn_funnels(all_charts)
     return Live(
         id=experiment.id,
         title=experiment.name,
         question=plan.question,
-        state=str(experiment.state),
+        state=state_of(experiment, is_cut_off=is_cut_off),
         running=running,
         over=experiment.ended is not None,
         when=evidence.clock(experiment.started),
         pace=progress,
         counts=_counts(progress),
-        time=_time(experiment, progress, now),
-        silent=silence(experiment, pace.last_activity(trials), plan.protocol.trial_s, now),
-        announced=_announced(experiment, progress, comparison_funnels),
+        time=_last_event(experiment, trials) if is_cut_off else _time(experiment, progress, now),
+        silent="" if is_cut_off else silence(experiment, pace.last_activity(trials), plan.protocol.trial_s, now),
+        resume=resume_command(experiment) if is_cut_off else "",
+        voided=voided_trials(trials) if running else None,
+        announced=_announced(experiment, progress, comparison_funnels, is_cut_off=is_cut_off),
         current=_current(trials) if running else None,
         confidence=f"{plan.protocol.confidence * 100:.3g} %",
         funnels=comparison_funnels,
+        drawn=drawn,
+        undrawn=_undrawn(sum(chart.decides for chart in all_charts) - len(drawn)),
+        waiting=_waiting(before_looks),
         made=ended_trials(trials, summaries),
         telemetry=telemetry(trials, summaries),
         notes=tuple(map(translate_stored, experiment.notes)),
@@ -120,6 +142,21 @@ def live(
 def clock(seconds: float) -> str:
     """A time of day in UTC: `09:14:05 UTC`."""
     return f"{datetime.fromtimestamp(seconds, UTC):%H:%M:%S} UTC"
+
+
+def state_of(experiment: Experiment, *, is_cut_off: bool) -> str:
+    """State of an experiment as a message that is not translated yet."""
+    return _CUT_OFF if is_cut_off else str(experiment.state)
+
+
+def resume_command(experiment: Experiment) -> str:
+    """The command that continues an experiment."""
+    return f"paribus resume {experiment.id}"
+
+
+def _last_event(experiment: Experiment, trials: Sequence[Trial]) -> str:
+    last_event_s = max(experiment.started, pace.last_activity(trials)[0])
+    return gettext("Nothing works on it since {last}.", last=evidence.clock(last_event_s))
 
 
 def _counts(progress: pace.Pace) -> str:
@@ -156,12 +193,42 @@ def silence(experiment: Experiment, activity: tuple[float, float], trial_s: floa
     return gettext(message, last=evidence.clock(last_event_s))
 
 
-def _announced(experiment: Experiment, progress: pace.Pace, decided: Sequence[Funnel]) -> str:
-    verdicts = [f"{comparison.title} {comparison.verdict}" for comparison in decided if comparison.verdict]
+def _announced(experiment: Experiment, progress: pace.Pace, decided: Sequence[Funnel], *, is_cut_off: bool) -> str:
+    verdicts = [
+        f"{comparison.title} {comparison.verdict}"
+        for comparison in decided
+        if comparison.verdict and comparison.decides
+    ]
     text = gettext("The experiment is {state}", state=word(experiment.state))
-    if experiment.state is ExperimentState.RUNNING:
+    if is_cut_off:
+        text = gettext("The experiment was cut off")
+    elif experiment.state is ExperimentState.RUNNING:
         text = gettext("{share} of the trials are done", share=f"{int(progress.share * 100) // _STEP * _STEP} %")
     return gettext("; ").join([text, *verdicts])
+
+
+def _waiting(comparisons: Sequence[Preliminary]) -> str:
+    """Sentence about the comparisons that have no interval yet; empty where there are none."""
+    pairs = sorted({comparison.first_look for comparison in comparisons if not comparison.intervals})
+    if not pairs:
+        return ""
+    return ngettext(
+        "{n} comparison has fewer than two pairs, which an interval needs; the first look is after {pairs} pairs.",
+        "{n} comparisons have fewer than two pairs, which an interval needs; the first look is after {pairs} pairs.",
+        sum(not comparison.intervals for comparison in comparisons),
+        pairs=f"{pairs[0]}" if len(pairs) == 1 else f"{pairs[0]}–{pairs[-1]}",
+    )
+
+
+def _undrawn(count: int) -> str:
+    """Sentence about comparisons without a chart; empty where there are none."""
+    if not count:
+        return ""
+    return ngettext(
+        "{n} more comparison is not drawn; the table has its looks.",
+        "{n} more comparisons are not drawn; the table has their looks.",
+        count,
+    )
 
 
 def _current(trials: Sequence[Trial]) -> Current | None:

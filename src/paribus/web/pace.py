@@ -68,3 +68,8 @@ def last_activity(trials: Sequence[Trial]) -> tuple[float, float]:
 def may_be_cut_off(last_event_s: float, longest_s: float, trial_s: float, now: float) -> bool:
     """Whether a running experiment has been silent for longer than its trials explain."""
     return now - last_event_s > 120 + 3 * max(longest_s, trial_s)
+
+
+def is_overdue(last_event_s: float, longest_s: float, trial_s: float, now: float) -> bool:
+    """Whether a running experiment is silent for longer than a trial takes, so that its owner may be looked for."""
+    return now - last_event_s > 15 + 1.5 * max(longest_s, trial_s)

@@ -152,10 +152,12 @@ def test_a_run_is_followed_by_the_keyboard_from_the_list_to_its_report(
             "before => document.querySelector('progress').value > before",
             arg=page.evaluate("document.querySelector('progress').value"),
         )
+        expect(page.locator(".funnel.preliminary g > line").first).to_be_attached(timeout=60_000)
+        expect(page.locator("[data-part=looks]")).to_contain_text("preliminary: the first look is after 16 pairs")
         page.screenshot(path=ARTEFACTS / "running-run.png", full_page=True)
         expect(page.get_by_role("link", name="Read the report")).to_be_visible(timeout=90_000)
         assert page.evaluate("window.same"), "the page was loaded anew instead of kept up to date"
-        expect(page.get_by_role("status")).to_contain_text("The experiment is done")
+        expect(page.locator("[data-part=announced]")).to_contain_text("The experiment is done")
         tab_to(page, "#report")
         page.keyboard.press("Enter")
         page.wait_for_url("**/report", timeout=30_000)
@@ -225,7 +227,7 @@ def test_the_keyboard_reaches_everything_in_order_and_keeps_its_place(
     expect(page.locator("[data-part=progress]")).to_contain_text("7 of 40")
     samples.make(store, "20260102-000000-bbbb")
     expect(page.locator("[data-part=progress]")).to_contain_text("8 of 40")
-    expect(page.get_by_role("status")).to_have_text("20 % of the trials are done")
+    expect(page.locator("[data-part=announced]")).to_have_text("20 % of the trials are done")
     assert page.evaluate("document.activeElement.id") == "report"
     assert page.locator("details").get_attribute("open") is not None
     page.close()
@@ -297,7 +299,7 @@ def test_chinese_browsers_get_chinese_pages(browser: Browser, server: Serving, s
     expect(page.locator("[data-part=progress]")).to_contain_text("已做 7 次试验（共 40 次）")
     samples.make(store, "20260102-000000-bbbb")
     expect(page.locator("[data-part=progress]")).to_contain_text("已做 8 次试验（共 40 次）")
-    expect(page.get_by_role("status")).to_have_text("已做 20 % 的试验")
+    expect(page.locator("[data-part=announced]")).to_have_text("已做 20 % 的试验")
     expect(page.get_by_text("其他进程占用了 1.85 个核（共 2 个）：rustc (11365)，rustc (11192)")).to_be_visible()
     page.locator("summary").click()
     assert page.evaluate(TORN_WORDS) == []

@@ -11,6 +11,7 @@ from typing import Any
 from paribus.i18n import Language
 from paribus.lab.results import reporting
 from paribus.store.open import store_url
+from paribus.web import cut_offs
 from paribus.web.archive import Archive, ViewOf
 from paribus.web.guard import Guard, Hosts
 from paribus.web.language import LanguageMiddleware
@@ -31,9 +32,15 @@ class Answer:
 class Site:
     """The pages of a store, in a language or in that of whoever asks."""
 
-    def __init__(self, store: Path, view_of: ViewOf = reporting.report_view, language: Language | None = None) -> None:
+    def __init__(
+        self,
+        store: Path,
+        view_of: ViewOf = reporting.report_view,
+        language: Language | None = None,
+        running_here: cut_offs.RunningHere = cut_offs.unknown,
+    ) -> None:
         self.shutdown = ShutdownSignal()
-        archive = Archive(store_url(str(store)), view_of)
+        archive = Archive(store_url(str(store)), view_of, running_here)
         guarded = Guard(Pages(archive, self.shutdown).application(), TOKEN, Hosts("127.0.0.1"), COOKIE)
         self._app = LanguageMiddleware(guarded, language)
 

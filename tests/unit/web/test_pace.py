@@ -1,12 +1,11 @@
-"""Progress of an experiment, its remaining time, and the places of marks on a funnel."""
+"""Progress of an experiment and its remaining time."""
 
 import math
 from dataclasses import replace
 
 import web_samples as samples
 
-from paribus.model import Look, Purpose, Trial, TrialState, Verdict
-from paribus.web.funnel import WIDTH, funnels
+from paribus.model import Purpose, Trial, TrialState
 from paribus.web.pace import last_activity, may_be_cut_off, pace
 
 
@@ -61,42 +60,3 @@ def test_silence_is_told_only_when_it_is_long() -> None:
     assert not may_be_cut_off(last, longest, 10, ended + 100)
     assert may_be_cut_off(last, longest, 10, ended + 200)
     assert not may_be_cut_off(last, longest, 60, ended + 200)
-
-
-def _look(number: int, low: float, high: float, verdict: Verdict | None = None) -> Look:
-    return Look(
-        factor="f",
-        arm="a",
-        workload="w",
-        response="throughput_per_s",
-        number=number,
-        pairs=number,
-        alpha_spent=0.0,
-        low=low,
-        high=high,
-        estimate=(low + high) / 2,
-        verdict=verdict,
-    )
-
-
-def test_a_funnel_follows_the_looks_in_order_and_ends_with_the_verdict() -> None:
-    looks = [_look(2, 0.01, 0.05), _look(1, -0.1, 0.2), _look(3, 0.02, 0.04, Verdict.BETTER)]
-    (found,) = funnels(looks, {"throughput_per_s": 0.02})
-    assert [step.number for step in found.steps] == [1, 2, 3]
-    assert found.decided == found.verdict == "better"
-    widths = [step.high - step.low for step in found.steps]
-    assert widths == sorted(widths, reverse=True)
-    assert found.margin_low < WIDTH / 2 < found.margin_high
-
-
-def test_an_interval_without_end_stays_in_the_picture_and_says_so() -> None:
-    (found,) = funnels([_look(1, -math.inf, math.inf), _look(2, -0.5, 3.0)], {"throughput_per_s": 0.02})
-    assert found.steps[0].beyond == (True, True)
-    assert (found.steps[0].low, found.steps[0].high) == (0.0, WIDTH)
-    assert all(0 <= place <= WIDTH for step in found.steps for place in (step.low, step.high))
-
-
-def test_each_comparison_and_each_purpose_has_a_funnel_of_its_own() -> None:
-    screened = replace(_look(1, 0.0, 0.1), purpose=Purpose.SCREEN)
-    other = replace(_look(1, 0.0, 0.1), response="response_p95_s")
-    assert len(funnels([_look(1, 0.0, 0.1), screened, other], {})) == 3

@@ -21,16 +21,6 @@ from paribus.store.open import open_engine, store_url
 from paribus.web import pace
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "a # store.db"
-
-
-@pytest.fixture
-def store(path: Path) -> Store:
-    return open_engine(store_url(str(path)), create=True)
-
-
 def get(path: Path, address: str) -> Answer:
     async def once() -> Answer:
         return await Site(path).ask(address)
@@ -163,7 +153,7 @@ def test_the_stream_says_what_the_store_says(path: Path, store: Store) -> None:
             assert "block.scheduler" in seen["made"]
             assert "looks" not in seen  # nothing was looked at, so nothing is sent
             samples.look(store, experiment, 1, Verdict.BETTER)
-            seen = await stream.until("looks", "better")
+            seen = await stream.until("looks", ">better<")
             assert seen["announced"] == "10 % of the trials are done; block.scheduler = none better"
             samples.finish(store, experiment)
             assert "Read the report" in (await stream.until("progress", "done"))["progress"]

@@ -38,7 +38,7 @@ def plan(name: str = "scheduler") -> Plan:
         target=Target(address="local", path="/", device=None),
         hold={},
         baseline={},
-        factors=(Factor(key=FACTOR, levels=ARMS, labels=ARMS, scope=()),),
+        factors=(Factor(key=FACTOR, levels=ARMS, labels=ARMS, scope=("mixed",)),),
         combinations=(),
         workloads=(
             Workload(
@@ -98,7 +98,7 @@ def begin(
 
 
 def _trial(experiment: str, order: int) -> Trial:
-    arm = ARMS[(order + order // 2) % 2]
+    arm = ARMS[(order + (order - 1) // 2) % 2]
     return Trial(
         experiment=experiment,
         order=order,
@@ -170,7 +170,7 @@ def _measured(metric: str, unit: str, mean: float) -> Measurement:
     )
 
 
-def look(store: Store, experiment: str, number: int, verdict: Verdict | None = None) -> None:
+def look(store: Store, experiment: str, number: int, verdict: Verdict | None = None, arm: str = ARMS[1]) -> None:
     """A look whose interval is narrower than that of the one before."""
     half = 0.12 / number
     write.add_looks(
@@ -179,7 +179,7 @@ def look(store: Store, experiment: str, number: int, verdict: Verdict | None = N
         [
             Look(
                 factor=FACTOR,
-                arm=ARMS[1],
+                arm=arm,
                 workload="mixed",
                 response="throughput_per_s",
                 number=number,

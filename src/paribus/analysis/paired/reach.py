@@ -6,10 +6,9 @@ An arm that was not reached cannot have had an effect. Nothing is concluded wher
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
-
+from paribus.analysis.paired.descriptive import CONFIDENCE, descriptive_interval
 from paribus.analysis.paired.effects import PairSeries, Summaries, whole_blocks
-from paribus.analysis.paired.questions import arrays, comparison_key
+from paribus.analysis.paired.questions import comparison_key
 from paribus.i18n import N_, gettext, translate_stored
 from paribus.mechanisms import MECHANISMS, Occurred, has_least, least_duration_s, least_message
 from paribus.model import (
@@ -25,11 +24,7 @@ from paribus.model import (
     Verdict,
     arm_of,
 )
-from paribus.stats.pairs import CannotJudge, mean_interval
 from paribus.units import show_duration
-
-CONFIDENCE = 0.95
-"""Coverage of the descriptive interval that is shown with a failed reach test."""
 
 _EXCLUDED = N_("{knob} needs {mechanism}, and {fact}")
 _NOT_SEEN = N_("{knob} needs {mechanism}, which no trial of either arm shows ({counters})")
@@ -108,20 +103,8 @@ def reach_looks(all_series: Sequence[PairSeries], looks: Sequence[Look]) -> list
 
 
 def _reach_look(series: PairSeries, number: int) -> Look | None:
-    if series.units < 2:
-        return None
-    try:
-        pairs = arrays(series)
-    except CannotJudge:
-        return None
-    if pairs.application is None:
-        values = list(pairs.difference)
-    else:
-        values = [
-            float(np.mean(pairs.difference[pairs.application == number])) for number in np.unique(pairs.application)
-        ]
-    estimate, low, high = mean_interval(values, CONFIDENCE)
-    if low is None or high is None or not low <= 0 <= high:
+    described = descriptive_interval(series)
+    if described is None or not described.low <= 0 <= described.high:
         return None
     return Look(
         factor=series.factor,
@@ -131,9 +114,9 @@ def _reach_look(series: PairSeries, number: int) -> Look | None:
         number=number,
         pairs=series.units,
         alpha_spent=0.0,
-        low=low,
-        high=high,
-        estimate=estimate,
+        low=described.low,
+        high=described.high,
+        estimate=described.estimate,
         verdict=Verdict.NO_EFFECT_POSSIBLE,
         purpose=series.purpose,
     )

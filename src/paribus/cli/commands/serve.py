@@ -33,6 +33,7 @@ def serve(
     Example: paribus serve --open
     """
     from paribus.cli import browser
+    from paribus.lab import status
     from paribus.lab.results import reporting
     from paribus.lab.stores import name_of, open_store, store_exists, store_url
     from paribus.web import server
@@ -58,4 +59,5 @@ def serve(
             if open_:
                 page.open(address)
 
-        server.serve(Archive(url, reporting.report_view), listening, lang, notices, show_address)
+        archive = Archive(url, reporting.report_view, status.running_here)
+        server.serve(archive, listening, lang, notices, show_address)
