@@ -89,7 +89,7 @@ def keep_to_budget(plan: Plan, experiment: Experiment, store: Store, trials: Seq
         return []
     compared = _judged(plan)
     completed = blocks_over(trials)
-    if any(each.screened or completed.get(each.key, 0) < _blocks_needed(each) for each in compared):
+    if any(each.screened or completed.get(each.key, 0) < blocks_before_first_look(each) for each in compared):
         return []
     underway = max((trial.round for trial in trials if trial.state is not TrialState.PLANNED), default=0)
     needless = {trial.order for trial in trials if trial.state is TrialState.PLANNED and trial.round > underway}
