@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from outline import Outline, assert_orderly
 from report_samples import RECIPES, Bench, hostile, many, typical
 from rich.console import Console
 
@@ -129,6 +130,11 @@ def test_every_still_chart_is_described_to_screen_readers() -> None:
     figures = re.findall(r"<figure data-chart[^>]*>(<svg [^>]*>)", page)
     assert figures
     assert all('role="img" aria-label="' in figure for figure in figures)
+
+
+@pytest.mark.parametrize("bench", [typical(), hostile(), Bench(), many(10)])
+def test_html_is_orderly_for_assistive_technology(bench: Bench) -> None:
+    assert_orderly(Outline(_page_only(html.render(bench.view()))))
 
 
 def test_html_scripts_are_the_program_s_own() -> None:
