@@ -28,7 +28,7 @@ sys.path[:0] = [str(ROOT / "tests" / "unit" / "plan"), str(ROOT / "tests" / "bro
 from plan_samples import checked  # noqa: E402  found by the line above
 
 from paribus.experiment import walk  # noqa: E402
-from paribus.experiment.interim_analysis import look  # noqa: E402
+from paribus.experiment.interim_analysis import take_due_looks  # noqa: E402
 from paribus.model import ExperimentState, Measurement, Trial, TrialState  # noqa: E402
 from paribus.store import read, schema, write  # noqa: E402
 from paribus.store.open import open_engine, store_url  # noqa: E402
@@ -110,7 +110,7 @@ def store_of(folder: Path, trials: int, seconds: int, kinds: Sequence[Measuremen
     begun = walk.begin(plan, {}, {"kernel": "k"}, {}, opened)
     planned = read.trials(opened, begun.id)
     _make(opened, planned, kinds, seconds)
-    look(plan, begun, opened, read.trials(opened, begun.id), over=True)
+    take_due_looks(plan, begun, opened, read.trials(opened, begun.id), over=True)
     write.set_state(opened, begun.id, ExperimentState.DONE, ended=time.time())
     opened.dispose()
     return path.rename(folder / "large.db")

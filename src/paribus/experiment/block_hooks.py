@@ -11,7 +11,7 @@ from sqlalchemy.engine import Engine as Store
 
 from paribus.experiment import settling, trial_length
 from paribus.experiment.after_screen import follow_screens
-from paribus.experiment.interim_analysis import decided_arms, look
+from paribus.experiment.interim_analysis import decided_arms, take_due_looks
 from paribus.experiment.replanning import keep_to_budget, replan
 from paribus.model import ArmKey, Experiment, Look, Purpose, Trial, TrialState
 from paribus.store import read, write
@@ -54,7 +54,7 @@ def after_block(
     is_replanned = plan.protocol.open_rounds != before.protocol.open_rounds
     if is_replanned:
         trials[:] = read.trials(store, experiment.id)
-    decisions = look(plan, experiment, store, trials)
+    decisions = take_due_looks(plan, experiment, store, trials)
     if decisions:
         trials[:] = read.trials(store, experiment.id)
     decided = decided_arms(plan, read.looks(store, experiment.id))

@@ -25,7 +25,7 @@ _LEAST_PAIRS, _LEAST_APPLICATIONS = 4, 2  # of blocks before the reach test
 _MOST_TESTED_BLOCKS = 16  # after which it is left to looks: each test reads all trials of the comparison
 
 
-def look(
+def take_due_looks(
     plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial], *, over: bool = False
 ) -> list[Look]:
     """Take every look that is due, store it, and spare the trials of decided comparisons.

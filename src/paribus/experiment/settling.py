@@ -19,7 +19,7 @@ from paribus.store import read, write
 from paribus.units import show_duration
 
 _FEWEST = 2  # runs that must show the settle time
-_MOST = 5  # the longest settle time, in lengths of a trial
+_MAX_SETTLE_TRIALS = 5  # the longest settle time, in lengths of a trial
 _ROUNDED_S = 0.001
 _STEP = 0.1  # log ratio; the assumed disturbance of a running load when a setting changes
 
@@ -56,7 +56,7 @@ def _within(plan: Plan, trials: Sequence[Trial], settle_s: float, toggle_s: floa
     """The plan with that settle time, or the usual one where the budget cannot hold it, and the number of rounds."""
     learning = [trial for trial in trials if trial.purpose is Purpose.NOISE_FLOOR]
     planned = max(trial.round for trial in trials)
-    most_s = _MOST * plan.protocol.trial_s
+    most_s = _MAX_SETTLE_TRIALS * plan.protocol.trial_s
     for wanted_s in (min(settle_s, most_s), min(settle_s, plan.protocol.settle_s)):
         followed = with_settle(plan, wanted_s, min(toggle_s, wanted_s))
         left_s = plan.protocol.budget_s - spent_s(followed, trials) - cost_s(followed, learning)

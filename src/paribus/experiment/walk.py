@@ -21,7 +21,7 @@ from paribus.analysis.paired.judge import Judgement
 from paribus.errors import EngineError, Interrupted, JournalOpen, StoreError, Unreachable
 from paribus.experiment import block_hooks, noise
 from paribus.experiment.evidence import analyse, evidence
-from paribus.experiment.interim_analysis import look
+from paribus.experiment.interim_analysis import take_due_looks
 from paribus.experiment.refusals import raise_if_pointless, refusal_of
 from paribus.experiment.replanning import with_open_rounds
 from paribus.experiment.saving import save, wait_for_store
@@ -146,12 +146,12 @@ def carry_out(
             write.set_state(store, experiment.id, state, ended=time.time())
         raise
     plan = read.plan(store, experiment.id)
-    look(plan, experiment, store, read.trials(store, experiment.id), over=True)
+    take_due_looks(plan, experiment, store, read.trials(store, experiment.id), over=True)
     write.add_calibrations(store, _calibrations(plan, experiment, store))
     write.set_state(store, experiment.id, ExperimentState.DONE, ended=time.time())
 
 
-def judge(experiment: Experiment, store: Store) -> Judgement:
+def judge_experiment(experiment: Experiment, store: Store) -> Judgement:
     """The judgement of a finished experiment."""
     return analyse(evidence(store, experiment.id), experiment, store, finished=True)
 

@@ -19,7 +19,7 @@ from paribus.lab.machine.doctor import DoctorDocument
 from paribus.lab.results.experiment_result import ExperimentResult
 from paribus.lab.results.exporting import ExportDocument
 from paribus.lab.results.records import Records
-from paribus.lab.running import Audience, Session
+from paribus.lab.running import ExperimentListener, Session
 from paribus.lab.simulation import SimulateDocument
 from paribus.lab.status import StatusDocument
 from paribus.lab.stores import open_experiment, open_store, read, store_exists, store_url
@@ -114,7 +114,7 @@ class Lab:
             return simulate_plan(str(plan), override_texts(overrides), true_effect, times, seed, self._location)
 
     def run(
-        self, plan: PathLike, overrides: Overrides | None = None, *, audience: Audience | None = None
+        self, plan: PathLike, overrides: Overrides | None = None, *, listener: ExperimentListener | None = None
     ) -> ExperimentResult:
         """Run a plan as a new experiment, and restore the machine.
 
@@ -123,7 +123,7 @@ class Lab:
         Args:
             plan: The plan, a TOML file.
             overrides: Plan keys to replace, as for `check`.
-            audience: Receiver of the progress, for example a subclass of `paribus.lab.listening.DiscardingListener`.
+            listener: Receiver of the progress, for example a subclass of `paribus.lab.listening.DiscardingListener`.
 
         Returns:
             The experiment with its results.
@@ -142,14 +142,14 @@ class Lab:
         from paribus.lab.running import started
 
         with _passwords_withheld(), started(str(plan), override_texts(overrides), self._location) as session:
-            return _carried_out(session, audience)
+            return _carried_out(session, listener)
 
-    def resume(self, name: str = "last", *, audience: Audience | None = None) -> ExperimentResult:
+    def resume(self, name: str = "last", *, listener: ExperimentListener | None = None) -> ExperimentResult:
         """Continue an experiment that was cut off.
 
         Args:
             name: An id, the start of one, the name of a plan, or `last`.
-            audience: Receiver of the progress, as for `run`.
+            listener: Receiver of the progress, as for `run`.
 
         Returns:
             The experiment with its results.
@@ -171,7 +171,7 @@ class Lab:
         from paribus.lab.running import resumed
 
         with _passwords_withheld(), resumed(name, None, self._location) as session:
-            return _carried_out(session, audience)
+            return _carried_out(session, listener)
 
     def experiments(self) -> Records[Experiment]:
         """Return all experiments of the store, the newest first; none where the store does not exist."""
@@ -450,8 +450,8 @@ class Lab:
         return document
 
 
-def _carried_out(session: Session, audience: Audience | None) -> ExperimentResult:
-    session.carry_out(audience or DiscardingListener(), lambda: False)
+def _carried_out(session: Session, listener: ExperimentListener | None) -> ExperimentResult:
+    session.carry_out(listener or DiscardingListener(), lambda: False)
     session.judge()
     return ExperimentResult(session.store, session.ended())
 

@@ -11,7 +11,7 @@ from paribus import __version__
 from paribus.analysis.paired.judge import Judgement
 from paribus.errors import UsageError
 from paribus.experiment import walk
-from paribus.experiment.walk import ExperimentListener as Audience
+from paribus.experiment.walk import ExperimentListener
 from paribus.hosts.transport import described
 from paribus.i18n import N_, stored_message
 from paribus.lab.admission import Admission, admit, warn
@@ -26,7 +26,7 @@ from paribus.store import read, write
 from paribus.store.open import file_of, store_url
 from paribus.trial.target_session import DATA_FOLDER, Site
 
-__all__ = ["Admission", "Audience", "Session", "Steadiness", "resumed", "started", "started_as_parsed"]
+__all__ = ["Admission", "ExperimentListener", "Session", "Steadiness", "resumed", "started", "started_as_parsed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ class Session:
     store: Store
     site: Site
 
-    def carry_out(self, audience: Audience, stop_requested: Callable[[], bool]) -> None:
+    def carry_out(self, listener: ExperimentListener, stop_requested: Callable[[], bool]) -> None:
         """Run the remaining trials and restore the machine. Raises as `walk.carry_out`."""
-        walk.carry_out(self.experiment, self.store, self.site, audience, stop_requested)
+        walk.carry_out(self.experiment, self.store, self.site, listener, stop_requested)
 
     def judge(self) -> Judgement:
         """Judge what was measured, and record the end of the experiment. Raises StoreError."""
-        return walk.judge(self.experiment, self.store)
+        return walk.judge_experiment(self.experiment, self.store)
 
     def ended(self) -> Experiment:
         """Read the experiment from the store again. Raises StoreError."""

@@ -14,7 +14,7 @@ from paribus.parsers.sysstat import iostat, mpstat, sar, vmstat
 from paribus.parsers.tables import table
 
 _SURE_ENOUGH, _LIKELY, _CERTAIN = 0.3, 0.5, 0.9
-_HEAD, _PIECE, _MOST = 4096, 16384, 2**22
+_HEAD, _PIECE, _MAX_CHARACTERS = 4096, 16384, 2**22
 
 
 class Format(Protocol):
@@ -60,7 +60,7 @@ def recognise(text: str) -> str | None:
     score, best = _surest(text)
     if best in (None, table) and score < _CERTAIN and len(text) > 2 * _PIECE:
         excluded = _OF_MACHINES if foreign.name(text) else (table,)
-        starts = range(_PIECE, min(len(text), _MOST) - _PIECE, _PIECE)
+        starts = range(_PIECE, min(len(text), _MAX_CHARACTERS) - _PIECE, _PIECE)
         candidates = (_surest(text[start : start + 2 * _PIECE], excluded)[1] for start in starts)
         best = next(filter(None, candidates), best)
     return best.FORMAT if best else None

@@ -17,7 +17,7 @@ _MARKS = tuple(
         r"[A-Za-z][\w.-]{0,40}[\d.-][\w.-]{0,20}:",  # words of tools, such as progress: and FATAL:, have no digit
     )
 )
-_MOST = 0.9
+_MARKED_SHARE = 0.9
 
 
 def plain_lines(text: str) -> list[str]:
@@ -62,7 +62,7 @@ def _marked(mark: re.Pattern[str], lines: list[str]) -> bool:
     """Return whether most lines carry the mark; several machine names mean interleaved lines."""
     marks = [match["mark"] for line in lines if (match := mark.match(line))]
     named = mark is _MARKS[-1]
-    return len(marks) >= _MOST * len(lines) and not (named and (len(lines) < 2 or len(set(marks)) > 1))
+    return len(marks) >= _MARKED_SHARE * len(lines) and not (named and (len(lines) < 2 or len(set(marks)) > 1))
 
 
 def unterminated_line(text: str, lines: list[str]) -> int:

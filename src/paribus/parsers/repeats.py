@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from paribus.parsers.log import LogRun
 
-_MOST = 10  # individual remarks on copies
+_MAX_REMARKS = 10  # individual remarks on copies
 
 
 def drop_copies(runs: Iterable[LogRun]) -> tuple[list[LogRun], list[str]]:
@@ -29,6 +29,6 @@ def drop_copies(runs: Iterable[LogRun]) -> tuple[list[LogRun], list[str]]:
             remarks.append(
                 f"lines {run.lines[0]} to {run.lines[1]} say the same as lines {first.lines[0]} to {first.lines[1]}"
             )
-    if len(remarks) > _MOST:
-        remarks[_MOST:] = [f"so do {len(remarks) - _MOST} more runs, as runs before them"]
+    if len(remarks) > _MAX_REMARKS:
+        remarks[_MAX_REMARKS:] = [f"so do {len(remarks) - _MAX_REMARKS} more runs, as runs before them"]
     return unique, remarks

@@ -15,7 +15,7 @@ TWICE = N_("one run with two values")
 
 _DIGITS = 4  # fewer are equal by chance
 _LEAST = 4  # load levels
-_MOST = 0.6
+_EQUAL_SHARE = 0.6
 _CHANGING = 1.05  # figures at a limit are similar without being copies
 _APART = 0.005
 _SELDOM = 0.1  # of a table's cells
@@ -45,7 +45,7 @@ def columns(grids: Sequence[Grid]) -> Iterator[Breach]:
             continue
         if not unequal_loads:
             copies[first[0].table, second[0].table].append((first, second, len(equal_loads)))
-        elif len(equal_loads) >= _MOST * (len(equal_loads) + len(unequal_loads)):
+        elif len(equal_loads) >= _EQUAL_SHARE * (len(equal_loads) + len(unequal_loads)):
             yield _twice(first, second, equal_loads, unequal_loads)
     for pairs in copies.values():
         yield _copied(pairs)

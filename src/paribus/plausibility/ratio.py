@@ -22,7 +22,7 @@ _ROUNDED = 0.05  # tolerance if MB may mean MiB
 _SIZES = [2.0**power for power in range(9, 23)]
 _FINEST, _SPREADS = 0.0003, 5.0
 _FEWEST = 3  # common cells of two tables
-_MOST = 0.6  # share of cells that must agree before another is odd
+_AGREEING_SHARE = 0.6  # share of cells that must agree before another is odd
 
 
 def queries_per_transaction(grid: Grid) -> list[Breach]:
@@ -75,10 +75,10 @@ def _constant(grid: Grid, law: str, base_metric: str, total: str) -> list[Breach
         return []
     usual = _usual(ratios.values(), _STEPS[law])
     agreeing = {cell_key for cell_key, ratio in ratios.items() if _distance(ratio, usual) <= SLACK[law]}
-    if len(agreeing) < max(2, _MOST * len(ratios)):
+    if len(agreeing) < max(2, _AGREEING_SHARE * len(ratios)):
         return _disagreeing(grid, law, ratios)
     distances = sorted(_distance(ratios[cell_key], usual) for cell_key in agreeing)
-    slack = min(max(_SPREADS * distances[int(_MOST * len(distances))], _FINEST), SLACK[law])
+    slack = min(max(_SPREADS * distances[int(_AGREEING_SHARE * len(distances))], _FINEST), SLACK[law])
     settled = {cell_key for cell_key, ratio in ratios.items() if _distance(ratio, usual) <= slack}
     other_settings = _other_sizes(ratios, settled) if law == BLOCK else set()
     odd = [
@@ -96,7 +96,7 @@ def _usual(ratios: Collection[Range], step: float) -> float:
     usual = median(ratio.middle for ratio in finest)
     whole = Range(round(usual / step) * step, round(usual / step) * step)
     fitting = sum(ratio.widened(_FINEST).meets(whole) for ratio in ratios)
-    return whole.low if whole.low > 0 and fitting >= _MOST * len(ratios) else usual
+    return whole.low if whole.low > 0 and fitting >= _AGREEING_SHARE * len(ratios) else usual
 
 
 def _other_sizes(ratios: Mapping[CellKey, Range], settled: Collection[CellKey]) -> set[Setting]:

@@ -17,7 +17,7 @@ TIME = N_("time available")
 ORDER = N_("order of response times")
 
 _MORE, _LESS, _CLIENT_S = 0.05, 0.30, 50e-6
-_FEWEST, _MOST = 3, 0.6  # cells of a table that must obey a law before it is applied to the others
+_FEWEST, _AGREEING_SHARE = 3, 0.6  # cells of a table that must obey a law before it is applied to the others
 _SUM_SLACK = 0.01
 _BUCKET = 0.025
 
@@ -68,7 +68,7 @@ def closed_loops(cells: Sequence[StatedCell]) -> list[StatedCell]:
         if cell.table and cell.load and mean and rates and rates[0]:
             busy[cell.table].append(rates[0].middle * mean / cell.load)
     tight = {name: sum(1 - _LESS <= ratio <= 1 + _MORE for ratio in ratios) for name, ratios in busy.items()}
-    closed = {name for name, ratios in busy.items() if tight[name] >= max(_FEWEST, _MOST * len(ratios))}
+    closed = {name for name, ratios in busy.items() if tight[name] >= max(_FEWEST, _AGREEING_SHARE * len(ratios))}
     return [replace(cell, closed=True, think=False) if cell.table in closed else cell for cell in cells]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy.engine import Engine as Store
 
 from paribus.experiment import block_hooks, walk
-from paribus.experiment.interim_analysis import look
+from paribus.experiment.interim_analysis import take_due_looks
 from paribus.i18n import StoredMessage
 from paribus.model import Experiment, ExperimentState, FailureClass, Measurement, Plan, Trial, TrialState
 from paribus.store import read, write
@@ -113,6 +113,8 @@ def carry_out(
 ) -> Experiment:
     """Run a whole experiment in which each trial's throughput has a known effect (log ratio) and little noise."""
     begun = walk.begin(plan, {}, fingerprint, {}, store)
-    look(plan, begun, store, make_trials(store, begun, Bench(store, effect, noise=0.001, wobble=wobble)), over=True)
+    take_due_looks(
+        plan, begun, store, make_trials(store, begun, Bench(store, effect, noise=0.001, wobble=wobble)), over=True
+    )
     write.set_state(store, begun.id, ExperimentState.DONE, ended=time.time())
     return read.find(store, begun.id)

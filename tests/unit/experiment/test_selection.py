@@ -7,7 +7,7 @@ from sqlalchemy.engine import Engine as Store
 
 from paribus.experiment import walk
 from paribus.experiment.evidence import analyse, evidence
-from paribus.experiment.interim_analysis import look
+from paribus.experiment.interim_analysis import take_due_looks
 from paribus.findings import Selection
 from paribus.model import Purpose, Trial, TrialState, Verdict
 from paribus.store import read
@@ -23,7 +23,7 @@ def _carried_out(
     plan = checked(simple(LEVELS, FILEIO, protocol))
     begun = walk.begin(plan, {}, MACHINE, {}, store)
     trials = make_trials(store, begun, Bench(store, lambda trial: effects.get(trial.arm, 0.0), noise=noise))
-    look(read.plan(store, begun.id), begun, store, trials, over=True)
+    take_due_looks(read.plan(store, begun.id), begun, store, trials, over=True)
     judgement = analyse(evidence(store, begun.id), begun, store, finished=True)
     (selection,) = judgement.selections
     verdicts = {effect.arm: effect.verdict for effect in judgement.effects if effect.load is None}

@@ -204,7 +204,7 @@ def test_an_experiment_that_ends_with_few_valid_pairs_still_has_its_reach_test(s
     begun = walk.begin(plan, {}, MACHINE, {}, store)
     bench = Bench(store, lambda _trial: 0.0, lambda trial: trial.block % 3 != 0 and trial.purpose is Purpose.COMPARE)
     trials = make_trials(store, begun, bench)
-    interim_analysis.look(plan, begun, store, trials, over=True)
+    interim_analysis.take_due_looks(plan, begun, store, trials, over=True)
     (look,) = [look for look in _looks(store, begun) if look.verdict]
     assert look.verdict is Verdict.NO_EFFECT_POSSIBLE
     assert look.pairs < 16

@@ -101,5 +101,5 @@ def interrupted_lab(tmp_path: Path) -> Lab:
     """A laboratory with an experiment that was interrupted in its third trial."""
     lab = Lab(tmp_path / "interrupted.db")
     with pytest.raises(KeyboardInterrupt):
-        lab.run(_tiny_plan(tmp_path), audience=Interrupting())
+        lab.run(_tiny_plan(tmp_path), listener=Interrupting())
     return lab

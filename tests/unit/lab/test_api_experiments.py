@@ -30,7 +30,7 @@ class Dying(DiscardingListener):
         if trial.state is TrialState.MEASURING:
             os._exit(9)
 
-Lab(sys.argv[1]).run(sys.argv[2], audience=Dying())
+Lab(sys.argv[1]).run(sys.argv[2], listener=Dying())
 """
 
 

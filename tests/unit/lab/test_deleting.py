@@ -253,9 +253,9 @@ def test_a_real_experiment_is_refused_while_it_runs_and_deleted_with_an_imported
     plan_file: Path, tmp_path: Path
 ) -> None:
     lab = Lab(tmp_path / "s.db")
-    audience = _Deleting(lab)
-    experiment = lab.run(plan_file, audience=audience).experiment
-    assert [error.message for error in audience.errors] == [f"cannot delete {experiment.id}: it is running"]
+    listener = _Deleting(lab)
+    experiment = lab.run(plan_file, listener=listener).experiment
+    assert [error.message for error in listener.errors] == [f"cannot delete {experiment.id}: it is running"]
     lab.import_(LOG, factor="scheduler", level="noop", name="imported")
     document = lab.delete("tiny", "imported", dry_run=False)
     assert [(each.name, each.state) for each in document.experiments] == [("tiny", "done"), ("imported", "imported")]

@@ -6,13 +6,13 @@ import numpy as np
 
 from paribus.model import Measurement
 
-_MOST = 60
+_MAX_POINTS = 60
 
 
 def shortened(series: Measurement) -> Measurement:
     """Return the series as the means of at most 60 equal parts; the last part may be shorter."""
     points = np.asarray(series.points)
-    part_length = -(-len(points) // _MOST)
+    part_length = -(-len(points) // _MAX_POINTS)
     if part_length < 2:
         return series
     starts = np.arange(0, len(points), part_length)

@@ -11,7 +11,7 @@ from paribus.units import LoadLevel
 NO_NOISE_FLOOR = N_("one run of each: no noise floor")
 _LOADS = {"threads", "num-threads", "clients", "connections", "iodepth", "numjobs", "jobs"}
 _NAMES = {"table", "title"}
-_MOST = 4
+_MAX_NAMES = 4
 
 
 def reasons_of(comparison: RunComparison) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ def _only_the_setting(comparison: RunComparison, options: Mapping[int, Mapping[s
         return Check(gettext("options"), True, text)
     differences = (
         f"{name} {', '.join(sorted(sides[0][name]))} / {', '.join(sorted(sides[1][name]))}"
-        for name in differing[:_MOST]
+        for name in differing[:_MAX_NAMES]
     )
     message = N_("other things differ besides the setting: {differences}")
     return Check(gettext("options"), False, gettext(message, differences=gettext("; ").join(differences)))

@@ -25,7 +25,7 @@ _SMALL = math.log1p(0.05)
 
 _CHANCE = 1.96 * math.sqrt(2) * RUN_TO_RUN_SD
 _CONFIDENCE = 0.95
-_MOST = 4
+_MAX_REASONS = 4
 _NO_SPEED = re.compile(r"\((stability|safety|capacity)\)")
 _LIMIT = re.compile(r"threads\s*(<=|>=|<|>|=)\s*([0-9]+)")
 _COMPARES = {"<": int.__lt__, ">": int.__gt__, "<=": int.__le__, ">=": int.__ge__, "=": int.__eq__}
@@ -243,8 +243,8 @@ def _judge(claim: Claim, evidence: Sequence[ClaimEvidence]) -> tuple[Standing, s
     worst = min((standing for standing, _ in judged), key=order.index)
     judged.sort(key=lambda item: order.index(item[0]))
     reasons = list(dict.fromkeys(reason for _, reason in judged))
-    remainder = gettext("; and {n} more", n=len(reasons) - _MOST) if len(reasons) > _MOST else ""
-    return worst, gettext("; ").join(reasons[:_MOST]) + remainder
+    remainder = gettext("; and {n} more", n=len(reasons) - _MAX_REASONS) if len(reasons) > _MAX_REASONS else ""
+    return worst, gettext("; ").join(reasons[:_MAX_REASONS]) + remainder
 
 
 def _of_one(claim: Claim, evidence: ClaimEvidence) -> tuple[Standing, str]:

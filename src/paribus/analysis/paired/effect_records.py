@@ -11,7 +11,7 @@ from paribus.analysis.paired.checks.stalls import stalls_of
 from paribus.analysis.paired.decision import probabilities
 from paribus.analysis.paired.effects import Pair, PairSeries
 from paribus.analysis.paired.finding import EffectInterval, Finding, LevelFinding, Question
-from paribus.analysis.paired.reasons import Need, covered_text, method_of, pairs_needed, reasons_of, tags_of
+from paribus.analysis.paired.reasons import DecidingPairs, covered_text, method_of, pairs_needed, reasons_of, tags_of
 from paribus.model import Check, Effect, EquivalenceInterval, Look, PairChange, Tag, Verdict
 from paribus.units import LoadLevel
 
@@ -63,7 +63,7 @@ def effects_of(
         stalls=stalls_of(finding, question) is not None,
         capped=bool(hidden_capacity(series)),
     )
-    need = Need("")
+    need = DecidingPairs("")
     if finding.verdict is Verdict.UNDECIDED:
         units = finding.looks[-1].units
         need = pairs_needed(finding.estimate, finding.scale, question, units, timeline.pair_s(series))
@@ -98,7 +98,7 @@ def overall_effect(
     method: str,
     tags: tuple[Tag, ...],
     reasons: tuple[str, ...],
-    need: Need,
+    need: DecidingPairs,
     probabilities: tuple[float, float],
 ) -> Effect:
     """The effect over all load levels; `probabilities` are those of being better and of being within the margin."""

@@ -215,14 +215,14 @@ def _between(interval: EffectInterval) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class DecidingPairs:
     """Requirement that would decide an open comparison, in words, and its machine time; None where that is unknown."""
 
     text: str
     seconds: float | None = None
 
 
-def pairs_needed(estimate: float, pair_sd: float, question: Question, units: int, pair_s: float) -> Need:
+def pairs_needed(estimate: float, pair_sd: float, question: Question, units: int, pair_s: float) -> DecidingPairs:
     """Return what would decide an open comparison: more pairs and their machine time, or another plan.
 
     Args:
@@ -240,10 +240,10 @@ def pairs_needed(estimate: float, pair_sd: float, question: Question, units: int
     needed = max(min(enough), units + 8)
     if needed > _MOST_PAIRS:
         message = N_("at this noise more than {n} pairs would be needed to decide: use longer trials or a wider margin")
-        return Need(gettext(message, n=_MOST_PAIRS))
+        return DecidingPairs(gettext(message, n=_MOST_PAIRS))
     if not pair_s:
         message = N_("about {n} pairs instead of {units} would decide, if the effect is as estimated")
-        return Need(gettext(message, n=needed, units=units))
+        return DecidingPairs(gettext(message, n=needed, units=units))
     message = N_("about {n} pairs instead of {units} would decide, if the effect is as estimated; they take {duration}")
     seconds = needed * pair_s
-    return Need(gettext(message, n=needed, units=units, duration=show_duration(seconds)), seconds)
+    return DecidingPairs(gettext(message, n=needed, units=units, duration=show_duration(seconds)), seconds)

@@ -11,7 +11,14 @@ from paribus.analysis.paired.decision import probabilities
 from paribus.analysis.paired.effect_records import overall_effect
 from paribus.analysis.paired.finding import Question
 from paribus.analysis.paired.questions import arrays, looks_by_comparison, spending_looks
-from paribus.analysis.paired.reasons import Need, method_of, pairs_needed, starts_text, tags_of, verdict_reasons
+from paribus.analysis.paired.reasons import (
+    DecidingPairs,
+    method_of,
+    pairs_needed,
+    starts_text,
+    tags_of,
+    verdict_reasons,
+)
 from paribus.analysis.screening.screen_checks import checks_of_factor
 from paribus.analysis.screening.screen_look import FactorFinding, ScreenFinding, look_at_screen, next_look_at_screen
 from paribus.analysis.screening.screen_pairs import ScreenPairs
@@ -226,7 +233,7 @@ def _effect(
     checks = checks_of_factor(screen.factors.index(factor), screen, screen_finding.fitted, question, context)
     failed = tuple(check.finding for check in checks if not check.passed)
     better, within = probabilities(finding.estimate, finding.error, finding.freedom, question)
-    need = Need("")
+    need = DecidingPairs("")
     if finding.verdict is Verdict.UNDECIDED:
         pair_s = context.timeline.pair_s(screen.series)
         need = pairs_needed(finding.estimate, finding.scale, question, look.pairs, pair_s)

@@ -15,7 +15,7 @@ from typing import Any
 from paribus.errors import DrawingFailed
 from paribus.worker_process import WorkerFailed, WorkerProcess, serve, share
 
-_MOST, _EACH = 2, 6  # each takes 150 MB, and is worth its start for so many charts
+_MAX_WORKERS, _EACH = 2, 6  # each takes 150 MB, and is worth its start for so many charts
 
 Spec = Mapping[str, Any]
 
@@ -25,7 +25,7 @@ _begun: SimpleQueue[WorkerProcess] = SimpleQueue()
 def begin() -> None:
     """Start them, so that they are ready once there is something to draw."""
     with suppress(WorkerFailed):  # who draws says so
-        for _ in range(min(_MOST, os.cpu_count() or 1)):
+        for _ in range(min(_MAX_WORKERS, os.cpu_count() or 1)):
             _begun.put(WorkerProcess(__name__))
 
 
@@ -34,7 +34,7 @@ def drawing(specs: Sequence[Spec], config: Spec) -> Iterator[list[Callable[[], s
     """The pictures of Vega-Lite specs, each to be waited for while this is entered. Both raise DrawingFailed."""
     workers = []
     with ExitStack() as cleanup:
-        for _ in range(min(_MOST, os.cpu_count() or 1, -(-len(specs) // _EACH))):
+        for _ in range(min(_MAX_WORKERS, os.cpu_count() or 1, -(-len(specs) // _EACH))):
             workers.append(_worker())
             cleanup.callback(workers[-1].end)
         yield [partial(_picture, future) for future in share(workers, [(spec, config) for spec in specs])]
