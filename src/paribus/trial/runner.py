@@ -40,7 +40,6 @@ from paribus.trial.load.load_maker import LoadMaker
 from paribus.trial.load.precondition import PreconditionLoad, TrialListener
 from paribus.trial.load.trial_load import TrialLoad
 from paribus.trial.open_target import OpenTarget
-from paribus.trial.telemetry import measured_once
 from paribus.trial.tools.tool_load import ToolLoad
 from paribus.workloads import jobs
 
@@ -234,7 +233,7 @@ class Runner:
         verified = self.data_jobs.verify(job)
         if isinstance(verified, StoredMessage):
             return [verified]
-        self._readied += (measured_once("verified_blocks", "", float(verified), "measure", "engine"),)
+        self._readied += (Measurement.of_value("verified_blocks", "", float(verified), "measure", "engine"),)
         return []
 
 

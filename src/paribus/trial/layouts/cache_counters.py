@@ -14,7 +14,6 @@ from paribus.errors import HostError, Unreachable
 from paribus.hosts.transport import Host
 from paribus.knobs.layouts.volume import Names
 from paribus.model import Measurement
-from paribus.trial import telemetry
 
 _SECTOR_BYTES = 512
 _WRITECACHE_BLOCK_BYTES = 4096  # the default of lvm
@@ -65,11 +64,11 @@ def measurements(before: CacheCounts | None, after: CacheCounts | None) -> tuple
     if before is None or after is None:
         return ()
     lookups = after.lookups - before.lookups
-    dirty = telemetry.measured_once("cache_dirty_bytes", "B", after.dirty_bytes, "measure", "status")
+    dirty = Measurement.of_value("cache_dirty_bytes", "B", after.dirty_bytes, "measure", "status")
     if lookups <= 0:
         return (dirty,)
     share = (after.hits - before.hits) / lookups
-    return dirty, telemetry.measured_once("cache_hit_share", "", share, "measure", "status")
+    return dirty, Measurement.of_value("cache_hit_share", "", share, "measure", "status")
 
 
 def _of_bcache(host: Host, folder: str) -> CacheCounts:
