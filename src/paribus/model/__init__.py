@@ -63,6 +63,7 @@ from paribus.model.machine import (
 )
 from paribus.model.plan import (
     FAMILIES,
+    READY_S,
     Combination,
     Database,
     Factor,
@@ -79,6 +80,7 @@ from paribus.model.plan import (
 from paribus.model.servers import SERVER_PLACEHOLDERS, ExpectedAnswer, PutStatements, RunningServer, UntilRestart
 from paribus.model.words import (
     COMPARING,
+    DIRECTIONAL,
     EVENT_RESPONSES,
     FEWEST_SECONDS,
     LAYOUT,
@@ -110,6 +112,7 @@ from paribus.model.words import (
 __all__ = [
     "BEFORE",
     "COMPARING",
+    "DIRECTIONAL",
     "EVENT",
     "EVENT_RESPONSES",
     "FAMILIES",
@@ -125,6 +128,7 @@ __all__ = [
     "OF_SECONDS",
     "PHASES",
     "RATES",
+    "READY_S",
     "RESPONSES",
     "RETURNS",
     "SECONDS_BELOW_HALF",

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from paribus.errors import HostError, Unreachable
+from paribus.hosts.storage.devices import SECTOR_BYTES
 from paribus.hosts.transport import Host
 from paribus.knobs.layouts.volume import Names
 from paribus.model import Measurement
 
-_SECTOR_BYTES = 512
 _WRITECACHE_BLOCK_BYTES = 4096  # the default of lvm
 
 
@@ -47,7 +47,7 @@ def parse_status(words: Sequence[str]) -> CacheCounts | None:
     kind, counts = (words[2], words[3:]) if len(words) > 3 else ("", ())
     try:
         if kind == "cache":
-            block_bytes = int(counts[2]) * _SECTOR_BYTES
+            block_bytes = int(counts[2]) * SECTOR_BYTES
             read_hits, read_misses, write_hits, write_misses = map(int, counts[4:8])
             hits = read_hits + write_hits
             return CacheCounts(hits + read_misses + write_misses, hits, int(counts[10]) * block_bytes)
