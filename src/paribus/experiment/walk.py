@@ -169,9 +169,8 @@ def _run_session(
         washed={comparison.key for comparison in compared if washes_out(comparison, plan)},
         toggled={comparison.key for comparison in compared if comparison.toggled},
     )
-    pinned = PinnedDevices(
-        read.devices(store, experiment.id), functools.partial(write.pin_device, store, experiment.id)
-    )
+    keep = functools.partial(write.pin_device, store, experiment.id)
+    pinned = PinnedDevices(read.devices(store, experiment.id), keep)
     recorder = _recorder(store, listener, wait_for_store(listener.on_store_locked, stopped))
     with Bench(ExperimentSession(site, plan, trials, recorder, stopped), modes, pinned) as bench:
         write.set_state(store, experiment.id, ExperimentState.RUNNING)

@@ -27,7 +27,6 @@ from paribus.model.experiment import (
     EquivalenceInterval,
     Experiment,
     Look,
-    Measurement,
     PairChange,
     Repetition,
     Trial,
@@ -61,6 +60,7 @@ from paribus.model.machine import (
     Stack,
     WriteFile,
 )
+from paribus.model.measurement import Measurement
 from paribus.model.plan import (
     FAMILIES,
     READY_S,

@@ -1,9 +1,8 @@
-"""The carrying out: trials, what they measured, what was concluded."""
+"""The carrying out: trials, and what was concluded."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Self
 
 from paribus.i18n import N_, stored_message
 from paribus.model.words import ExperimentState, FailureClass, Purpose, Settings, Tag, TrialState, Verdict
@@ -80,70 +79,6 @@ def arms_given_up(trials: Iterable[Trial]) -> set[ArmKey]:
     """The arms whose settings the machine has refused or replaced twice, for whatever purpose they were tried."""
     refused = Counter(arm_of(t) for t in trials if t.failure is FailureClass.SETTING_REJECTED)
     return {arm for arm, count in refused.items() if count >= _REFUSALS}
-
-
-@dataclass(slots=True, kw_only=True)
-class Measurement:
-    """One metric of one trial: the summary, and the points (equally spaced) or the histogram behind it.
-
-    Not frozen like other records, as half a million are read for a large report: to freeze them takes as long as that.
-    """
-
-    phase: str
-    metric: str
-    unit: str
-    source: str
-    n: int
-    mean: float
-    low: float
-    high: float
-    total: float
-    start_s: float | None = None
-    step_s: float | None = None
-    points: tuple[float, ...] = ()
-    histogram: bytes = b""
-
-    @classmethod
-    def of_value(cls, metric: str, unit: str, value: float, phase: str, source: str) -> Self:
-        """Return a single number as a measurement."""
-        return cls(
-            phase=phase, metric=metric, unit=unit, source=source, n=1, mean=value, low=value, high=value, total=value
-        )
-
-    @classmethod
-    def of_series(
-        cls,
-        metric: str,
-        unit: str,
-        values: Sequence[float],
-        phase: str,
-        source: str,
-        *,
-        mean: float | None = None,
-        total: float,
-        start_s: float | None = None,
-        step_s: float | None = None,
-    ) -> Self:
-        """Return the summary of values, and the values themselves if they are equally spaced by `step_s`.
-
-        `mean` defaults to that of the values; without values it has to be stated.
-        """
-        mean = sum(values) / len(values) if mean is None else mean
-        is_time_series = bool(values) and step_s is not None
-        return cls(
-            phase=phase,
-            metric=metric,
-            unit=unit,
-            source=source,
-            n=len(values) or 1,
-            mean=mean,
-            low=min(values, default=mean),
-            high=max(values, default=mean),
-            total=total,
-            start_s=start_s if is_time_series else None,
-            step_s=step_s if is_time_series else None,
-            points=tuple(values) if is_time_series else (),
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
