@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from paribus.i18n import gettext, ngettext
 
+MIB = 2**20
 _BINARY = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _SHORT = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _TIME = {"": 1.0, "us": 1e-6, "ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86400.0}

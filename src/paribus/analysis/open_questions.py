@@ -5,9 +5,7 @@ In: the trials and the effects over all load levels. Out: arms by factor. Called
 
 from collections.abc import Collection, Sequence
 
-from paribus.model import SINGLE, ArmKey, Effect, Tag, Trial, Verdict, arm_of, arms_given_up
-
-_CLAIMS = (Verdict.BETTER, Verdict.WORSE)
+from paribus.model import DIRECTIONAL, SINGLE, ArmKey, Effect, Tag, Trial, Verdict, arm_of, arms_given_up
 
 
 def open_arms(trials: Sequence[Trial], effects: Sequence[Effect], hopeless: Collection[ArmKey]) -> dict[str, set[str]]:
@@ -33,7 +31,7 @@ def open_arms(trials: Sequence[Trial], effects: Sequence[Effect], hopeless: Coll
 
 def _is_open(effect: Effect) -> bool:
     """Whether an effect is undecided or suspect, and more pairs of such trials would decide it."""
-    if effect.verdict in _CLAIMS:
+    if effect.verdict in DIRECTIONAL:
         return Tag.SUSPECT in effect.tags
     is_undecided = effect.verdict in (Verdict.UNDECIDED, None)
     return is_undecided and (effect.decide_s is not None or not effect.would_decide)

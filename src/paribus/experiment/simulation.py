@@ -173,17 +173,7 @@ def _measure(
 
 
 def _measured(metric: str, value: float, operations: int) -> Measurement:
-    return Measurement(
-        phase="measure",
-        metric=metric,
-        unit="",
-        source="simulated",
-        n=1,
-        mean=value,
-        low=value,
-        high=value,
-        total=operations,
-    )
+    return Measurement.of_series(metric, "", [value], "measure", "simulated", total=operations)
 
 
 def _carry_out(

@@ -51,8 +51,8 @@ from paribus.store.ids import new_id
 from paribus.trial.bench import Bench
 from paribus.trial.blocks import lost_preconditioning, next_block, rerun_of
 from paribus.trial.devices import PinnedDevices
+from paribus.trial.experiment_session import ComparisonModes, ExperimentSession, Record
 from paribus.trial.load.precondition import PreconditionListener
-from paribus.trial.runner import Record
 from paribus.trial.target_session import Site, reach_load_host, restore
 
 _order = operator.attrgetter("order")
@@ -163,15 +163,16 @@ def _run_session(
     plan = read.plan(store, experiment.id)
     trials = read.trials(store, experiment.id)
     compared = all_comparisons(plan)
-    tested = {comparison.key: comparison.tested for comparison in compared}
-    in_flight = {comparison.key for comparison in compared if is_in_flight(comparison, plan)}
-    washed = {comparison.key for comparison in compared if washes_out(comparison, plan)}
-    toggled = {comparison.key for comparison in compared if comparison.toggled}
-    pinned = PinnedDevices(
-        read.devices(store, experiment.id), functools.partial(write.pin_device, store, experiment.id)
+    modes = ComparisonModes(
+        tested={comparison.key: comparison.tested for comparison in compared},
+        in_flight={comparison.key for comparison in compared if is_in_flight(comparison, plan)},
+        washed={comparison.key for comparison in compared if washes_out(comparison, plan)},
+        toggled={comparison.key for comparison in compared if comparison.toggled},
     )
+    keep = functools.partial(write.pin_device, store, experiment.id)
+    pinned = PinnedDevices(read.devices(store, experiment.id), keep)
     recorder = _recorder(store, listener, wait_for_store(listener.on_store_locked, stopped))
-    with Bench(site, plan, trials, tested, in_flight, washed, toggled, recorder, pinned, stopped) as bench:
+    with Bench(ExperimentSession(site, plan, trials, recorder, stopped), modes, pinned) as bench:
         write.set_state(store, experiment.id, ExperimentState.RUNNING)
         listener.on_trials(trials)
         after_block = functools.partial(block_hooks.after_block, experiment, store, listener, bench)

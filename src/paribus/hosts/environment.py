@@ -1,10 +1,11 @@
-"""Passwords in the environment, withheld from all programs but those that connect to a database."""
+"""Environments of programs; passwords are withheld from all but those that connect to a database."""
 
 import contextlib
 import os
 from collections.abc import Iterator
 
 USUAL = ("MYSQL_PWD", "PGPASSWORD")
+_SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _withheld: dict[str, str] = {}
 
 
@@ -36,3 +37,8 @@ def has(name: str) -> bool:
 def of_child(*, connects: bool) -> dict[str, str]:
     """The environment of a program; with passwords where it connects to a database."""
     return {**os.environ, **(_withheld if connects else {})}
+
+
+def independent(home: str, temporary: str) -> dict[str, str]:
+    """The environment of a program that inherits nothing from this one."""
+    return {"PATH": _SYSTEM_PATH, "LC_ALL": "C", "HOME": home, "TMPDIR": temporary}

@@ -4,15 +4,16 @@ import re
 from collections.abc import Mapping
 
 from paribus.errors import HostError
+from paribus.hosts.storage.devices import SECTOR_BYTES
 from paribus.hosts.transport import Host
 from paribus.units import show_size
 
+BOOT_ID_FILE = "/proc/sys/kernel/random/boot_id"
 LOAD_HOST = "load_host"  # begins the names of its facts
-_SECTOR_BYTES = 512  # the kernel's unit, whatever the device's own sector size
 
 
-def _text(host: Host, path: str) -> str:
-    """The text of a file that a machine may lack."""
+def text_of(host: Host, path: str) -> str:
+    """Return the text of a file, or "" if the machine lacks it."""
     try:
         return host.read(path).strip()
     except HostError:
@@ -21,22 +22,22 @@ def _text(host: Host, path: str) -> str:
 
 def fingerprint(host: Host) -> dict[str, str]:
     """The identity of the machine and its software, as far as it can be read without privilege."""
-    cpu = next((line for line in _text(host, "/proc/cpuinfo").splitlines() if "model name" in line), "")
-    release = dict(line.split("=", 1) for line in _text(host, "/etc/os-release").splitlines() if "=" in line)
+    cpu = next((line for line in text_of(host, "/proc/cpuinfo").splitlines() if "model name" in line), "")
+    release = dict(line.split("=", 1) for line in text_of(host, "/etc/os-release").splitlines() if "=" in line)
     facts = {
-        "host": _text(host, "/proc/sys/kernel/hostname"),
+        "host": text_of(host, "/proc/sys/kernel/hostname"),
         "system": release.get("PRETTY_NAME", "").strip('"'),
-        "kernel": _text(host, "/proc/sys/kernel/osrelease"),
-        "kernel_arguments": _text(host, "/proc/cmdline"),
+        "kernel": text_of(host, "/proc/sys/kernel/osrelease"),
+        "kernel_arguments": text_of(host, "/proc/cmdline"),
         "cpu": cpu.partition(":")[2].strip(),
-        "processors": _count(_text(host, "/sys/devices/system/cpu/present")),
-        "numa_nodes": _count(_text(host, "/sys/devices/system/node/possible")),
-        "memory": _memory(_text(host, "/proc/meminfo")),
+        "processors": _count(text_of(host, "/sys/devices/system/cpu/present")),
+        "numa_nodes": _count(text_of(host, "/sys/devices/system/node/possible")),
+        "memory": _memory(text_of(host, "/proc/meminfo")),
         "machine": " ".join(
-            filter(None, (_text(host, f"/sys/class/dmi/id/{name}") for name in ("sys_vendor", "product_name")))
+            filter(None, (text_of(host, f"/sys/class/dmi/id/{name}") for name in ("sys_vendor", "product_name")))
         ),
-        "clock_source": _text(host, "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        "governor": _text(host, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "clock_source": text_of(host, "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        "governor": text_of(host, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
     }
     return {name: value for name, value in facts.items() if value}
 
@@ -59,7 +60,7 @@ def _memory(meminfo: str) -> str:
 
 def swap_bytes(host: Host) -> int | None:
     """The swap space of the machine; None where it cannot be read."""
-    total = re.search(r"^SwapTotal: +(\d+) kB$", _text(host, "/proc/meminfo"), re.MULTILINE)
+    total = re.search(r"^SwapTotal: +(\d+) kB$", text_of(host, "/proc/meminfo"), re.MULTILINE)
     return int(total[1]) * 1024 if total else None
 
 
@@ -73,10 +74,10 @@ def device_fingerprint(host: Host, device: str) -> dict[str, str]:
         ("device_backing_file", "loop/backing_file"),
         ("device_logical_block_bytes", "queue/logical_block_size"),
     ):
-        if value := _text(host, f"{folder}/{path}"):
+        if value := text_of(host, f"{folder}/{path}"):
             facts[title] = value
-    if (sectors := _text(host, f"{folder}/size")).isdigit():
-        facts["device_size"] = show_size(int(sectors) * _SECTOR_BYTES)
+    if (sectors := text_of(host, f"{folder}/size")).isdigit():
+        facts["device_size"] = show_size(int(sectors) * SECTOR_BYTES)
     return facts
 
 
@@ -88,7 +89,7 @@ def has_program(host: Host, name: str) -> bool:
 
 def has_module(host: Host, name: str) -> bool:
     """Whether the running kernel has a module, also built in; true where its modules are not listed."""
-    listed = f"/lib/modules/{_text(host, '/proc/sys/kernel/osrelease')}"
+    listed = f"/lib/modules/{text_of(host, '/proc/sys/kernel/osrelease')}"
     if host.names(f"/sys/module/{name}") or "modules.dep" not in host.names(listed):
         return True
     return host.run(["modinfo", "--field", "name", name]).exit_code == 0

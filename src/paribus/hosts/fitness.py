@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paribus.errors import HostError
+from paribus.hosts.facts import text_of
 from paribus.hosts.transport import Host
 from paribus.model import Condition, Fitness
 
@@ -54,14 +55,6 @@ def conditions(host: Host, sample: IdleSample) -> list[Condition]:
     ]
 
 
-def _text(host: Host, path: str) -> str:
-    """The text of a file; empty where there is none."""
-    try:
-        return host.read(path).strip()
-    except HostError:
-        return ""
-
-
 def _load(sample: IdleSample) -> Iterator[Condition]:
     processes = ", ".join(f"{name} {share:.0%}" for name, share in sample.busiest[:3] if share >= 0.01)
     text = f"{sample.busy:.1%} of the processors are busy" + (f": {processes}" if processes else "")
@@ -77,7 +70,7 @@ def _load(sample: IdleSample) -> Iterator[Condition]:
 
 
 def _virtual(host: Host) -> Iterator[Condition]:
-    flags = next((line for line in _text(host, "/proc/cpuinfo").splitlines() if line.startswith("flags")), "")
+    flags = next((line for line in text_of(host, "/proc/cpuinfo").splitlines() if line.startswith("flags")), "")
     if "hypervisor" in flags.split():
         text = "it is a virtual machine: it shares disk and processors with guests that cannot be seen from here"
         yield Condition(
@@ -89,7 +82,7 @@ def _virtual(host: Host) -> Iterator[Condition]:
 
 def _governor(host: Host) -> Iterator[Condition]:
     policies = [name for name in host.names(f"{_CPU}/cpufreq") if name.startswith("policy")]
-    governors = {_text(host, f"{_CPU}/cpufreq/{name}/scaling_governor") for name in policies}
+    governors = {text_of(host, f"{_CPU}/cpufreq/{name}/scaling_governor") for name in policies}
     if not policies:
         yield Condition("governor", Fitness.NOTE, "the processors' frequency cannot be seen or set from here")
     elif governors == {"performance"}:
@@ -106,7 +99,7 @@ def _turbo(host: Host) -> Iterator[Condition]:
         (f"{_CPU}/intel_pstate/no_turbo", "0", '"cpu.no_turbo" = 1'),
         (f"{_CPU}/cpufreq/boost", "1", '"cpu.boost" = 0'),
     ):
-        value = _text(host, path)
+        value = text_of(host, path)
         if value == on:
             text = "turbo is on: speed depends on temperature and on what the other cores do"
             yield Condition("turbo", Fitness.NOTE, text, f"for steadier figures add to the plan: [hold] {fix}")
@@ -116,17 +109,19 @@ def _turbo(host: Host) -> Iterator[Condition]:
 
 def _clock(host: Host) -> Iterator[Condition]:
     folder = "/sys/devices/system/clocksource/clocksource0"
-    clock = _text(host, f"{folder}/current_clocksource")
+    clock = text_of(host, f"{folder}/current_clocksource")
     if not clock or clock.startswith(_GOOD_CLOCKS):
         yield Condition("clock", Fitness.FIT, clock or "unknown")
         return
-    better = [name for name in _text(host, f"{folder}/available_clocksource").split() if name.startswith(_GOOD_CLOCKS)]
+    better = [
+        name for name in text_of(host, f"{folder}/available_clocksource").split() if name.startswith(_GOOD_CLOCKS)
+    ]
     fix = f"echo {better[0]} > {folder}/current_clocksource" if better else "look in dmesg why tsc is not trusted"
     yield Condition("clock", Fitness.UNFIT, f"{clock}: reading the time is slow, and is done at every operation", fix)
 
 
 def _swap(host: Host) -> Iterator[Condition]:
-    sizes = dict(re.findall(r"^(\w+):\s+(\d+) kB$", _text(host, "/proc/meminfo"), re.MULTILINE))
+    sizes = dict(re.findall(r"^(\w+):\s+(\d+) kB$", text_of(host, "/proc/meminfo"), re.MULTILINE))
     used_kb = int(sizes.get("SwapTotal", 0)) - int(sizes.get("SwapFree", 0))
     if used_kb > 0:
         text = f"{used_kb / 1024:,.0f} MiB are swapped out, and may be read back at any moment"
@@ -149,7 +144,7 @@ def _temperature(host: Host) -> Iterator[Condition]:
     throttled = 0
     for name in host.names(_CPU):
         if re.fullmatch(r"cpu\d+", name):
-            throttled += int(_text(host, f"{_CPU}/{name}/thermal_throttle/core_throttle_count") or 0)
+            throttled += int(text_of(host, f"{_CPU}/{name}/thermal_throttle/core_throttle_count") or 0)
     celsius = hottest(host)
     if throttled:
         text = f"processors were slowed down for heat {throttled:,} times since the boot"
@@ -163,7 +158,7 @@ def _temperature(host: Host) -> Iterator[Condition]:
 def hottest(host: Host) -> float | None:
     """The highest temperature in °C that the kernel shows; None where it shows none."""
     texts = [
-        _text(host, f"/sys/class/thermal/{zone}/temp")
+        text_of(host, f"/sys/class/thermal/{zone}/temp")
         for zone in host.names("/sys/class/thermal")
         if zone.startswith("thermal_zone")
     ]
@@ -171,7 +166,7 @@ def hottest(host: Host) -> float | None:
 
 
 def _interfering_daemons(host: Host) -> Iterator[Condition]:
-    running = {_text(host, f"/proc/{pid}/comm") for pid in host.names("/proc") if pid.isdecimal()}
+    running = {text_of(host, f"/proc/{pid}/comm") for pid in host.names("/proc") if pid.isdecimal()}
     running_daemons = [
         name for name in _INTERFERING_DAEMONS if name[:15] in running
     ]  # the kernel keeps 15 characters of a name
@@ -183,7 +178,7 @@ def _interfering_daemons(host: Host) -> Iterator[Condition]:
 
 def _raid(host: Host) -> Iterator[Condition]:
     devices = "/sys/bus/pci/devices"
-    if not any(_text(host, f"{devices}/{name}/class").startswith(_RAID_CLASS) for name in host.names(devices)):
+    if not any(text_of(host, f"{devices}/{name}/class").startswith(_RAID_CLASS) for name in host.names(devices)):
         return
     for tool in _RAID_TOOLS:
         try:

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from graphlib import TopologicalSorter
 
 from paribus.errors import HostError, Missing, ReadOnly, Unreachable
+from paribus.hosts.facts import BOOT_ID_FILE
 from paribus.hosts.transport import Host
 from paribus.knobs.catalog import Catalogue, is_above_disks
 from paribus.knobs.discovery import members, place, read
@@ -17,7 +18,6 @@ from paribus.knobs.journal import Journal
 from paribus.knobs.kinds import NOT_APPLIED, knob_kinds
 from paribus.model import LAYOUT, Action, Change, ChangeState, Knob, Location, NotTaken, Settings, Stack, Value
 
-_BOOT = "/proc/sys/kernel/random/boot_id"
 _NEAR = 0.1  # up to this relative difference a value was rounded; beyond it, clamped
 _ROUNDED = 0.05  # a knob with `readback = "rounded"` may read back this far from what was written
 
@@ -45,7 +45,7 @@ class Applier:
         self._catalogue = catalogue
         self._location = location
         self._journal = journal
-        self._boot = host.read(_BOOT)
+        self._boot = host.read(BOOT_ID_FILE)
         self._touched: dict[str, _TouchedKnob] = {}
         self._in_force: dict[str, Value | None] = {}
         self._written: set[str] = set()
@@ -128,7 +128,7 @@ class Applier:
 
     def leftovers(self) -> list[str]:
         """Messages about touched knobs that are not restored; none after a reboot."""
-        if self._host.read(_BOOT) != self._boot:
+        if self._host.read(BOOT_ID_FILE) != self._boot:
             return []
         remaining = [touched for touched in self._touched.values() if touched.journalled_as == touched.knob.name]
         observed = ((touched, self._observe(touched)) for touched in remaining if self._is_here(touched))

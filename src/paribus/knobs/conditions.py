@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from paribus.errors import ParibusError
+from paribus.hosts.facts import BOOT_ID_FILE
 from paribus.hosts.storage.mounts import MOUNTINFO, mounted_at
 from paribus.hosts.transport import Host
 from paribus.knobs.catalog import Catalogue
@@ -22,7 +23,7 @@ ABSENT = "absent"
 _SUBSYSTEMS = frozenset({"block", "md", "vm", "thp", "cpu", "irq", "kernel"})
 _FILES = {
     "kernel": "/proc/sys/kernel/osrelease",
-    "boot": "/proc/sys/kernel/random/boot_id",
+    "boot": BOOT_ID_FILE,
     "clock source": "/sys/devices/system/clocksource/clocksource0/current_clocksource",
     "online processors": "/sys/devices/system/cpu/online",
 }

@@ -8,7 +8,7 @@ from paribus.errors import Denied, HostError, Missing, ParibusError, UsageError
 from paribus.hosts.transport import Host
 from paribus.knobs.catalog import Catalogue, is_above_disks
 from paribus.knobs.kinds import NOT_APPLIED, knob_kinds
-from paribus.model import Knob, Location, Offer, Reading
+from paribus.model import Knob, Location, Offer, Reading, Refusal
 
 _MOST_PRINTED = 300  # characters of an output in a message
 
@@ -105,25 +105,25 @@ def offer(host: Host, catalogue: Catalogue, key: str, location: Location, *, roo
     except ParibusError as error:
         todo = error.todo or _advice(knob, error)
         return Offer(knob=knob, current=None, allowed=(), refused=error.message, todo=todo)
-    refused, todo = _refusal(host, placed, root=root)
+    refusal = _refusal(host, placed, root=root) or Refusal("")
     return Offer(
         knob=placed,
         current=reading.value,
         allowed=reading.allowed,
         undo=reading.undo or knob_kinds.get(knob.kind).writes(placed, reading.value),
-        refused=refused,
-        todo=todo,
+        refused=refusal.message,
+        todo=refusal.remedy,
     )
 
 
-def _refusal(host: Host, knob: Knob, *, root: bool) -> tuple[str, str]:
-    """Return the reason why a readable knob must not be set, and the remedy; both empty where it may be."""
+def _refusal(host: Host, knob: Knob, *, root: bool) -> Refusal | None:
+    """Return the reason why a readable knob must not be set; None if it may be."""
     kind = knob_kinds.get(knob.kind)
-    if (conflict := kind.conflict(host, knob))[0]:
+    if (conflict := kind.conflict(host, knob)) is not None:
         return conflict
     if not root and kind.holder not in ("process", "trial"):
-        return "only root may set it", "run as root, or take it out of the plan"
-    return "", ""
+        return Refusal("only root may set it", "run as root, or take it out of the plan")
+    return None
 
 
 def offers(

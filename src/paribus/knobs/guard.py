@@ -6,45 +6,44 @@ plan is checked, and again right before a load.
 
 from collections.abc import Sequence
 
-from paribus.model import BlockDevice
+from paribus.model import BlockDevice, Refusal
 
 _BY_ID = "/dev/disk/by-id/"
 
 
-def refusal(device: BlockDevice, may_destroy: Sequence[str]) -> tuple[str, str]:
-    """Return the reason why a load must not write to the device, and the remedy; both empty where it may."""
-    if (refused := refusal_to_read(device))[0]:
-        return refused
+def refusal(device: BlockDevice, may_destroy: Sequence[str]) -> Refusal | None:
+    """Return the reason why a load must not write to the device; None if it may."""
+    if (unreadable := refusal_to_read(device)) is not None:
+        return unreadable
     if device.read_only:
-        return f"{device.path} is read-only", "name another device, or use a reading mode"
+        return Refusal(f"{device.path} is read-only", "name another device, or use a reading mode")
     if device.claims:
-        return (
+        return Refusal(
             f"{device.path} must not be written to: it {', '.join(device.claims)}",
             "name a device that nothing uses; a load would destroy what is there",
         )
     if device.signatures:
-        return (
+        return Refusal(
             f"{device.path} must not be written to: it holds {', '.join(device.signatures)}",
             f"where that may be lost, wipe it yourself: wipefs -a {device.path}",
         )
     named = {name.removeprefix(_BY_ID) for name in may_destroy}
     if named.isdisjoint(device.ids):
-        return f"a load would destroy what is on {device.path}, and target.may_destroy does not name it", _naming(
-            device
-        )
-    return "", ""
+        message = f"a load would destroy what is on {device.path}, and target.may_destroy does not name it"
+        return Refusal(message, _naming(device))
+    return None
 
 
-def refusal_to_read(device: BlockDevice) -> tuple[str, str]:
-    """Return the reason why a load may not even read the device, and the remedy; both empty where it may."""
+def refusal_to_read(device: BlockDevice) -> Refusal | None:
+    """Return the reason why a load may not even read the device; None if it may."""
     if device.refused:
-        return device.refused, "name a block device of this machine, as a user who may read it"
+        return Refusal(device.refused, "name a block device of this machine, as a user who may read it")
     if device.difference:
-        return (
+        return Refusal(
             f"{device.path} is another device than the one this experiment began on: {device.difference}",
             "give that device its name again (lsblk and losetup show which is which), or start a new experiment",
         )
-    return "", ""
+    return None
 
 
 def _naming(device: BlockDevice) -> str:

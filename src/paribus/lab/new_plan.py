@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from paribus.databases.server.kind import database_kinds
-from paribus.errors import DatabaseError, HostError, UsageError
+from paribus.databases.server.kind import installed_kinds
+from paribus.errors import UsageError
 from paribus.files import make_folder, write_whole
 from paribus.hosts.local import LocalHost
 from paribus.lab.examples import example_files, shell_path
@@ -44,12 +44,7 @@ class Answers:
 
 def installed_servers() -> list[str]:
     """Return the kinds of database servers that are installed on this machine."""
-    kinds = []
-    for kind in SERVERS:
-        with contextlib.suppress(DatabaseError, HostError):
-            database_kinds.get(kind).find(LocalHost(), "")
-            kinds.append(kind)
-    return kinds
+    return list(installed_kinds(LocalHost(), SERVERS))
 
 
 def default_folder(database: str) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from paribus import workloads as _workloads  # noqa: F401  registers the kinds that a plan may name
-from paribus.databases.server.kind import database_kinds
-from paribus.errors import DatabaseError, HostError, PlanError, UsageError
+from paribus.databases.server.kind import installed_kinds
+from paribus.errors import PlanError, UsageError
 from paribus.hosts.local import LocalHost
 from paribus.model import FAMILIES, LAYOUT, Value
 from paribus.plan.form.key_paths import KeyPath
@@ -216,8 +216,4 @@ def _database(factors: Iterable[str], *, is_local: bool) -> str:
 def _mysql_here() -> str:
     """Return the kind of the server of MySQL's family that is installed here; MariaDB if none is."""
     family = [kind for kind, prefix in FAMILIES.items() if prefix == _AMBIGUOUS]
-    for kind in family:
-        with contextlib.suppress(DatabaseError, HostError):
-            database_kinds.get(kind).find(LocalHost(), "")
-            return kind
-    return family[0]
+    return next(installed_kinds(LocalHost(), family), family[0])

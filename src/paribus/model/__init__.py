@@ -27,7 +27,6 @@ from paribus.model.experiment import (
     EquivalenceInterval,
     Experiment,
     Look,
-    Measurement,
     PairChange,
     Repetition,
     Trial,
@@ -54,14 +53,17 @@ from paribus.model.machine import (
     Offer,
     ProcessState,
     Reading,
+    Refusal,
     ReleaseDisk,
     RunProgram,
     SetByCommand,
     Stack,
     WriteFile,
 )
+from paribus.model.measurement import Measurement
 from paribus.model.plan import (
     FAMILIES,
+    READY_S,
     Combination,
     Database,
     Factor,
@@ -78,6 +80,7 @@ from paribus.model.plan import (
 from paribus.model.servers import SERVER_PLACEHOLDERS, ExpectedAnswer, PutStatements, RunningServer, UntilRestart
 from paribus.model.words import (
     COMPARING,
+    DIRECTIONAL,
     EVENT_RESPONSES,
     FEWEST_SECONDS,
     LAYOUT,
@@ -109,6 +112,7 @@ from paribus.model.words import (
 __all__ = [
     "BEFORE",
     "COMPARING",
+    "DIRECTIONAL",
     "EVENT",
     "EVENT_RESPONSES",
     "FAMILIES",
@@ -124,6 +128,7 @@ __all__ = [
     "OF_SECONDS",
     "PHASES",
     "RATES",
+    "READY_S",
     "RESPONSES",
     "RETURNS",
     "SECONDS_BELOW_HALF",
@@ -186,6 +191,7 @@ __all__ = [
     "Purpose",
     "PutStatements",
     "Reading",
+    "Refusal",
     "ReleaseDisk",
     "Repetition",
     "Requirement",

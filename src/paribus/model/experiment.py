@@ -1,4 +1,4 @@
-"""The carrying out: trials, what they measured, what was concluded."""
+"""The carrying out: trials, and what was concluded."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -79,28 +79,6 @@ def arms_given_up(trials: Iterable[Trial]) -> set[ArmKey]:
     """The arms whose settings the machine has refused or replaced twice, for whatever purpose they were tried."""
     refused = Counter(arm_of(t) for t in trials if t.failure is FailureClass.SETTING_REJECTED)
     return {arm for arm, count in refused.items() if count >= _REFUSALS}
-
-
-@dataclass(slots=True, kw_only=True)
-class Measurement:
-    """One metric of one trial: the summary, and the points (equally spaced) or the histogram behind it.
-
-    Not frozen like other records, as half a million are read for a large report: to freeze them takes as long as that.
-    """
-
-    phase: str
-    metric: str
-    unit: str
-    source: str
-    n: int
-    mean: float
-    low: float
-    high: float
-    total: float
-    start_s: float | None = None
-    step_s: float | None = None
-    points: tuple[float, ...] = ()
-    histogram: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -238,6 +238,14 @@ class Reading:
     undo: tuple[Action, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Reason why a machine cannot do what a plan needs, and the remedy."""
+
+    message: str
+    remedy: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
     """Offer of a host for one knob, placed on it: the value now and those allowed, or the reason against its use.
@@ -286,7 +294,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseFacts:
-    """Facts of a database server: its `name` and version, every variable as a row, and why it is unavailable.
+    """Facts of a database server: its `name` and version, every variable as a row, or why it is unavailable.
 
     `built_in` are the variables that its data is created with. `explained` gives the present meaning of renamed or
     removed variables that a plan names. `in_force` is the value of every variable.
@@ -302,7 +310,7 @@ class DatabaseFacts:
     built_in: tuple[str, ...] = ()
     explained: Mapping[str, str] = field(default_factory=dict)
     in_force: Mapping[str, Value] = field(default_factory=dict)
-    refused: str = ""
+    refusal: Refusal | None = None
     empty_bytes: int = 0
     copy_bytes_per_s: float = 0.0
     reflink: bool = False
@@ -328,7 +336,10 @@ class LoadHostFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """Machine as inspected, to check a plan against. Empty `*_refused` means: possible.
+    """Machine as inspected, to check a plan against.
+
+    `path_refusal` and `device_refusal` are the reasons against the folder and the disk of the plan; `io_uring_refused`
+    and `direct_refused` are those against ways of I/O, "" where they work.
 
     `missing_programs` are those of a plan's tools that are not there, `missing_modules` those of its layouts that the
     kernel lacks. `load_host` is None where the target makes the load itself. `swap_bytes` is None where it is unknown.
@@ -343,13 +354,13 @@ class Facts:
     cores: int
     memory_bytes: int
     path: str
-    path_refused: str
+    path_refusal: Refusal | None
     free_bytes: int
     filesystem: str
     mount: str
     path_device: str | None
     device: str | None
-    device_refused: str
+    device_refusal: Refusal | None
     io_uring_refused: str
     direct_refused: str
     fingerprint: Mapping[str, str]

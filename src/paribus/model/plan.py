@@ -240,6 +240,9 @@ class Limits:
 
 
 # By the kind of a database, what the keys of its settings begin with.
+READY_S = 120.0
+"""The time in which a server starts, unless a plan states another."""
+
 FAMILIES = {"sqlite": "sqlite", "mariadb": "mysql", "mysql": "mysql", "percona": "mysql", "postgres": "postgres"}
 
 
@@ -254,7 +257,7 @@ class Database:
 
     kind: str
     program: str = ""
-    ready_s: float = 120.0
+    ready_s: float = READY_S
     restart_every: int = 0
     built_in: tuple[str, ...] = ()
     running: RunningServer | None = None

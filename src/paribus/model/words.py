@@ -56,6 +56,9 @@ SINGLE = (Purpose.COMPARE, Purpose.CONFIRM, Purpose.ALONE)
 COMPARING = (*SINGLE, Purpose.SCREEN)
 """Purposes of trials that answer a question of a plan."""
 
+DIRECTIONAL = (Verdict.BETTER, Verdict.WORSE)
+"""Verdicts that state the direction of an effect."""
+
 LAYOUT = "layout"
 """The setting whose levels are storage layouts."""
 

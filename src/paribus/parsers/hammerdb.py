@@ -2,13 +2,13 @@
 
 import re
 
+from paribus.parsers import recognition
 from paribus.parsers.log import Log, LogReading
 from paribus.parsers.reader import Draft, LogReader
 from paribus.parsers.redact import HIDDEN
 from paribus.parsers.shapes import Field, in_base_unit
 
 FORMAT = "hammerdb"
-_ENDS = 16384
 _SIGNS = (
     ("TEST RESULT : System achieved", 0.8),
     ("HammerDB", 0.4),
@@ -74,8 +74,7 @@ _MS = re.compile(r"([0-9]+[.,][0-9]{3})ms")
 
 def recognises(text: str) -> float:
     """Score by test results, virtual users and time profiles."""
-    ends = text if len(text) <= 2 * _ENDS else text[:_ENDS] + text[-_ENDS:]
-    return min(0.96, sum(sure for sign, sure in _SIGNS if sign in ends))
+    return recognition.score(text, _SIGNS)
 
 
 def read(text: str) -> Log:

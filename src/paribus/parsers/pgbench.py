@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
+from paribus.parsers import recognition
 from paribus.parsers.log import Log, LogSeries
 from paribus.parsers.reader import Draft, Intervals, LogReader
 from paribus.parsers.shapes import Field, Part, count, readings, shape_of, shapes
 
 FORMAT = "pgbench"
-_ENDS = 16384
 _LONG = 4096
 _ELSEWHERE = ("|", ";", "<", ">", "&", "1>", "2>")
 _SIGNS = (
@@ -134,8 +134,7 @@ _SCRIPTS: Mapping[str, tuple[Part, ...]] = shapes(
 
 def recognises(text: str) -> float:
     """Score by the wording of the report and the progress lines."""
-    ends = text if len(text) <= 2 * _ENDS else text[:_ENDS] + text[-_ENDS:]
-    return min(0.96, sum(sure for sign, sure in _SIGNS if sign in ends))
+    return recognition.score(text, _SIGNS)
 
 
 def read(text: str) -> Log:

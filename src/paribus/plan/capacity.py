@@ -31,7 +31,7 @@ def complaints(parsed: Parsed, facts: Facts) -> Iterator[tuple[KeyPath, str, str
         if name in _IN_MEMORY and needed > facts.memory_bytes > 0:
             message = f"{size} is more than the memory of {facts.hostname}, {show_size(facts.memory_bytes)}"
             yield key_path, message, remedy or "write at most about three quarters of the memory"
-        if name in _ON_DISK and needed > facts.free_bytes and not facts.path_refused:
+        if name in _ON_DISK and needed > facts.free_bytes and facts.path_refusal is None:
             message = f"{size} is more than {facts.path} has free, {show_size(facts.free_bytes)}"
             yield key_path, message, remedy or "write less, or set target.path to a folder on a larger disk"
 

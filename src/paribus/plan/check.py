@@ -140,18 +140,17 @@ class _Check(ToolChecks):
     def machine(self) -> None:
         """Checks that the path is writable and holds the data, and that every knob can be set."""
         facts = self.facts
-        if facts.path_refused:
-            message, _, hint = facts.path_refused.partition("\n")
-            self.complain(("target", "path"), message, hint)
+        if facts.path_refusal is not None:
+            self.complain(("target", "path"), facts.path_refusal.message, facts.path_refusal.remedy)
         keys: list[tuple[KeyPath, str]] = [(("factors", key), key) for key in self.table.factors]
         keys += [(("hold", key), key) for key in self.table.hold]
         for number, combination in enumerate(self.table.combination):
             keys += [(("combination", number, "settings", key), key) for key in combination.settings]
         for name in self.table.database.settings if self.table.database else ():
             keys.append((("database", "settings", name), f"{self.family}.{name}"))
-        if facts.device_refused and (self.table.target.device or any(k.startswith("block.") for _, k in keys)):
-            message, _, hint = facts.device_refused.partition("\n")
-            self.complain(("target", "device"), message, hint.strip())
+        refusal = facts.device_refusal
+        if refusal is not None and (self.table.target.device or any(k.startswith("block.") for _, k in keys)):
+            self.complain(("target", "device"), refusal.message, refusal.remedy)
         on_files = any(not data.device for table in self.table.workload for data in data_in(table))
         on_disk = any(key.startswith("block.") for _, key in keys) and on_files
         if on_disk and facts.device and facts.path_device != facts.device:
@@ -172,7 +171,7 @@ class _Check(ToolChecks):
             if self.refuse_other_machine(key, key_path):
                 continue
             offer = facts.offers.get(knob.name) if knob else None
-            if offer is None or not offer.refused or (facts.device_refused and key.startswith("block.")):
+            if offer is None or not offer.refused or (refusal is not None and key.startswith("block.")):
                 continue
             self.complain(key_path, offer.refused, offer.todo)
         self.running(keys)
@@ -266,9 +265,8 @@ class _Check(ToolChecks):
         if table is None:
             return None
         server = self.server
-        if server.refused:
-            message, _, hint = server.refused.partition("\n")
-            self.complain(("database", *(["dsn"] if table.dsn else [])), message, hint.strip())
+        if (refusal := server.refusal) is not None:
+            self.complain(("database", *(["dsn"] if table.dsn else [])), refusal.message, refusal.remedy)
         return Database(
             kind=table.kind,
             program=table.program or "",

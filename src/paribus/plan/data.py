@@ -115,7 +115,7 @@ def complaints(plan: Plan, facts: Facts) -> Iterator[Complaint]:
     """Yields every reason against the data of a plan on this host."""
     yield from _conflicting_parameters(plan)
     needed_bytes = size_bytes(plan).get("", 0)
-    if (servers_bytes := extra_bytes(plan, facts.database or DatabaseFacts())) and not facts.path_refused:
+    if (servers_bytes := extra_bytes(plan, facts.database or DatabaseFacts())) and facts.path_refusal is None:
         if needed_bytes + servers_bytes > facts.free_bytes:
             message = (
                 f"{facts.path} has {show_size(facts.free_bytes)} free, data and the servers that have it need about"
@@ -127,7 +127,7 @@ def complaints(plan: Plan, facts: Facts) -> Iterator[Complaint]:
             fits = _what_fits(on_server, facts.free_bytes / (needed_bytes + servers_bytes))
             hint = f"make less data{fits}, or name a larger disk"
             yield Complaint(on_server.plan_name, "", f"{message} {needs}", hint)
-    elif needed_bytes > facts.free_bytes and not facts.path_refused:
+    elif needed_bytes > facts.free_bytes and facts.path_refusal is None:
         message = f"{facts.path} has {show_size(facts.free_bytes)} free, the workloads need {show_size(needed_bytes)}"
         yield Complaint(
             plan.workloads[0].plan_name, "total_size", message, "lower total_size, or set target.path to a larger disk"
@@ -178,7 +178,6 @@ def _on_device(plan: Plan, workload: Workload, sets: Sequence[DataSet], facts: F
         yield Complaint(
             workload.name, "device", message, "compare them on files, or leave size and content of the data alone"
         )
-    if block_device.refused or workload.data != "keep" or any(data_set.made for data_set in sets):
-        message, hint = guard.refusal(block_device, plan.target.may_destroy)
-        if message:
-            yield Complaint(workload.plan_name, "device", message, hint)
+    is_examined = block_device.refused or workload.data != "keep" or any(data_set.made for data_set in sets)
+    if is_examined and (refusal := guard.refusal(block_device, plan.target.may_destroy)) is not None:
+        yield Complaint(workload.plan_name, "device", refusal.message, refusal.remedy)

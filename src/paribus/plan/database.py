@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
+from paribus.model import READY_S
 from paribus.plan import dsn as dsns
 from paribus.plan.form.table import Duration, Level, PathText, StrictTable
 
@@ -30,7 +31,9 @@ class DatabaseTable(StrictTable):
         "trial, as far as a private server can have them",
     )
     ready: Duration = Field(
-        120.0, ge=1, description="how long a server may take from its start until it answers; one that recovers is slow"
+        READY_S,
+        ge=1,
+        description="how long a server may take from its start until it answers; one that recovers is slow",
     )
     restart_every: int = Field(
         4,

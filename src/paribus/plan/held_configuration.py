@@ -19,7 +19,7 @@ def held_lines(parsed: Parsed, catalogue: Catalogue, facts: Facts) -> tuple[dict
     database, configuration, server = parsed.table.database, parsed.configuration, facts.database or DatabaseFacts()
     settings: dict[str, Value] = {}
     notes: list[StoredMessage] = []
-    if database is None or server.refused:
+    if database is None or server.refusal is not None:
         return settings, notes
     family = FAMILIES[database.kind]
     if configuration.left_out:

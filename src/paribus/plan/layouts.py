@@ -86,9 +86,8 @@ def complaints(parsed: Parsed, facts: Facts) -> Iterator[Complaint]:
     for number, device in enumerate(devices):
         unknown = BlockDevice(path=device, refused=f"{device} was not looked at")
         block_device = facts.block_devices.get(device, unknown)
-        message, hint = guard.refusal(block_device, parsed.table.target.may_destroy)
-        if message:
-            yield ("target", "devices", number), message, hint
+        if (refusal := guard.refusal(block_device, parsed.table.target.may_destroy)) is not None:
+            yield ("target", "devices", number), refusal.message, refusal.remedy
         sizes[device] = block_device.size_bytes
     if all(sizes.values()):
         for place, level in written.items():
@@ -150,9 +149,8 @@ def _against(place: KeyPath, level: Any, sizes: dict[str, int], table: PlanTable
         yield place, "device-mapper lies between disks and layers there, and has no partitions", todo
     for option in layout.mount_options:
         file_system = layout.layers[-1].kind  # without which there are no options
-        message, todo = mount_options.refusal(file_system, option, facts.kernel)
-        if message:
-            yield place, message, todo or "remove it"
+        if (refusal := mount_options.refusal(file_system, option, facts.kernel)) is not None:
+            yield place, refusal.message, refusal.remedy or "remove it"
     for module in facts.missing_modules & layout.modules.keys():
         package = layout.modules[module]
         todo = f"install it there: apt-get install {package}" if package else "use another layer"

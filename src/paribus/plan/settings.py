@@ -66,7 +66,7 @@ class Settings:
             kinds = " or ".join(f'"{kind}"' for kind, prefix in FAMILIES.items() if prefix == family)
             self.complain(key_path, f"the plan has no {family} database", f"add [database] with kind = {kinds}")
             return False
-        if family == self.family and self.server.refused:
+        if family == self.family and self.server.refusal is not None:
             return False  # the check reports why
         knob = self.catalogue.find(key)
         if knob is not None and knob.subject == SERVER and not self.starts_server():

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from paribus.sandbox.image import ROOT_PARTITION
 from paribus.sandbox.specification import Disk, Specification
+from paribus.units import MIB
 
 PROGRAM = "qemu-system-x86_64"
-_MIB = 1 << 20
 
 
 class Files:
@@ -51,7 +51,7 @@ def arguments(
         f"root=PARTUUID={ROOT_PARTITION} rw console=ttyS0 quiet mitigations=off paribus.key={public_key}"
         " systemd.show_status=0"
     )
-    memory = specification.memory_bytes // _MIB
+    memory = specification.memory_bytes // MIB
     return [
         *(PROGRAM, "-nodefaults", "-no-user-config", "-display", "none", "-daemonize"),
         *("-machine", "pc", *accelerator),
@@ -71,11 +71,11 @@ def _nodes(specification: Specification) -> Iterator[str]:
     """NUMA nodes with equal shares of memory and processors; none where there is one."""
     if specification.nodes == 1:
         return
-    memory = specification.memory_bytes // _MIB // specification.nodes
+    memory = specification.memory_bytes // MIB // specification.nodes
     last = specification.nodes - 1
     for node in range(specification.nodes):
         first, after = (specification.cores * n // specification.nodes for n in (node, node + 1))
-        share = memory if node < last else specification.memory_bytes // _MIB - memory * last
+        share = memory if node < last else specification.memory_bytes // MIB - memory * last
         yield from ("-object", f"memory-backend-ram,id=memory{node},size={share}M")
         yield from ("-numa", f"node,nodeid={node},memdev=memory{node},cpus={first}-{after - 1}")
 

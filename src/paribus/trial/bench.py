@@ -1,7 +1,7 @@
 """The bench: a target on which trials can be made, and which is restored when the bench is left."""
 
 import contextlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -17,17 +17,19 @@ from paribus.knobs.conditions import Conditions
 from paribus.knobs.discovery import touched
 from paribus.knobs.layouts.faults import scsi_state_of
 from paribus.knobs.layouts.volume import Names, disk_named
-from paribus.model import LAYOUT, OF_DISK, OFFLINE, Plan, Purpose, Settings, Trial
+from paribus.model import OF_DISK, OFFLINE, Plan, Purpose, Settings, Trial
 from paribus.registry import data_of
 from paribus.trial.databases.database_session import DatabaseSession
 from paribus.trial.databases.running_server import RunningServerSession
 from paribus.trial.databases.servers import PrivateServers
 from paribus.trial.devices import Devices, PinnedDevices
+from paribus.trial.experiment_session import ComparisonModes, ExperimentSession
 from paribus.trial.layouts.session import LayoutSession
 from paribus.trial.load.load_host import LoadHostSession
 from paribus.trial.load.precondition import TrialListener
-from paribus.trial.runner import Record, Runner
-from paribus.trial.target_session import Site, data_folder, restore
+from paribus.trial.open_target import OpenTarget
+from paribus.trial.runner import Runner
+from paribus.trial.target_session import restore
 from paribus.trial.tools.confinement import Confinement
 from paribus.trial.tools.tool_session import Tools
 from paribus.trial.trial_data import Progress, TrialData
@@ -40,40 +42,14 @@ _JOURNAL_DELETED = N_("the journal file was deleted meanwhile; all settings are 
 class Bench:
     """Journal, sampler, servers and tools of one experiment, from entering to leaving."""
 
-    def __init__(
-        self,
-        site: Site,
-        plan: Plan,
-        trials: Sequence[Trial],
-        tested: Mapping[tuple[str, str], Sequence[str]],
-        in_flight: Collection[tuple[str, str]],
-        washed: Collection[tuple[str, str]],
-        toggled: Collection[tuple[str, str]],
-        record: Record,
-        pinned: PinnedDevices,
-        stopped: Callable[[], bool],
-    ) -> None:
-        """`tested`: by factor and workload, the settings that a comparison varies.
-
-        Where these are `in_flight`, the load continues while they change. Where they are `washed` out, a block that
-        begins with other settings than those of the trial before first runs one trial longer. Where they are
-        `toggled`, trials are segments.
-        """
-        self._site = site
-        self._plan = plan
-        self._trials = trials
-        self._tested = tested
-        self._in_flight = in_flight
-        self._washed = washed
-        self._toggled = toggled
+    def __init__(self, session: ExperimentSession, modes: ComparisonModes, pinned: PinnedDevices) -> None:
+        """`pinned`: the identities of devices recorded before the experiment was resumed."""
+        self._session = session
+        self._modes = modes
+        self._site = session.site
+        self._plan = session.plan
         self._left: tuple[str, Settings] | None = None  # workload and settings of the last load
-        self._record = record
-        self._stopped = stopped
-        self._devices = Devices(site, plan.target.may_destroy, pinned, trials)
-        self._workloads = {workload.name: workload for workload in plan.workloads}
-        self._data_folder = data_folder(plan.target.path, trials[0].experiment)
-        self._has_layouts = any(LAYOUT in trial.settings for trial in trials)
-        self._files_folder = f"{self._data_folder}/{LAYOUT}" if self._has_layouts else self._data_folder
+        self._devices = Devices(session.site, session.plan.target.may_destroy, pinned, session.trials)
         self._application: object = None
         self.closing_notes: list[StoredMessage] = []  # about the restoring of the machine
 
@@ -82,10 +58,11 @@ class Bench:
         site = self._site
         site.refuse_open_journals()
         device = self._plan.target.device
-        disks = self._plan.target.devices if self._has_layouts else [device] if device else []
+        disks = self._plan.target.devices if self._session.has_layouts else [device] if device else []
         interval_s = min(1.0, max(0.05, self._plan.protocol.trial_s / 4))
         names = [site.host.resolve(disk).removeprefix("/dev/") for disk in disks]
-        confinement = Confinement(site.host, site.engine, self._data_folder, self._plan.target.path, self._devices)
+        data_folder, path = self._session.data_folder, self._plan.target.path
+        confinement = Confinement(site.host, site.engine, data_folder, path, self._devices)
         self._sampler = Sampler(site.host, site.engine, names, interval_s, connects=self._needs_password)
         with contextlib.ExitStack() as failing:
             failing.callback(self._sampler.close)
@@ -95,7 +72,7 @@ class Bench:
             written_files = self._written_files()
             self._applier = self._open_journal(written_files)
             failing.callback(self._applier.restore)
-            folder.make(site.host, site.engine, self._plan.target.path, self._trials[0].experiment, self._plan.name)
+            folder.make(site.host, site.engine, self._plan.target.path, self._session.experiment, self._plan.name)
             layouts = self._layout_session()
             facts = {"load engine": site.engine_version(), **self._confinement_facts(confinement)}
             conditions = Conditions.of(site.host, site.catalogue, self._plan.target.location, written_files, facts)
@@ -103,37 +80,20 @@ class Bench:
         self._servers = self._database_session()
         server_of = self._servers.server if self._servers is not None else None
         server_kind = self._plan.database.kind if self._plan.database else ""
-        self._tools = Tools(
-            site.host, site.engine, self._files_folder, confinement, self._stopped, server_of, server_kind
+        folder_of_files, stopped = self._session.files_folder, self._session.stopped
+        self._tools = Tools(site.host, site.engine, folder_of_files, confinement, stopped, server_of, server_kind)
+        target = OpenTarget(
+            applier=self._applier,
+            conditions=conditions,
+            sampler=self._sampler,
+            devices=self._devices,
+            tools=self._tools,
+            servers=self._servers,
+            load_host=self._load_host,
+            layouts=layouts,
         )
-        self._runner = Runner(
-            site.host,
-            site.engine,
-            self._plan,
-            self._files_folder,
-            self._applier,
-            conditions,
-            self._sampler,
-            self._record,
-            self._stopped,
-            self._devices,
-            self._tools,
-            self._servers,
-            self._load_host,
-            layouts,
-            self._make_data_on_layout,
-        )
-        self._data = TrialData(
-            site.host,
-            self._files_folder,
-            self._trials,
-            self._workloads,
-            self._runner.data_jobs,
-            self._runner.workload_data,
-            self._devices,
-            self._tools,
-            self._servers,
-        )
+        self._runner = Runner(self._session, target, self._make_data_on_layout)
+        self._data = TrialData(self._session, target, self._runner.data_jobs, self._runner.workload_data)
         return self
 
     def __exit__(
@@ -169,8 +129,8 @@ class Bench:
             if not self._applier.restore():
                 self.closing_notes.append(stored_message(_JOURNAL_DELETED))
         except (JournalError, Unreachable):  # its process died or cannot be reached; the journal is enough
-            experiment = self._trials[0].experiment
-            restore(self._site, experiment, self._stopped)
+            experiment = self._session.experiment
+            restore(self._site, experiment, self._session.stopped)
             if leftovers := self._applier.leftovers():
                 raise NotRestored(
                     f"the journal process ended too early, and some settings are not restored: {'; '.join(leftovers)}"
@@ -183,20 +143,20 @@ class Bench:
 
     def _database_session(self) -> DatabaseSession | None:
         """The servers that workloads use, private or in use by others; None where there are none."""
-        site, database, folder = self._site, self._plan.database, self._files_folder
-        above = [self._data_folder] if self._has_layouts else []
+        site, database, folder = self._site, self._plan.database, self._session.files_folder
+        above = [self._session.data_folder] if self._session.has_layouts else []
         on_server_processes, on_counting = self._sampler.set_own_processes, self._sampler.count
         if database is None or not database.is_server:
             return None
         if database.running is None:
             return PrivateServers(
-                site.host, site.engine, database, folder, on_server_processes, on_counting, self._stopped, above
+                site.host, site.engine, database, folder, on_server_processes, on_counting, self._session.stopped, above
             )
         return RunningServerSession(
             site.host,
             site.engine,
             database,
-            self._trials[0].experiment,
+            self._session.experiment,
             self._journal,
             on_server_processes,
             on_counting,
@@ -205,21 +165,21 @@ class Bench:
 
     def _layout_session(self) -> LayoutSession | None:
         """The layouts of the plan's disks; None where no trial has one."""
-        if not self._has_layouts:
+        if not self._session.has_layouts:
             return None
         host, disks = self._site.host, self._plan.target.devices
         sizes = {disk: size_bytes(host, disk) for disk in disks}
-        names = Names(self._trials[0].experiment[-4:])
+        names = Names(self._session.experiment[-4:])
         faulty = {event.disk for event in self._plan.events if event.action in OF_DISK}
         for event in self._plan.events:
             if event.action == OFFLINE:
                 scsi_state_of(host, disk_named(event.disk, disks))
-        point, stopped = self._files_folder, self._stopped
+        point, stopped = self._session.files_folder, self._session.stopped
         return LayoutSession(host, self._journal, self._devices, sizes, names, point, stopped, faulty)
 
     def _written_files(self) -> set[str]:
         """Every file that the settings of trials may write to."""
-        keys = dict.fromkeys(key for trial in self._trials for key in trial.settings)
+        keys = dict.fromkeys(key for trial in self._session.trials for key in trial.settings)
         return touched(self._site.host, self._site.catalogue, keys, self._plan.target.location)
 
     @property
@@ -236,8 +196,8 @@ class Bench:
         self._journal = journal.Journal(
             site.host,
             site.engine,
-            self._trials[0].experiment,
-            sorted({*addresses, self._data_folder, *self._device_nodes(), *running}),
+            self._session.experiment,
+            sorted({*addresses, self._session.data_folder, *self._device_nodes(), *running}),
             volatile=not addresses and not running,
             connects=self._needs_password,
         )
@@ -247,8 +207,9 @@ class Bench:
 
     def _device_nodes(self) -> set[str]:
         """The block devices that trials and layouts use; like a setting, each belongs to one experiment at a time."""
-        devices = {data_of(self._workloads[trial.workload], trial.settings).device for trial in self._trials}
-        disks = self._plan.target.devices if self._has_layouts else ()
+        workloads = self._session.workloads
+        devices = {data_of(workloads[trial.workload], trial.settings).device for trial in self._session.trials}
+        disks = self._plan.target.devices if self._session.has_layouts else ()
         return {self._site.host.resolve(device) for device in (*devices, *disks) if device}
 
     def make_data(self, block: Sequence[Trial], progress: Progress) -> None:
@@ -258,8 +219,8 @@ class Bench:
         """
         self._sampler.revive()
         if self._servers is not None:
-            self._servers.begin_block(block, self._workloads[block[0].workload])
-        if not self._has_layouts:
+            self._servers.begin_block(block, self._session.workloads[block[0].workload])
+        if not self._session.has_layouts:
             self._data.make(block, progress)
 
     def _make_data_on_layout(self, trial: Trial) -> None:
@@ -269,14 +230,14 @@ class Bench:
         """Carry out one trial. Raises JournalError and StoreError."""
         comparison = (trial.factor, trial.workload)
         application = (trial.block, trial.attempt, trial.application)
-        tested = () if application == self._application else self._tested.get(comparison, ())
+        tested = () if application == self._application else self._modes.tested.get(comparison, ())
         self._application = application
-        in_flight = comparison in self._in_flight and trial.purpose is not Purpose.CALIBRATE
+        in_flight = comparison in self._modes.in_flight and trial.purpose is not Purpose.CALIBRATE
         loaded = (trial.workload, trial.settings)
-        washes = comparison in self._washed and trial.position == 1 and self._left != loaded
+        washes = comparison in self._modes.washed and trial.position == 1 and self._left != loaded
         self._left = None
         protocol = self._plan.protocol
-        if in_flight and comparison in self._toggled:
+        if in_flight and comparison in self._modes.toggled:
             protocol = protocol.in_segments()
         elif washes:
             protocol = protocol.with_wash_out()
@@ -309,10 +270,10 @@ class Bench:
 
     def _remove_data(self) -> None:
         """Remove the data of every trial and of an earlier run of this experiment; all else stays."""
-        for trial in self._trials:
-            workload = self._workloads[trial.workload]
+        for trial in self._session.trials:
+            workload = self._session.workloads[trial.workload]
             if tool := tool_of(workload):
                 with contextlib.suppress(EngineError, HostError):
                     self._tools.remove(tool, workload, trial.settings)
         with contextlib.suppress(EngineError, HostError):  # paribus clean lists the remaining data, and removes it
-            folder.remove(self._site.host, self._site.engine, self._plan.target.path, self._trials[0].experiment)
+            folder.remove(self._site.host, self._site.engine, self._plan.target.path, self._session.experiment)

@@ -47,9 +47,9 @@ class Devices:
         """
         expected = self._expected.get(path) or self._pinned.recorded.get(path)
         device = block_device(self._site.host, self._site.engine, path, expected)
-        reason, todo = guard.refusal(device, self._may_destroy) if written else guard.refusal_to_read(device)
-        if reason:
-            raise HostError(reason, todo)
+        refusal = guard.refusal(device, self._may_destroy) if written else guard.refusal_to_read(device)
+        if refusal is not None:
+            raise HostError(refusal.message, refusal.remedy)
         if path not in self._expected:
             identity = {**device.identity, **(_NO_BOOT if self._reloaded else {})}
             self._pinned.keep(path, identity)

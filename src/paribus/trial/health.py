@@ -100,14 +100,4 @@ class HealthWatch:
 
 
 def _measured(name: str, unit: str, values: Sequence[float]) -> Measurement:
-    return Measurement(
-        phase="measure",
-        metric=HEALTH + name,
-        unit=unit,
-        source="health",
-        n=len(values),
-        mean=sum(values) / len(values),
-        low=min(values),
-        high=max(values),
-        total=values[-1],
-    )
+    return Measurement.of_series(HEALTH + name, unit, values, "measure", "health", total=values[-1])

@@ -4,7 +4,6 @@ import functools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from paribus.engine.run import Sampler
 from paribus.errors import (
     DatabaseError,
     DataDamaged,
@@ -15,11 +14,9 @@ from paribus.errors import (
     ParibusError,
     Unreachable,
 )
-from paribus.hosts.transport import Host
 from paribus.i18n import StoredMessage
-from paribus.knobs.apply import Applier
 from paribus.knobs.catalog import SERVER
-from paribus.knobs.conditions import Conditions, digest
+from paribus.knobs.conditions import digest
 from paribus.model import (
     COMPARING,
     LAYOUT,
@@ -27,7 +24,6 @@ from paribus.model import (
     ChangeState,
     FailureClass,
     Measurement,
-    Plan,
     Protocol,
     Purpose,
     Settings,
@@ -36,25 +32,17 @@ from paribus.model import (
 from paribus.registry import parameters_of
 from paribus.trial import machine, process_conditions, settings
 from paribus.trial.data_jobs import DataJobs
-from paribus.trial.databases.database_session import DatabaseSession
 from paribus.trial.databases.workload_data import WorkloadData
-from paribus.trial.devices import Devices
+from paribus.trial.experiment_session import ExperimentSession
 from paribus.trial.health import HealthWatch
-from paribus.trial.layouts.session import LayoutSession
 from paribus.trial.limits import refuse_machine
-from paribus.trial.load.load_host import LoadHostSession
 from paribus.trial.load.load_maker import LoadMaker
 from paribus.trial.load.precondition import PreconditionLoad, TrialListener
 from paribus.trial.load.trial_load import TrialLoad
-from paribus.trial.telemetry import measured_once
+from paribus.trial.open_target import OpenTarget
 from paribus.trial.tools.tool_load import ToolLoad
-from paribus.trial.tools.tool_session import Tools
 from paribus.workloads import jobs
 
-Record = Callable[[Trial, Sequence[Change], Sequence[Measurement], Mapping[str, str]], None]
-
-_SETTLE_POINTS = 100  # of a settle run; each at least as long as the engine's shortest interval
-_LEAST_INTERVAL_S = 0.01
 # The engine's failures that are the tools' or the machine's; any other is the load's own.
 _FAILURES = {
     "no-data": FailureClass.NO_DATA,
@@ -68,61 +56,28 @@ _FAILURES = {
 class Runner:
     """A target made ready: applies settings, makes loads, watches the machine."""
 
-    def __init__(
-        self,
-        host: Host,
-        engine: str,
-        plan: Plan,
-        data_folder: str,
-        applier: Applier,
-        conditions: Conditions,
-        sampler: Sampler,
-        record: Record,
-        stopped: Callable[[], bool],
-        devices: Devices,
-        tools: Tools,
-        servers: DatabaseSession | None = None,
-        load_host: LoadHostSession | None = None,
-        layouts: LayoutSession | None = None,
-        make_data: Callable[[Trial], None] = lambda _trial: None,
-    ) -> None:
-        """`host` and `engine` are the target's; `load_host` makes the load where there is one.
-
-        `make_data` makes the data of a trial on a new layout.
-        """
+    def __init__(self, session: ExperimentSession, target: OpenTarget, make_data: Callable[[Trial], None]) -> None:
+        """`make_data` makes the data of a trial on a new layout."""
+        site, plan, stopped = session.site, session.plan, session.stopped
         kind = plan.database.kind if plan.database else ""
-        load_machine = (load_host.site.host, load_host.site.engine) if load_host else (host, engine)
-        self.data_jobs = DataJobs(*load_machine, devices, stopped)
-        self.workload_data = WorkloadData(host, engine, kind, data_folder, self.data_jobs.run, tools)
-        self._health = HealthWatch(host, plan.health, stopped)
-        self._loads = LoadMaker(
-            host,
-            engine,
-            plan,
-            data_folder,
-            applier,
-            sampler,
-            stopped,
-            self._health.pass_time,
-            devices,
-            tools,
-            servers,
-            load_host,
-            layouts,
-        )
-        self._servers = servers
-        self._layouts = layouts
+        folder = session.files_folder
+        self.data_jobs = DataJobs(site.driver.host, site.driver.engine, target.devices, stopped)
+        self.workload_data = WorkloadData(site.host, site.engine, kind, folder, self.data_jobs.run, target.tools)
+        self._health = HealthWatch(site.host, plan.health, stopped)
+        self._loads = LoadMaker(session, target, self._health.pass_time)
+        self._servers = target.servers
+        self._layouts = target.layouts
         self._make_data = make_data
-        self._host = host
-        self._engine = engine
-        self._load_host = load_host
+        self._host = site.host
+        self._engine = site.engine
+        self._load_host = target.load_host
         self._plan = plan
-        self._data_folder = data_folder
-        self._applier = applier
-        self._conditions = conditions
-        self._sampler = sampler
-        self._record = record
-        self._workloads = {workload.name: workload for workload in plan.workloads}
+        self._data_folder = folder
+        self._applier = target.applier
+        self._conditions = target.conditions
+        self._sampler = target.sampler
+        self._record = session.record
+        self._workloads = session.workloads
         self._readied: tuple[Measurement, ...] = ()
 
     def run(
@@ -278,7 +233,7 @@ class Runner:
         verified = self.data_jobs.verify(job)
         if isinstance(verified, StoredMessage):
             return [verified]
-        self._readied += (measured_once("verified_blocks", "", float(verified), "measure", "engine"),)
+        self._readied += (Measurement.of_value("verified_blocks", "", float(verified), "measure", "engine"),)
         return []
 
 

@@ -112,7 +112,7 @@ def of_a_server(
 ) -> tuple[Measurement, ...]:
     """A server's counters over the window, and its processor time."""
     cores = census.own_cpu_s / (census.duration_s or duration_s)
-    measured = [measured_once("server_cpu_cores", "", cores, "measure", "server")]
+    measured = [Measurement.of_value("server_cpu_cores", "", cores, "measure", "server")]
     read = [
         (reading, counters.metrics(family, reading.counters, reading.grown, reading.duration_s or duration_s))
         for reading in counted
@@ -124,13 +124,6 @@ def of_a_server(
     return tuple(measured)
 
 
-def measured_once(metric: str, unit: str, value: float, phase: str, source: str) -> Measurement:
-    """A single number as a measurement."""
-    return Measurement(
-        phase=phase, metric=metric, unit=unit, source=source, n=1, mean=value, low=value, high=value, total=value
-    )
-
-
 def _measurement(
     metric: str, unit: str, points: Sequence[tuple[_Reading, float | None]], start_s: float, source: str = "sample"
 ) -> Measurement | None:
@@ -140,17 +133,6 @@ def _measurement(
         return None
     values = [float(value) for _, _, value in present]
     first, first_s = present[0][0], present[0][1] or 0.0
-    return Measurement(
-        phase="measure",
-        metric=metric,
-        unit=unit,
-        source=source,
-        n=len(values),
-        mean=sum(values) / len(values),
-        low=min(values),
-        high=max(values),
-        total=sum(value * (duration_s or 0.0) for _, duration_s, value in present),
-        start_s=first.monotonic_s - first_s - start_s,
-        step_s=first_s,
-        points=tuple(values),
-    )
+    total = sum(value * (duration_s or 0.0) for _, duration_s, value in present)
+    begin_s = first.monotonic_s - first_s - start_s
+    return Measurement.of_series(metric, unit, values, "measure", source, total=total, start_s=begin_s, step_s=first_s)

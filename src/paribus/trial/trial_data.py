@@ -4,16 +4,15 @@ In: the trials of a block, or one on a layout that was just built. Out: their da
 Called by the bench.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-from paribus.hosts.transport import Host
 from paribus.model import LAYOUT, Settings, Trial, Workload
 from paribus.registry import data_of
 from paribus.trial.data_jobs import DataJobs
 from paribus.trial.databases.database_session import DatabaseSession
 from paribus.trial.databases.workload_data import WorkloadData
-from paribus.trial.devices import Devices
-from paribus.trial.tools.tool_session import Tools
+from paribus.trial.experiment_session import ExperimentSession
+from paribus.trial.open_target import OpenTarget
 from paribus.workloads import jobs
 from paribus.workloads.tools import tool_of
 
@@ -29,27 +28,18 @@ class TrialData:
     """The data of one experiment, as far as it exists."""
 
     def __init__(
-        self,
-        host: Host,
-        folder: str,
-        trials: Sequence[Trial],
-        workloads: Mapping[str, Workload],
-        data_jobs: DataJobs,
-        workload_data: WorkloadData,
-        devices: Devices,
-        tools: Tools,
-        servers: DatabaseSession | None,
+        self, session: ExperimentSession, target: OpenTarget, data_jobs: DataJobs, workload_data: WorkloadData
     ) -> None:
-        """`folder` is where files lie. Nothing is made yet."""
-        self._host = host
-        self._folder = folder
-        self._trials = trials
-        self._workloads = workloads
+        """Begin without data."""
+        self._host = session.site.host
+        self._folder = session.files_folder
+        self._trials = session.trials
+        self._workloads = session.workloads
         self._jobs = data_jobs
         self._workload_data = workload_data
-        self._devices = devices
-        self._tools = tools
-        self._servers = servers
+        self._devices = target.devices
+        self._tools = target.tools
+        self._servers = target.servers
         self._made_for: dict[str, object] = {}  # by location
         self._server_data_made = False
 

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Sequence
 
 from paribus.engine import histogram
-from paribus.engine.protocol import Interval, Pacing, Result, Statements
+from paribus.engine.protocol import Interval, Pacing, Result, Statements, Times
 from paribus.model import FEWEST_SECONDS, SECONDS_BELOW_HALF, SLOW_SECONDS, Measurement
 
 _SLOW_SHARE = 0.05
@@ -121,27 +121,36 @@ def operation_measurements(
     for metric, unit, value in window_metrics:
         if value is None:
             continue
-        points = time_series.get(metric) or []
-        summary = (len(points) or 1, min(points, default=value), max(points, default=value), value * duration)
-        if metric == "response_mean_s":  # of operations, not of intervals
-            summary = (times.count, times.min_s or value, times.max_s or value, times.sum_s)
-        elif unit in ("s", ""):
-            summary = (*summary[:3], value)  # times and counts of one window do not add up over it
+        if metric == "response_mean_s":
+            measurements.append(_mean_response(times, value))
+            continue
         measurements.append(
-            Measurement(
-                phase="measure",
-                metric=metric,
-                unit=unit,
-                source="engine",
-                n=summary[0],
+            Measurement.of_series(
+                metric,
+                unit,
+                time_series.get(metric, ()),
+                "measure",
+                "engine",
                 mean=value,
-                low=summary[1],
-                high=summary[2],
-                total=summary[3],
-                start_s=start if points else None,
-                step_s=step if points else None,
-                points=tuple(points),
-                histogram=histogram.decode(times.histogram) if metric == "response_mean_s" else b"",
+                total=value if unit in ("s", "") else value * duration,  # times and counts do not add up over a window
+                start_s=start,
+                step_s=step,
             )
         )
     return tuple(measurements)
+
+
+def _mean_response(times: Times, mean_s: float) -> Measurement:
+    """The mean response time over operations, not over intervals, with the histogram of all."""
+    return Measurement(
+        phase="measure",
+        metric="response_mean_s",
+        unit="s",
+        source="engine",
+        n=times.count,
+        mean=mean_s,
+        low=times.min_s or mean_s,
+        high=times.max_s or mean_s,
+        total=times.sum_s,
+        histogram=histogram.decode(times.histogram),
+    )

@@ -16,7 +16,7 @@ Mix = Literal[
 ]
 _READING = ("point_select", "read_only")
 _TRANSACTIONS = ("read_only", "write_only", "read_write")
-_ROW_BYTES = 260  # of a row with its part of the indexes, as databases store it
+ROW_BYTES = 260  # of a row with its part of the indexes, as databases store it
 _TRANSACTION_PARAMETERS = (
     "point_selects",
     "simple_ranges",
@@ -97,7 +97,7 @@ class OltpKind:
         return DataSet(
             device="",
             shape=f"{p.tables}x{p.table_size}{'-secondary' if p.secondary else ''}",
-            size_bytes=p.tables * p.table_size * _ROW_BYTES,
+            size_bytes=p.tables * p.table_size * ROW_BYTES,
             made=True,
             written=self._mix not in _READING,
             cached=True,

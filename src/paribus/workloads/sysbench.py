@@ -12,6 +12,7 @@ from paribus.parsers.report import ToolReport, within
 from paribus.parsers.sysbench import sysbench_output
 from paribus.registry import DataSet, Tool, workload_kinds
 from paribus.workloads import server_login
+from paribus.workloads.oltp import ROW_BYTES
 from paribus.workloads.tools import (
     Argv,
     OptionValue,
@@ -35,7 +36,6 @@ _RESERVED = {
 _OLTP_TESTS = ("oltp_", "select_random_")
 _WITHOUT_DATABASE = ("fileio", "cpu", "memory", "threads", "mutex")
 _ADDRESS_OPTIONS = ("db-driver", "mysql-", "pgsql-", "config-file")
-_ROW_BYTES = 260  # of a row with its part of the indexes, as databases store it
 _NOTE = stored_message(
     "sysbench runs for settle plus trial in whole seconds, plus one second. Its per-second "
     "lines after settle count; percentiles are means over these seconds, and there is only "
@@ -147,7 +147,7 @@ class SysbenchKind(ToolKindBase):
         if not (is_known and p.prepare and placeholders_of(parameters)):
             return data_set
         rows = int(sizes[0]) * int(sizes[1])
-        return dataclasses.replace(data_set, size_bytes=rows * _ROW_BYTES, rows=rows)
+        return dataclasses.replace(data_set, size_bytes=rows * ROW_BYTES, rows=rows)
 
     def _call(self, parameters: BaseModel, request: RunRequest) -> Argv:
         p = _typed(parameters)

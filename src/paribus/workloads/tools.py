@@ -230,21 +230,17 @@ def measurements(report: ToolReport, window_s: float) -> tuple[Measurement, ...]
         time_series[f"response_{name}_s"] = points if len(points) == len(report.seconds) else ()
     step_s = window_s / len(report.seconds) if report.seconds else None
     return tuple(
-        Measurement(
-            phase="measure",
-            metric=metric,
-            unit=unit,
-            source="tool",
-            n=len(points) or 1,
+        Measurement.of_series(
+            metric,
+            unit,
+            time_series.get(metric, ()),
+            "measure",
+            "tool",
             mean=value,
-            low=min(points, default=value),
-            high=max(points, default=value),
             total=value if unit == "s" else value * window_s,
-            start_s=0.0 if points else None,
-            step_s=step_s if points else None,
-            points=points,
+            start_s=0.0,
+            step_s=step_s,
         )
         for metric, unit, value in window_metrics
         if value is not None and math.isfinite(value)
-        for points in [time_series.get(metric, ())]
     )

@@ -65,7 +65,8 @@ def attach() -> Iterator[Callable[..., str]]:
 
 def _why(device: str, *named: str | Path) -> str:
     """Return the reason why its content may not be destroyed; empty where it may."""
-    return refusal(block_device(LocalHost(), binary(), device), [str(name) for name in named])[0]
+    refused = refusal(block_device(LocalHost(), binary(), device), [str(name) for name in named])
+    return refused.message if refused is not None else ""
 
 
 def test_an_empty_device_that_is_named_may_be_destroyed_and_no_other(attach, image: Path, tmp_path: Path) -> None:
@@ -80,7 +81,7 @@ def test_the_disk_of_this_system_is_refused_whatever_names_it() -> None:
     number = Path("/").stat().st_dev
     disk = f"/dev/{Path(os.path.realpath(f'/sys/dev/block/{os.major(number)}:{os.minor(number)}')).name}"
     seen = block_device(LocalHost(), binary(), disk)
-    assert refusal(seen, seen.ids)[0]
+    assert refusal(seen, seen.ids) is not None
     assert seen.refused or any("mounted" in claim for claim in seen.claims)
 
 

@@ -9,10 +9,9 @@ from sqlalchemy.engine import Engine as Store
 from paribus.analysis.diagnostics.noise import calibrations
 from paribus.experiment import trial_length
 from paribus.experiment.walk import begin
-from paribus.model import Plan, Protocol, Purpose, TrialState
+from paribus.model import Measurement, Plan, Protocol, Purpose, TrialState
 from paribus.plan.schedule.budget import extent, spent_s
 from paribus.store import read, write
-from paribus.trial.telemetry import measured_once
 
 MACHINE = {"kernel": "k"}
 DIRTY = '"vm.dirty" = ["20%", "10%"]'  # of 8 GiB: a trial must write 410 MiB
@@ -30,9 +29,9 @@ def _learned(store: Store, plan: Plan, rate: float | None = 2.0 * MIB) -> tuple[
     for trial in read.trials(store, experiment.id):
         if trial.purpose is Purpose.NOISE_FLOOR:
             done = dataclasses.replace(trial, state=TrialState.DONE, started=1.0, applied=1.0, ended=61.0)
-            measured = [measured_once("throughput_per_s", "1/s", 100.0 + trial.order % 3, "measure", "engine")]
+            measured = [Measurement.of_value("throughput_per_s", "1/s", 100.0 + trial.order % 3, "measure", "engine")]
             if rate is not None:
-                measured.append(measured_once("memory_dirtied_bytes_per_s", "B/s", rate, "measure", "sample"))
+                measured.append(Measurement.of_value("memory_dirtied_bytes_per_s", "B/s", rate, "measure", "sample"))
             write.save_trial(store, done, (), measured)
     stored = read.plan(store, experiment.id)
     trials = read.trials(store, experiment.id)

@@ -11,7 +11,6 @@ from paribus.knobs.catalog import load
 from paribus.mechanisms import FREE_BLOCKS, MECHANISMS, Case, Obstacle
 from paribus.model import DatabaseFacts, Facts, Knob, Measurement, RunningServer, Value, Workload
 from paribus.registry import workload_kinds
-from paribus.trial.telemetry import measured_once
 
 assert workloads
 
@@ -23,13 +22,13 @@ FACTS = Facts(
     cores=2,
     memory_bytes=2**33,
     path="/data",
-    path_refused="",
+    path_refusal=None,
     free_bytes=2**40,
     filesystem="ext4",
     mount="/",
     path_device="/dev/sda",
     device="/dev/sda",
-    device_refused="",
+    device_refusal=None,
     io_uring_refused="",
     direct_refused="",
     fingerprint={"numa_nodes": "2"},
@@ -168,7 +167,7 @@ def test_commits_of_others_are_possible_on_a_shared_server() -> None:
 
 
 def measured(**values: float) -> dict[str, Measurement]:
-    return {name: measured_once(name, "", value, "measure", "sample") for name, value in values.items()}
+    return {name: Measurement.of_value(name, "", value, "measure", "sample") for name, value in values.items()}
 
 
 def _counted() -> Iterator[str]:

@@ -4,7 +4,7 @@ import pytest
 from plan_samples import FILEIO, OFFERS, checked, facts, offer, parsed, simple
 
 from paribus.errors import PlanError
-from paribus.model import OpenLoop, Workload
+from paribus.model import OpenLoop, Refusal, Workload
 
 TEN_MISTAKES = """
 nmae = "typing"
@@ -38,7 +38,7 @@ def _problems(text: str, **changed: object) -> str:
 
 
 def test_ten_mistakes_are_told_in_one_go() -> None:
-    told = _problems(TEN_MISTAKES, device=None, device_refused="/dev/nothing is not a block device of local")
+    told = _problems(TEN_MISTAKES, device=None, device_refusal=Refusal("/dev/nothing is not a block device of local"))
     assert "10 problems" in told
     for line, word in [
         (2, "did you mean 'name'?"),
@@ -166,7 +166,7 @@ def test_refusal_of_the_machine_names_its_knob() -> None:
 
 def test_a_read_only_path_and_too_little_space_are_told_before_starting() -> None:
     text = simple('"fileio.direct" = [false, true]')
-    assert "Read-only file system" in _problems(text, path_refused="/data: Read-only file system")
+    assert "Read-only file system" in _problems(text, path_refusal=Refusal("/data: Read-only file system"))
     assert "has 1 KiB free, the workloads need 1 MiB" in _problems(text, free_bytes=1024)
 
 

@@ -8,7 +8,7 @@ from plan_samples import FILEIO, checked, facts, offer, parsed, simple
 
 from paribus.errors import PlanError
 from paribus.knobs.catalog import load
-from paribus.model import Database, DatabaseFacts, Plan
+from paribus.model import Database, DatabaseFacts, Plan, Refusal
 from paribus.plan.check import check
 from paribus.plan.schedule.budget import block_s
 from paribus.plan.schedule.comparisons import candidates
@@ -140,7 +140,7 @@ def test_a_held_setting_of_a_database_that_no_workload_uses_is_refused(tables: s
 
 
 def test_a_refused_server_is_reported_with_one_piece_of_advice() -> None:
-    refused = DatabaseFacts(refused="local has no mysql server\n  install it, or set database.program")
+    refused = DatabaseFacts(refusal=Refusal("local has no mysql server", "install it, or set database.program"))
     with pytest.raises(PlanError) as caught:
         checked(simple('"vm.swappiness" = [60, 1]', OLTP, '[database]\nkind = "mysql"\n'), database=refused)
     (problem,) = caught.value.problems

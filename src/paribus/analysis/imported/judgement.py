@@ -25,7 +25,7 @@ from paribus.analysis.paired.cells import cells
 from paribus.analysis.paired.effects import Summaries, counting
 from paribus.analysis.paired.judge import Judgement
 from paribus.findings import Constancy, Scaling
-from paribus.model import Effect, Factor, Measurement, Protocol, Tag, Trial, TrialState, Verdict, Workload
+from paribus.model import DIRECTIONAL, Effect, Factor, Measurement, Protocol, Tag, Trial, TrialState, Verdict, Workload
 from paribus.stats.unpaired import equality_p, pool, pool_by_spread
 from paribus.units import LoadUnit
 
@@ -210,7 +210,7 @@ def _tags(verdict: Verdict | None, low: float, high: float, margin: float) -> tu
     """Any decision is suspect: the runs were not interleaved."""
     if verdict in (None, Verdict.UNDECIDED):
         return ()
-    material = verdict in (Verdict.BETTER, Verdict.WORSE) and (low > margin or high < -margin)
+    material = verdict in DIRECTIONAL and (low > margin or high < -margin)
     negligible = verdict is Verdict.EQUIVALENT and not low <= 0 <= high
     return (*([Tag.MATERIAL] if material else []), *([Tag.NEGLIGIBLE] if negligible else []), Tag.SUSPECT)
 

@@ -14,7 +14,7 @@ from paribus.analysis.paired.effects import PairSeries
 from paribus.analysis.paired.finding import EffectInterval, Finding, Question
 from paribus.analysis.paired.questions import start_numbers
 from paribus.i18n import N_, gettext
-from paribus.model import Tag, Verdict
+from paribus.model import DIRECTIONAL, Tag, Verdict
 from paribus.stats.planner import (
     STALLED_MARGINS,
     pairs_for,
@@ -52,7 +52,7 @@ def tags_of(
 
     `capped`: the trials were served all that the load asked for.
     """
-    is_claim = verdict in (Verdict.BETTER, Verdict.WORSE)
+    is_claim = verdict in DIRECTIONAL
     return (
         *([Tag.MATERIAL] if is_claim and interval.beyond(question.margin) else []),
         *([Tag.NEGLIGIBLE] if verdict is Verdict.EQUIVALENT and not interval.holds(0.0) else []),

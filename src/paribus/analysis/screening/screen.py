@@ -23,13 +23,12 @@ from paribus.analysis.screening.screen_checks import checks_of_factor
 from paribus.analysis.screening.screen_look import FactorFinding, ScreenFinding, look_at_screen, next_look_at_screen
 from paribus.analysis.screening.screen_pairs import ScreenPairs
 from paribus.i18n import N_, gettext
-from paribus.model import Effect, Factor, Look, Purpose, Tag, Verdict
+from paribus.model import DIRECTIONAL, Effect, Factor, Look, Purpose, Tag, Verdict
 from paribus.stats.foldover import least_valid
 from paribus.stats.multiplicity import benjamini_hochberg
 from paribus.stats.pairs import CannotJudge
 from paribus.units import show_percent
 
-_CLAIMS = (Verdict.BETTER, Verdict.WORSE)
 _ALSO_ALONE = N_(
     "equivalent on average over the settings of the other factors; alone, {n} pairs show between {low} and {high}"
 )
@@ -84,7 +83,7 @@ def take_looks(screen: ScreenPairs, question: Question, looks: Sequence[Look], *
 
 def survivors(looks: Sequence[Look]) -> list[tuple[str, str]]:
     """Return (factor, workload) of the screen's claims to be confirmed, the clearest first."""
-    claims = [look for look in looks if look.purpose is Purpose.SCREEN and look.verdict in _CLAIMS]
+    claims = [look for look in looks if look.purpose is Purpose.SCREEN and look.verdict in DIRECTIONAL]
     claims.sort(key=lambda look: -abs(look.estimate) / (look.high - look.low))
     return list(dict.fromkeys((look.factor, look.workload) for look in claims))
 
@@ -178,7 +177,7 @@ def with_confirmation(
         screen_effect = screened_by_key.get(_place(alone_effect))
         if screen_effect is None:
             result.append(alone_effect)
-        elif _place(alone_effect) not in undecided and screen_effect.verdict in (*_CLAIMS, Verdict.EQUIVALENT):
+        elif _place(alone_effect) not in undecided and screen_effect.verdict in (*DIRECTIONAL, Verdict.EQUIVALENT):
             result.append(alone_effect if alone_effect.load else _after_screen(alone_effect, screen_effect))
     judged_alone = {_place(alone_effect) for alone_effect in result}
     return result + [
@@ -203,7 +202,7 @@ def _tried_alone(effect: Effect, alone: Effect | None) -> Effect:
 def _after_screen(effect: Effect, screen_effect: Effect) -> Effect:
     """The effect of a factor alone, with a reason that states the screen's estimate."""
     reason = gettext("before, a screen showed {effect}", effect=show_percent(screen_effect.estimate))
-    if {effect.verdict, screen_effect.verdict} == set(_CLAIMS):
+    if {effect.verdict, screen_effect.verdict} == set(DIRECTIONAL):
         reason += gettext(": the two contradict each other")
         return replace(effect, verdict=Verdict.UNDECIDED, tags=(Tag.SUSPECT,), reasons=(*effect.reasons, reason))
     return replace(effect, reasons=(*effect.reasons, reason))
@@ -229,7 +228,7 @@ def _effect(
     false_discovery_rate: float,
 ) -> Effect:
     """The effect of a factor at its last look."""
-    verdict, is_claim = finding.verdict or Verdict.UNDECIDED, finding.verdict in _CLAIMS
+    verdict, is_claim = finding.verdict or Verdict.UNDECIDED, finding.verdict in DIRECTIONAL
     checks = checks_of_factor(screen.factors.index(factor), screen, screen_finding.fitted, question, context)
     failed = tuple(check.finding for check in checks if not check.passed)
     better, within = probabilities(finding.estimate, finding.error, finding.freedom, question)

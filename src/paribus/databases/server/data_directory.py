@@ -9,6 +9,7 @@ from typing import Literal
 from paribus.engine.protocol import Ended, SuperviseJob
 from paribus.engine.supervised_process import SupervisedProcess
 from paribus.errors import DatabaseError
+from paribus.hosts import environment
 from paribus.hosts.transport import Host
 
 _LONGEST_SOCKET = 107  # what a socket's address has room for
@@ -19,7 +20,6 @@ _FIRST_PORT, _LAST_PORT = 21000, 29999  # below those that the kernel gives to c
 _LONG_S = 6 * 3600.0  # data may be large
 _MAKING_S = 600.0
 _LOG_BYTES = 1 << 16
-_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def abandoned_sockets(host: Host) -> list[str]:
@@ -115,12 +115,11 @@ class DataDirectory:
         patience_s: float,
     ) -> SupervisedProcess:
         """Start a program as the server's user, with nothing of our environment, under options of the engine."""
-        environment = {"PATH": _PATH, "LC_ALL": "C", "HOME": self.folder, "TMPDIR": self.temporary}
         job = SuperviseJob(
             argv=list(argv),
             user=self.account(),
             directory=self.data,
-            environment=environment,
+            environment=environment.independent(self.folder, self.temporary),
             stop_signal=stop_signal,
             patience_s=patience_s,
             log=self._log,

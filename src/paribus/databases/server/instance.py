@@ -21,8 +21,8 @@ from paribus.engine.sql import Sql
 from paribus.engine.supervised_process import SupervisedProcess
 from paribus.errors import DatabaseError, EngineError, ParibusError, QueryRefused, ServerGone
 from paribus.hosts.transport import Host
+from paribus.model import READY_S
 
-_READY_S = 120.0
 _ABORT_S = 10.0
 _DYING_S = 3.0  # of a server whose keeper was killed; another's goes on
 _PATIENCE_S = 600.0  # a large buffer pool is long in being written out
@@ -112,7 +112,7 @@ class Instance(ServerClient):
         settings: Mapping[str, str] | None = None,
         *,
         conditions: Sequence[str] = (),
-        within_s: float = _READY_S,
+        within_s: float = READY_S,
     ) -> dict[str, str]:
         """Start it with these settings and those of the instance; the value in force of each.
 
@@ -231,7 +231,7 @@ class Instance(ServerClient):
             finally:
                 self._forget()
 
-    def restart(self, settings: Mapping[str, str] | None = None, *, within_s: float = _READY_S) -> dict[str, str]:
+    def restart(self, settings: Mapping[str, str] | None = None, *, within_s: float = READY_S) -> dict[str, str]:
         """Stop it, and start it with these settings; those of the earlier start and live ones are lost."""
         self.stop()
         return self.start(settings, within_s=within_s)

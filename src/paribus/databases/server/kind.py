@@ -1,6 +1,7 @@
 """The contract of a kind of database server, and the search for its program on the target."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -8,7 +9,7 @@ from paribus.databases.server.data_directory import DataDirectory
 from paribus.databases.server.state import State
 from paribus.databases.server.variable import ServerVariable
 from paribus.engine.protocol import DatabaseServer, Rows
-from paribus.errors import DatabaseError
+from paribus.errors import DatabaseError, HostError
 from paribus.hosts.transport import Host
 from paribus.registry import Registry
 
@@ -154,6 +155,14 @@ class DatabaseKind(Protocol):
 
 
 database_kinds: Registry[DatabaseKind] = Registry("kind of database")
+
+
+def installed_kinds(host: Host, kinds: Iterable[str]) -> Iterator[str]:
+    """Yield those of these kinds of servers that are installed on a machine."""
+    for kind in kinds:
+        with contextlib.suppress(DatabaseError, HostError):
+            database_kinds.get(kind).find(host, "")
+            yield kind
 
 
 def first_of(host: Host, names: Iterable[str]) -> str:

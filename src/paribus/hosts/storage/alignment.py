@@ -9,12 +9,12 @@ xfs(5), where sunit and swidth are in units of 512 bytes, and ext4(5), where str
 from collections.abc import Iterator, Sequence
 
 from paribus.errors import HostError
+from paribus.hosts.storage.devices import SECTOR_BYTES
 from paribus.hosts.storage.stack import folders_below
 from paribus.hosts.transport import Host
 from paribus.model import Condition, Fitness, Mounted
 from paribus.units import show_size
 
-_SECTOR_BYTES = 512
 _PAGE_BYTES = 4096  # of flash and of disks with large sectors, also those that report 512 bytes
 _BLOCK_BYTES = 4096
 _NAME = "alignment"
@@ -35,7 +35,7 @@ def alignment(host: Host, device: str, mount: Mounted) -> list[Condition]:
 
 def _offset(host: Host, folder: str) -> Iterator[Condition]:
     name = folder.rpartition("/")[2]
-    start_bytes = _number(host, f"{folder}/start") * _SECTOR_BYTES
+    start_bytes = _number(host, f"{folder}/start") * SECTOR_BYTES
     stripe_bytes = _number(host, f"{folder.rpartition('/')[0]}/queue/optimal_io_size") if start_bytes else 0
     if _number(host, f"{folder}/alignment_offset") != 0:
         text = f"{name} does not start on a whole block of what it lies on"
@@ -59,7 +59,7 @@ def _geometry(host: Host, folders: Sequence[str], mount: Mounted) -> Iterator[Co
     of_file_system: tuple[int, ...]
     of_array: tuple[int, ...]
     if mount.filesystem == "xfs":
-        of_file_system = int(options.get("sunit", 0)) * _SECTOR_BYTES, int(options.get("swidth", 0)) * _SECTOR_BYTES
+        of_file_system = int(options.get("sunit", 0)) * SECTOR_BYTES, int(options.get("swidth", 0)) * SECTOR_BYTES
         of_array, option_names = (chunk_bytes, stripe_bytes), "sunit and swidth"
     else:
         of_file_system = (int(options.get("stripe", 0)) * _BLOCK_BYTES,)

@@ -14,7 +14,7 @@ from paribus.hosts.transport import Host, described
 from paribus.model import BlockDevice
 
 _BY_ID = "/dev/disk/by-id"
-_SECTOR_BYTES = 512  # of the kernel, whatever the device has
+SECTOR_BYTES = 512  # of the kernel, whatever the device has
 Tree = Mapping[str, Any]  # a device as lsblk shows it, with the devices built on it as children
 
 
@@ -64,7 +64,7 @@ def block_device(host: Host, engine: str, path: str, expected: Identity | None =
 def size_bytes(host: Host, path: str) -> int:
     """The size of a block device. Raises HostError."""
     name = host.resolve(path).removeprefix("/dev/").replace("/", "!")
-    return int(host.read(f"/sys/class/block/{name}/size")) * _SECTOR_BYTES
+    return int(host.read(f"/sys/class/block/{name}/size")) * SECTOR_BYTES
 
 
 def _users(host: Host, engine: str, path: str, expected: Identity | None) -> Tree:

@@ -13,7 +13,7 @@ from paribus.hosts.transport import Host
 from paribus.knobs.catalog import addresses_at
 from paribus.knobs.kinds.kind import FileKind, Holder, knob_kinds
 from paribus.knobs.kinds.placement import exists
-from paribus.model import ControlGroup, Knob, Location, ProcessState, Reading, Value, WriteFile
+from paribus.model import ControlGroup, Knob, Location, ProcessState, Reading, Refusal, Value, WriteFile
 
 KIND = "group_limit"
 MAX = "max"
@@ -142,14 +142,12 @@ class GroupLimitKind(FileKind):
                     return value
         return f"a process in another group than {name}"
 
-    def conflict(self, host: Host, knob: Knob) -> tuple[str, str]:
+    def conflict(self, host: Host, knob: Knob) -> Refusal | None:
         """A group of that name that exists already, and how to remove it."""
         group = group_of(knob)
-        return (
-            (f"there is a control group {group} already", f"remove it: rmdir {group}")
-            if exists(host, group)
-            else ("", "")
-        )
+        if not exists(host, group):
+            return None
+        return Refusal(f"there is a control group {group} already", f"remove it: rmdir {group}")
 
     def persist_by_hand(self, knob: Knob, value: Value) -> str:
         """A property of the service that is to be limited; the trials limited a group of the experiment's own."""

@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 from paribus.hosts.transport import Host
 from paribus.knobs.kinds import placement, shell
-from paribus.model import Action, Knob, Location, ProcessState, Reading, Value
+from paribus.model import Action, Knob, Location, ProcessState, Reading, Refusal, Value
 from paribus.registry import Registry
 
 Holder = Literal["machine", "group", "layout", "process", "server", "trial"]
@@ -92,8 +92,8 @@ class KnobKind(Protocol):
         """The value that a running process has: `value` itself where that is in force."""
         ...
 
-    def conflict(self, host: Host, knob: Knob) -> tuple[str, str]:
-        """Return the reason why a readable knob must not be set on this host, and the remedy; both may be empty."""
+    def conflict(self, host: Host, knob: Knob) -> Refusal | None:
+        """Return the reason why a readable knob must not be set on this host; None if it may be."""
         ...
 
     def set_by_hand(self, knob: Knob, value: Value) -> str:
@@ -149,9 +149,9 @@ class FileKind(ABC):
         """The value: every process of the machine has it."""
         return value
 
-    def conflict(self, host: Host, knob: Knob) -> tuple[str, str]:  # noqa: ARG002
+    def conflict(self, host: Host, knob: Knob) -> Refusal | None:  # noqa: ARG002
         """Return no conflict: such a knob may always be set."""
-        return "", ""
+        return None
 
     def set_by_hand(self, knob: Knob, value: Value) -> str:
         """The shell line that does what `writes` does."""

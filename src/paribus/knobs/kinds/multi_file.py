@@ -5,10 +5,8 @@ Addresses: one file of each. Where the files differ, the value is the list of th
 
 from paribus.knobs.kinds import startup
 from paribus.knobs.kinds.kind import FileKind, knob_kinds
-from paribus.knobs.kinds.sysfs import number_or_text
+from paribus.knobs.kinds.sysfs import SEPARATOR, number_or_text
 from paribus.model import Knob, Reading, Value, WriteFile
-
-_BETWEEN = "|"
 
 
 class MultiFileKind(FileKind):
@@ -21,11 +19,11 @@ class MultiFileKind(FileKind):
         values = [" ".join(text.split()) for text in texts]
         if len(set(values)) == 1:
             return Reading(number_or_text(values[0]))
-        return Reading(_BETWEEN.join(values))
+        return Reading(SEPARATOR.join(values))
 
     def writes(self, knob: Knob, value: Value) -> tuple[WriteFile, ...]:
         """One write for each file."""
-        values = str(value).split(_BETWEEN)
+        values = str(value).split(SEPARATOR)
         if len(values) == 1:
             values *= len(knob.addresses)
         return tuple(WriteFile(address, text) for address, text in zip(knob.addresses, values, strict=True))

@@ -13,7 +13,7 @@ def number_or_text(word: str) -> Value:
     return int(word) if word.removeprefix("-").isdecimal() else word
 
 
-_BETWEEN = "|"
+SEPARATOR = "|"
 
 
 def _reading(text: str) -> Reading:
@@ -35,11 +35,11 @@ class SysfsKind(FileKind):
         readings = [_reading(text) for text in texts]
         values = [reading.value for reading in readings]
         allowed = tuple(v for v in readings[0].allowed if all(v in reading.allowed for reading in readings))
-        return Reading(values[0] if len(set(values)) == 1 else _BETWEEN.join(map(str, values)), allowed)
+        return Reading(values[0] if len(set(values)) == 1 else SEPARATOR.join(map(str, values)), allowed)
 
     def writes(self, knob: Knob, value: Value) -> tuple[WriteFile, ...]:
         """One write of the plain value for each disk."""
-        values = str(value).split(_BETWEEN)
+        values = str(value).split(SEPARATOR)
         if len(values) != len(knob.addresses):
             values = [str(value)] * len(knob.addresses)
         return tuple(WriteFile(path, text, "bracketed") for path, text in zip(knob.addresses, values, strict=True))

@@ -9,15 +9,15 @@ from pydantic import BeforeValidator, Field
 
 from paribus.knobs.layouts.layer import Layer, Share, Size, Words
 from paribus.knobs.layouts.volume import LONG_S, SETTLE, BuildStep, LayoutError, MadeLayer, Names, Volume, disk_named
+from paribus.units import MIB
 
-_MIB = 1 << 20
-_GPT_BYTES = 2 * _MIB  # both tables, aligned
+_GPT_BYTES = 2 * MIB  # both tables, aligned
 _LUKS_SECTOR_BYTES = 4096
 _LEAST_DISKS = {0: 2, 1: 2, 4: 3, 5: 3, 6: 4, 10: 2}
 _PARITY_DISKS = {4: 1, 5: 1, 6: 2}
 _DEFAULT_CHUNK = 512 * 1024  # of mdadm
 _FIRST = "-part1"
-_SUPERBLOCK_SHARE, _SUPERBLOCK_BYTES = 0.001, 8 * _MIB
+_SUPERBLOCK_SHARE, _SUPERBLOCK_BYTES = 0.001, 8 * MIB
 
 
 class Partition(Layer):
@@ -27,7 +27,7 @@ class Partition(Layer):
     programs: ClassVar[dict[str, str]] = {"parted": "parted", "blkdiscard": "util-linux"}
 
     over_provision: Share = Field(0.0, ge=0.0, le=0.9)
-    align: Size = Field(_MIB, ge=512)
+    align: Size = Field(MIB, ge=512)
 
     def make(self, volumes: tuple[Volume, ...], cache_disks: tuple[Volume, ...], names: Names) -> MadeLayer:  # noqa: ARG002
         """One partition on each volume."""

@@ -9,13 +9,13 @@ import re
 from collections.abc import Collection
 
 from paribus.errors import HostError, Missing
+from paribus.hosts.storage.devices import SECTOR_BYTES
 from paribus.hosts.transport import Host
 from paribus.knobs.layouts.volume import BuildStep, MadeLayer, Names, Volume
 
 PROGRAM, PACKAGE = "dmsetup", "dmsetup"
 MODULES = {"delay": "dm_delay", "error": "dm_flakey"}
 """By action of an event: the kernel module that it needs."""
-_SECTOR_BYTES = 512
 
 
 def with_faults(volumes: tuple[Volume, ...], disks: Collection[str], names: Names) -> MadeLayer:
@@ -41,12 +41,12 @@ def device_over(disk: str, names: Names) -> str:
 
 def passing_on(disk: str, size_bytes: int) -> str:
     """The table of a device that only passes on."""
-    return f"0 {size_bytes // _SECTOR_BYTES} linear {disk} 0"
+    return f"0 {size_bytes // SECTOR_BYTES} linear {disk} 0"
 
 
 def delaying(disk: str, size_bytes: int, delay_s: float) -> str:
     """The table of a device that completes every operation later."""
-    return f"0 {size_bytes // _SECTOR_BYTES} delay {disk} 0 {max(1, round(delay_s * 1000))}"
+    return f"0 {size_bytes // SECTOR_BYTES} delay {disk} 0 {max(1, round(delay_s * 1000))}"
 
 
 def failing(disk: str, size_bytes: int) -> str:
@@ -54,7 +54,7 @@ def failing(disk: str, size_bytes: int) -> str:
 
     Not that of dm-error, which has no disk below it: what lies on it could then not be told from a stranger's.
     """
-    return f"0 {size_bytes // _SECTOR_BYTES} flakey {disk} 0 0 1"
+    return f"0 {size_bytes // SECTOR_BYTES} flakey {disk} 0 0 1"
 
 
 SCSI_RUNNING = "running"

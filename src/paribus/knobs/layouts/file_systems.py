@@ -9,11 +9,11 @@ from pydantic import Field
 
 from paribus.knobs.layouts.layer import Geometry, Layer, Size
 from paribus.knobs.layouts.volume import LONG_S, BuildStep, LayoutError, MadeLayer, Names, Volume, only, whole_stripes
+from paribus.units import MIB
 
 _BLOCK_BYTES = 4096
-_MIB = 1 << 20
-_LEAST_STRIPED_XFS_BYTES = 700 * _MIB  # its 8 allocation groups must each hold a log of 64 MiB
-_LEAST_XFS_BYTES = 300 * _MIB  # mkfs.xfs 5.19 and later refuse less
+_LEAST_STRIPED_XFS_BYTES = 700 * MIB  # its 8 allocation groups must each hold a log of 64 MiB
+_LEAST_XFS_BYTES = 300 * MIB  # mkfs.xfs 5.19 and later refuse less
 
 
 class FileSystem(Layer):
@@ -21,7 +21,7 @@ class FileSystem(Layer):
 
     has_own_read_ahead: ClassVar[bool] = False  # and does not use that of its block devices
     share: ClassVar[float] = 0.93
-    reserved_bytes: ClassVar[int] = 64 * _MIB
+    reserved_bytes: ClassVar[int] = 64 * MIB
 
     def usable_bytes(self, volume_bytes: int) -> int:
         """Return the bytes left for data on a volume of this size, estimated slightly low."""
@@ -97,7 +97,7 @@ class Btrfs(FileSystem):
     modules: ClassVar[dict[str, str]] = {"btrfs": ""}
     has_own_read_ahead: ClassVar[bool] = True
     share: ClassVar[float] = 0.8
-    reserved_bytes: ClassVar[int] = 128 * _MIB
+    reserved_bytes: ClassVar[int] = 128 * MIB
 
     data: Literal["single", "dup", "raid0", "raid1", "raid10"] = "single"
     metadata: Literal["single", "dup", "raid0", "raid1", "raid10"] | None = None

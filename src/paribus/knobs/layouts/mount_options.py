@@ -11,6 +11,7 @@ from importlib import resources
 
 from pydantic import BaseModel, ConfigDict
 
+from paribus.model import Refusal
 from paribus.registry import nearest
 
 _ALL, _PLAIN = "all", "plain"
@@ -39,8 +40,8 @@ def options_of(file_system: str) -> dict[str, OptionRange]:
     return options
 
 
-def refusal(file_system: str, option: str, kernel: str) -> tuple[str, str]:
-    """Return why a kernel (`6.1.0-56-amd64`) refuses or ignores an option, and the remedy; empty where it acts.
+def refusal(file_system: str, option: str, kernel: str) -> Refusal | None:
+    """Return why a kernel (`6.1.0-56-amd64`) refuses or ignores an option; None if it acts.
 
     An option that no table has is left to the kernel, unless it is nearly that of one.
     """
@@ -48,17 +49,17 @@ def refusal(file_system: str, option: str, kernel: str) -> tuple[str, str]:
     name = option.partition("=")[0]
     if name not in options and option not in options:
         hint = nearest(name, options)
-        return (f"{file_system} has no mount option {name!r}", hint) if hint else ("", "")
+        return Refusal(f"{file_system} has no mount option {name!r}", hint) if hint else None
     kernels = options.get(option.partition(":")[0]) or options.get(name, OptionRange())
     is_replaced = kernels.instead and not kernels.instead.startswith("nothing")
     instead = f"use {kernels.instead}" if is_replaced else kernels.instead
     if kernels.since and _release(kernel) < _release(kernels.since):
-        return f"{file_system} has {option} from kernel {kernels.since} on, and this is {kernel}", instead
+        return Refusal(f"{file_system} has {option} from kernel {kernels.since} on, and this is {kernel}", instead)
     if kernels.until and _release(kernel) >= _release(kernels.until):
-        return f"{file_system} has no {option} since kernel {kernels.until}", instead
+        return Refusal(f"{file_system} has no {option} since kernel {kernels.until}", instead)
     if kernels.ignored and _release(kernel) >= _release(kernels.ignored):
-        return f"{file_system} ignores {option} from kernel {kernels.ignored} on", instead
-    return "", ""
+        return Refusal(f"{file_system} ignores {option} from kernel {kernels.ignored} on", instead)
+    return None
 
 
 def _release(kernel: str) -> tuple[int, int]:

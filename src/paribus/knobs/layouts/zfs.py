@@ -11,9 +11,9 @@ from pydantic import Field
 from paribus.knobs.layouts.file_systems import FileSystem
 from paribus.knobs.layouts.layer import Size, Words
 from paribus.knobs.layouts.volume import LONG_S, SETTLE, BuildStep, LayoutError, MadeLayer, Names, Volume
+from paribus.units import MIB
 
-_MIB = 1 << 20
-_LEAST_BYTES = 64 * _MIB  # of each device of a pool
+_LEAST_BYTES = 64 * MIB  # of each device of a pool
 _PARITY = {"raidz1": 1, "raidz2": 2, "raidz3": 3}
 
 
@@ -25,11 +25,11 @@ class Zfs(FileSystem):
     modules: ClassVar[dict[str, str]] = {"zfs": "zfs-dkms"}
     has_own_read_ahead: ClassVar[bool] = True
     share: ClassVar[float] = 0.9
-    reserved_bytes: ClassVar[int] = 128 * _MIB
+    reserved_bytes: ClassVar[int] = 128 * MIB
 
     data: Literal["stripe", "mirror", "raidz1", "raidz2", "raidz3"] = "stripe"
     ashift: int | None = Field(None, ge=9, le=16)
-    recordsize: Size | None = Field(None, ge=512, le=16 * _MIB)
+    recordsize: Size | None = Field(None, ge=512, le=16 * MIB)
     compression: str | None = Field(None, pattern=r"^(on|off|lz4|lzjb|zle|gzip(-[1-9])?|zstd(-(fast-)?[0-9]+)?)$")
     logbias: Literal["latency", "throughput"] | None = None
     primarycache: Literal["all", "metadata", "none"] | None = None
@@ -44,7 +44,7 @@ class Zfs(FileSystem):
     def make(self, volumes: tuple[Volume, ...], cache_disks: tuple[Volume, ...], names: Names) -> MadeLayer:
         """A pool that no boot imports; it is mounted by its name."""
         if small := [volume.path for volume in (*volumes, *cache_disks) if volume.size_bytes < _LEAST_BYTES]:
-            raise LayoutError(f"zfs needs {_LEAST_BYTES // _MIB} MiB on each device, and {small[0]} has less")
+            raise LayoutError(f"zfs needs {_LEAST_BYTES // MIB} MiB on each device, and {small[0]} has less")
         options = ["-o", "cachefile=none", *(["-o", f"ashift={self.ashift}"] if self.ashift else [])]
         logs, caches = cache_disks[: len(self.log)], cache_disks[len(self.log) :]
         devices = [

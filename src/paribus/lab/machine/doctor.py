@@ -60,8 +60,10 @@ def document(site: Site, path: str) -> DoctorDocument:
     ):
         works = Condition(name, Fitness.FIT, "works")
         conditions.append(Condition(name, Fitness.NOTE, refused, fix) if refused else works)
-    refused, _, fix = folder_refusal(probed.directory).partition("\n")
-    conditions.append(Condition("path", Fitness.UNFIT if refused else Fitness.FIT, refused or "works", fix))
+    if (refusal := folder_refusal(probed.directory)) is not None:
+        conditions.append(Condition("path", Fitness.UNFIT, refusal.message, refusal.remedy))
+    else:
+        conditions.append(Condition("path", Fitness.FIT, "works"))
     if probed.uid != 0:
         fix = "run as root, or with become = true, to try knobs of the kernel"
         conditions.append(Condition("privilege", Fitness.NOTE, "this user may not set kernel knobs", fix))

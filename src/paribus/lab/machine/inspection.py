@@ -20,7 +20,7 @@ from paribus.lab.machine.health import watching
 from paribus.lab.machine.load_host_inspection import inspect_load_host
 from paribus.lab.machine.own_knobs import with_own_rows
 from paribus.lab.machine.server_inspection import inspect_server
-from paribus.model import Facts, Location, Plan, Stack
+from paribus.model import Facts, Location, Plan, Refusal, Stack
 from paribus.plan.check import check
 from paribus.plan.form.parse import Parsed
 from paribus.plan.load_host import separate_load
@@ -84,34 +84,34 @@ def fingerprint(site: Site, path: str, device: str | None) -> dict[str, str]:
     return hosts_facts.fingerprint(site.host) | filesystem | disk | hosts_facts.of_load_host(load_host)
 
 
-def _stack(host: Host, device: str) -> tuple[Stack | None, str]:
+def _stack(host: Host, device: str) -> tuple[Stack | None, Refusal | None]:
     """The devices below `device`, or why there are none."""
     try:
-        return stack_of(host, device), ""
+        return stack_of(host, device), None
     except HostError as error:
-        return None, str(error)
+        return None, Refusal(error.message, error.todo)
 
 
 def inspect(site: Site, needs: Needs) -> Facts:
     """Read from the machine what a plan needs; a refusal is part of the facts. Changes nothing."""
     probed = probe(site.host, site.engine, needs.path)
-    of_path, device_refused = _stack(site.host, probed.directory.major_minor)
+    of_path, device_refusal = _stack(site.host, probed.directory.major_minor)
     stack = of_path
     if needs.device:
-        stack, device_refused = _stack(site.host, needs.device)
+        stack, device_refusal = _stack(site.host, needs.device)
     if needs.disks:
         disks = [site.host.resolve(disk) for disk in needs.disks]
         of_path = stack = Stack(top=disks[0], disks=tuple(disks))
-        device_refused = ""
+        device_refusal = None
     device, *more_disks = stack.disks if stack else (None,)
     top = stack.top if stack and stack.top not in stack.disks else None
     root = probed.uid == 0
-    path_refused = folder_refusal(probed.directory)
+    path_refusal = folder_refusal(probed.directory)
     mount = mount_of(site.host, probed.directory.path).point
     arrays = stack.arrays if stack else ()
     location = Location(device, mount, tuple(more_disks), top, arrays, is_layout=bool(needs.disks))
     offers = discovery.offers(site.host, site.catalogue, needs.knob_keys, location, root=root)
-    database, server_offers = inspect_server(site, needs, probed.directory.path, path_refused)
+    database, server_offers = inspect_server(site, needs, probed.directory.path, path_refusal)
     load_host = inspect_load_host(site, needs, database) if site.load_host else None
     missing = frozenset(name for name in needs.programs if not hosts_facts.has_program(site.host, name))
     return Facts(
@@ -122,7 +122,7 @@ def inspect(site: Site, needs: Needs) -> Facts:
         cores=probed.cores,
         memory_bytes=probed.memory_bytes,
         path=probed.directory.path,
-        path_refused=path_refused,
+        path_refusal=path_refusal,
         free_bytes=probed.directory.free_bytes,
         filesystem=probed.directory.filesystem,
         mount=mount,
@@ -131,7 +131,7 @@ def inspect(site: Site, needs: Needs) -> Facts:
         top=top,
         arrays=arrays,
         device=device,
-        device_refused=device_refused,
+        device_refusal=device_refusal,
         io_uring_refused=probed.io_uring or "",
         direct_refused=probed.direct or "",
         fingerprint=fingerprint(site, probed.directory.path, device),
@@ -145,13 +145,13 @@ def inspect(site: Site, needs: Needs) -> Facts:
     )
 
 
-def folder_refusal(folder: Directory) -> str:
-    """Reason why a folder cannot hold data, and on a second line the remedy; empty where it can."""
+def folder_refusal(folder: Directory) -> Refusal | None:
+    """Reason why a folder cannot hold data; None if it can."""
     if not folder.exists:
-        return f"{folder.path} does not exist\nmake it, or correct the name"
+        return Refusal(f"{folder.path} does not exist", "make it, or correct the name")
     if folder.untrusted:
-        return f"{folder.untrusted}\nname a folder that only you and root can change"
-    return f"{folder.writable}\nname a folder that you may write to" if folder.writable else ""
+        return Refusal(folder.untrusted, "name a folder that only you and root can change")
+    return Refusal(folder.writable, "name a folder that you may write to") if folder.writable else None
 
 
 def checked(site: Site, parsed: Parsed) -> tuple[Plan, Facts]:

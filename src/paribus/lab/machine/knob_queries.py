@@ -18,12 +18,11 @@ from paribus.knobs.discovery import offer as offer_of_machine
 from paribus.knobs.recipe import DANGERS, PROVED
 from paribus.lab.machine.own_knobs import catalogue_here
 from paribus.lab.machine.server_inspection import temporary_server
-from paribus.model import FAMILIES, Knob, Location, Value
+from paribus.model import FAMILIES, READY_S, Knob, Location, Value
 from paribus.registry import nearest
 
 __all__ = ["DANGERS", "PROVED", "VARIABLE_FAMILIES", "KnobReading", "catalogue", "find", "kernels_of", "read_here"]
 
-_READY_S = 120.0
 KINDS = {"mysql": "mariadb", "postgres": "postgres"}  # by the family in a knob's name, the server that is asked
 # What no catalogue lists, since the server or the file itself says what there is.
 VARIABLE_FAMILIES = {
@@ -51,7 +50,7 @@ def look_up(name: str, kind: str, path: str) -> Knob:
             f"choose --kind among {', '.join(k for k, f in FAMILIES.items() if f == family)}",
         )
     instance = Instance(LocalHost(), binary(), f"{path.rstrip('/')}/paribus-asking-{secrets.token_hex(4)}", kind)
-    with temporary_server(instance, _READY_S):
+    with temporary_server(instance, READY_S):
         variables = instance.variables()
     if variable not in variables:
         version = instance.program.version

@@ -6,16 +6,16 @@ import dataclasses
 from paribus.databases import LiveServer
 from paribus.errors import DatabaseError, Unreachable
 from paribus.hosts import addresses
+from paribus.hosts.facts import BOOT_ID_FILE
 from paribus.hosts.transport import Host
 from paribus.i18n import N_, StoredMessage, stored_message
+from paribus.lab.machine.connection import LOCAL
 from paribus.lab.machine.server_inspection import with_credential
 from paribus.model import DatabaseFacts, LoadHostFacts, RunningServer
 from paribus.plan.database import DatabaseTable
 from paribus.plan.needs import Needs
 from paribus.trial.target_session import Site
 
-_LOCAL = "local"
-_BOOT = "/proc/sys/kernel/random/boot_id"
 _NETWORK_ADDRESS = "write the name or address under which both hosts reach it in the network"
 
 
@@ -48,7 +48,7 @@ def _connected(site: Site, load_host: Site, database: DatabaseTable, dsn: str, r
     """The credential on the load host, with which it reaches the same server as the target."""
     name = load_host.host.name
     try:
-        server = with_credential(load_host.host, database, dsn, local=name == _LOCAL)
+        server = with_credential(load_host.host, database, dsn, local=name == LOCAL)
         from_load_host = LiveServer(load_host.host, load_host.engine, database.kind, server)
         from_target = LiveServer(site.host, site.engine, database.kind, running)
         with contextlib.closing(from_load_host), contextlib.closing(from_target):
@@ -66,7 +66,7 @@ def _connected(site: Site, load_host: Site, database: DatabaseTable, dsn: str, r
 
 def _notes(target: Host, load_host: Host) -> list[StoredMessage]:
     """A note for the report where the two are one machine."""
-    if target.read(_BOOT) != load_host.read(_BOOT):
+    if target.read(BOOT_ID_FILE) != load_host.read(BOOT_ID_FILE):
         return []
     text = N_("the load host {load_host} and the target {target} run on one machine, and share its processors")
     return [stored_message(text, load_host=load_host.name, target=target.name)]

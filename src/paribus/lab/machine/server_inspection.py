@@ -18,7 +18,7 @@ from paribus.errors import DatabaseError, EngineError, QueryRefused
 from paribus.hosts import environment
 from paribus.hosts.transport import Host
 from paribus.i18n import N_, StoredMessage, stored_message
-from paribus.model import FAMILIES, TPCC_TABLES, DatabaseFacts, Offer, RunningServer
+from paribus.model import FAMILIES, TPCC_TABLES, DatabaseFacts, Offer, Refusal, RunningServer
 from paribus.plan import dsn
 from paribus.plan.database import DatabaseTable
 from paribus.plan.needs import Needs
@@ -29,25 +29,26 @@ ServerFacts = tuple[DatabaseFacts, dict[str, Offer]]
 
 
 def inspect_server(
-    site: Site, needs: Needs, path: str, path_refused: str
+    site: Site, needs: Needs, path: str, path_refusal: Refusal | None
 ) -> tuple[DatabaseFacts | None, dict[str, Offer]]:
     """Facts about the database server, and its offer for each knob key; None without a server.
 
-    `path` is the folder for data, `path_refused` the reason why it cannot hold any. The facts state a refusal.
+    `path` is the folder for data, `path_refusal` the reason why it cannot hold any. The facts state a refusal.
     """
     database = needs.database
     if database is None:
         return None, {}
     if needs.dsn_is_invalid:
-        return DatabaseFacts(refused="the server was not asked: its address is wrong"), {}
+        return DatabaseFacts(refusal=Refusal("the server was not asked: its address is wrong")), {}
     try:
         if database.dsn is not None:
             return _inspect_running(site, database, database.dsn, needs)
-        if path_refused:
-            return DatabaseFacts(refused="the server was not asked: target.path has no place for its data"), {}
+        if path_refusal is not None:
+            no_folder = Refusal("the server was not asked: target.path has no place for its data")
+            return DatabaseFacts(refusal=no_folder), {}
         return _inspect_private(site, database, path, needs.knob_keys)
     except DatabaseError as error:
-        return DatabaseFacts(refused=str(error)), {}
+        return DatabaseFacts(refusal=Refusal(error.message, error.todo)), {}
 
 
 def _inspect_private(site: Site, database: DatabaseTable, path: str, keys: Iterable[str]) -> ServerFacts:

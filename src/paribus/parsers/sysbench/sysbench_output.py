@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
+from paribus.parsers import recognition
 from paribus.parsers.log import Log, LogRun, LogSeries
 from paribus.parsers.report import NotUnderstood, Second, ToolReport
 from paribus.parsers.sysbench.runs import SysbenchReader
 
 FORMAT = "sysbench"
-_ENDS = 16384
 _SIGNS = (
     ("total number of events:", 0.5),
     ("Running the test with following options:", 0.4),
@@ -28,8 +28,7 @@ _SIGNS = (
 
 def recognises(text: str) -> float:
     """Score by the wording of the banner, the interval lines and the report."""
-    ends = text if len(text) <= 2 * _ENDS else text[:_ENDS] + text[-_ENDS:]
-    return min(0.95, sum(sure for sign, sure in _SIGNS if sign in ends))
+    return recognition.score(text, _SIGNS, highest=0.95)
 
 
 def read(text: str) -> Log:

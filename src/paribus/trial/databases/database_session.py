@@ -15,7 +15,6 @@ from paribus.i18n import StoredMessage, stored_message
 from paribus.model import SERVER_STARTED, Change, ChangeState, Measurement, NotTaken, Settings, Trial, Value, Workload
 from paribus.registry import data_of
 from paribus.trial.databases.workload_data import Progress, WorkloadData
-from paribus.trial.telemetry import measured_once
 
 _LONGEST_NAME = 30  # with a prefix of 20 and the shape a name of at most 63 letters
 
@@ -119,7 +118,7 @@ class DatabaseSession(ABC):
 
 def start_measurement(at: float) -> Measurement:
     """The start of the server that a trial worked on, in seconds since 1970."""
-    return measured_once(SERVER_STARTED, "s", at, "prepare", "start")
+    return Measurement.of_value(SERVER_STARTED, "s", at, "prepare", "start")
 
 
 class InForce:

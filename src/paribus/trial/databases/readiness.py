@@ -12,7 +12,6 @@ from paribus.databases.server import quiescence, row_counts
 from paribus.errors import DataDamaged, Interrupted
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.model import Measurement
-from paribus.trial.telemetry import measured_once
 from paribus.units import show_duration
 
 _PHASE, _SOURCE = "prepare", "start"  # distinct from measurements under load
@@ -32,7 +31,9 @@ def warm(instance: Instance, database: str, read: Callable[[], None]) -> tuple[M
         ("server_data_bytes", "B", cache.data_bytes),
         ("server_cached_bytes", "B", cache.held_bytes),
     ]
-    return tuple(measured_once(name, unit, value, _PHASE, _SOURCE) for name, unit, value in values if value is not None)
+    return tuple(
+        Measurement.of_value(name, unit, value, _PHASE, _SOURCE) for name, unit, value in values if value is not None
+    )
 
 
 def wait_until_idle(
@@ -48,8 +49,8 @@ def wait_until_idle(
     if stopped():
         raise Interrupted("stopped before the load")
     measured = (
-        measured_once("server_rest_s", "s", time.monotonic() - began, _PHASE, _SOURCE),
-        measured_once("server_restless", "", float(len(outcome.busy)), _PHASE, _SOURCE),
+        Measurement.of_value("server_rest_s", "s", time.monotonic() - began, _PHASE, _SOURCE),
+        Measurement.of_value("server_restless", "", float(len(outcome.busy)), _PHASE, _SOURCE),
     )
     if not outcome.busy:
         return measured, None

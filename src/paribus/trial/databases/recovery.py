@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 from paribus.databases import Instance
 from paribus.model import Measurement
-from paribus.trial.telemetry import measured_once
 
 COMMITTING_S = 1.0  # the usual interval of a server that writes its log once a second
 _PHASE, _SOURCE = "measure", "crash"
@@ -31,7 +30,7 @@ def crash(instance: Instance, database: str, start: Callable[[], None]) -> tuple
         ("acknowledged_commits", "", float(acknowledged)),
         ("lost_commits", "", float(acknowledged - int(count or 0))),
     ]
-    return tuple(measured_once(name, unit, value, _PHASE, _SOURCE) for name, unit, value in values)
+    return tuple(Measurement.of_value(name, unit, value, _PHASE, _SOURCE) for name, unit, value in values)
 
 
 def _commit(instance: Instance, database: str) -> int:

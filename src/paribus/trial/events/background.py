@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from paribus.engine.protocol import DatabaseServer, Ended, SuperviseJob
 from paribus.engine.supervised_process import SupervisedProcess
 from paribus.errors import HostError
+from paribus.hosts import environment
 from paribus.hosts.transport import Host
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.parsers.redact import redact
 from paribus.workloads import server_login
 
 _PATIENCE_S = 2.0
-_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _LAST_LINES = 3
 
 
@@ -48,7 +48,7 @@ class BackgroundJob:
                 argv=[server_login.filled(word, values) for word in argv],
                 directory=directory,
                 environment={
-                    **{"PATH": _PATH, "LC_ALL": "C", "HOME": directory, "TMPDIR": directory},
+                    **environment.independent(directory, directory),
                     **(server_login.environment(server, password_file) if server else {}),
                 },
                 login=server_login.login(server, password_file) if server and needs_password else None,

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from paribus.engine.protocol import Interval
 from paribus.model import BEFORE, IMPAIRED, LASTED, PHASES, EventAction, Measurement
 from paribus.stats.change_points import change_points
-from paribus.trial.telemetry import measured_once
 
 _AS_BEFORE = 0.95  # of the throughput before; less counts as impaired
 
@@ -114,8 +113,8 @@ def _rate(intervals: Sequence[Interval]) -> float:
 
 
 def _of_load(metric: str, unit: str, value: float) -> Measurement:
-    return measured_once(metric, unit, value, "measure", "engine")
+    return Measurement.of_value(metric, unit, value, "measure", "engine")
 
 
 def _of_event(metric: str, value: float) -> Measurement:
-    return measured_once(metric, "s", value, "measure", "events")
+    return Measurement.of_value(metric, "s", value, "measure", "events")

@@ -18,7 +18,6 @@ from paribus.trial.events import arrays, phases
 from paribus.trial.events.background import BackgroundJob
 from paribus.trial.events.phases import OccurredEvent
 from paribus.trial.layouts.session import LayoutSession
-from paribus.trial.telemetry import measured_once
 
 _MISSED = N_("{event} did not happen, since the trial ended before its time")
 _WIPE, _MDADM = "wipefs", "mdadm"
@@ -123,7 +122,7 @@ class TrialEvents:
         if not checked:
             return measured
         sectors = float(arrays.mismatches(self._host, self._arrays))
-        return (*measured, measured_once("mismatched_sectors", "", sectors, "measure", "sysfs"))
+        return (*measured, Measurement.of_value("mismatched_sectors", "", sectors, "measure", "sysfs"))
 
     @property
     def _actions(self) -> dict[str, Callable[[PlannedEvent], None]]:

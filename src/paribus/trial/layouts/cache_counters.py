@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from paribus.errors import HostError, Unreachable
+from paribus.hosts.storage.devices import SECTOR_BYTES
 from paribus.hosts.transport import Host
 from paribus.knobs.layouts.volume import Names
 from paribus.model import Measurement
-from paribus.trial import telemetry
 
-_SECTOR_BYTES = 512
 _WRITECACHE_BLOCK_BYTES = 4096  # the default of lvm
 
 
@@ -48,7 +47,7 @@ def parse_status(words: Sequence[str]) -> CacheCounts | None:
     kind, counts = (words[2], words[3:]) if len(words) > 3 else ("", ())
     try:
         if kind == "cache":
-            block_bytes = int(counts[2]) * _SECTOR_BYTES
+            block_bytes = int(counts[2]) * SECTOR_BYTES
             read_hits, read_misses, write_hits, write_misses = map(int, counts[4:8])
             hits = read_hits + write_hits
             return CacheCounts(hits + read_misses + write_misses, hits, int(counts[10]) * block_bytes)
@@ -65,11 +64,11 @@ def measurements(before: CacheCounts | None, after: CacheCounts | None) -> tuple
     if before is None or after is None:
         return ()
     lookups = after.lookups - before.lookups
-    dirty = telemetry.measured_once("cache_dirty_bytes", "B", after.dirty_bytes, "measure", "status")
+    dirty = Measurement.of_value("cache_dirty_bytes", "B", after.dirty_bytes, "measure", "status")
     if lookups <= 0:
         return (dirty,)
     share = (after.hits - before.hits) / lookups
-    return dirty, telemetry.measured_once("cache_hit_share", "", share, "measure", "status")
+    return dirty, Measurement.of_value("cache_hit_share", "", share, "measure", "status")
 
 
 def _of_bcache(host: Host, folder: str) -> CacheCounts:

@@ -31,7 +31,6 @@ from paribus.model import (
     Stack,
     WriteFile,
 )
-from paribus.trial import telemetry
 from paribus.trial.devices import Devices
 from paribus.trial.layouts import cache_counters
 from paribus.trial.layouts.cache_counters import CacheCounts, cache_counts
@@ -182,7 +181,7 @@ class LayoutSession:
         else:
             answer = self._host.run(["stat", "--file-system", "--format", "%a %S", self.point]).stdout.split()
             usable, source = int(answer[0]) * int(answer[1]), "statfs"
-        return telemetry.measured_once("layout_usable_bytes", "B", float(usable), "prepare", source)
+        return Measurement.of_value("layout_usable_bytes", "B", float(usable), "prepare", source)
 
     def _release(self, disk: str) -> ReleaseDisk:
         return ReleaseDisk(disk, tuple(self._disks))

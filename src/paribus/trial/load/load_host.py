@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from paribus.engine.protocol import Result
 from paribus.engine.run import Sampler
+from paribus.hosts.local import LocalHost
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.conditions import Conditions
 from paribus.model import Location, Measurement
@@ -18,7 +19,6 @@ from paribus.trial import validity
 from paribus.trial.load.monitor import LoadMonitor, Observations
 from paribus.trial.target_session import Site
 
-_LOCAL = "local"
 _PREFIX = "load_host_"
 _SOURCE = "load host"
 _STORED = ("cpu_user_share", "cpu_system_share", "cpu_steal_share", "other_cpu_share")
@@ -30,7 +30,7 @@ class LoadHostSession:
     def __init__(self, site: Site, interval_s: float) -> None:
         """Start sampling. Raises HostError."""
         self.site = site
-        self._other_load = validity.OtherLoad(own_pids={os.getpid()} if site.host.name == _LOCAL else set())
+        self._other_load = validity.OtherLoad(own_pids={os.getpid()} if site.host.name == LocalHost.name else set())
         facts = {"load engine": site.engine_version()}
         self._conditions = Conditions.of(site.host, site.catalogue, Location(), (), facts)
         self._sampler = Sampler(site.host, site.engine, [], interval_s)  # last: where it runs, it has to be closed

@@ -8,26 +8,20 @@ import os
 from collections.abc import Callable, Sequence
 
 from paribus.engine.protocol import DatabaseServer
-from paribus.engine.run import Sampler
-from paribus.hosts.transport import Host
 from paribus.i18n import StoredMessage
-from paribus.knobs.apply import Applier
 from paribus.knobs.catalog import LOAD
-from paribus.model import KILL_SERVER, Change, Knob, Plan, Protocol, Purpose, Trial, Value
+from paribus.model import KILL_SERVER, Change, Knob, Protocol, Purpose, Trial, Value
 from paribus.trial import machine, process_conditions, settings, validity
 from paribus.trial.blocks import MOST_RERUNS
-from paribus.trial.databases.database_session import DatabaseSession
-from paribus.trial.devices import Devices
 from paribus.trial.events.background import BackgroundJob
 from paribus.trial.events.session import TrialEvents
-from paribus.trial.layouts.session import LayoutSession
-from paribus.trial.load.load_host import LoadHostSession
+from paribus.trial.experiment_session import ExperimentSession
 from paribus.trial.load.load_session import LoadSession
 from paribus.trial.load.monitor import LoadMonitor
 from paribus.trial.load.precondition import PreconditionListener, PreconditionLoad
 from paribus.trial.load.trial_load import TrialLoad
+from paribus.trial.open_target import OpenTarget
 from paribus.trial.tools.tool_load import ToolLoad
-from paribus.trial.tools.tool_session import Tools
 from paribus.workloads import jobs
 from paribus.workloads.tools import ToolKind, tool_of
 
@@ -39,41 +33,24 @@ _SLACK_S = 30.0
 class LoadMaker:
     """The load of the present trial, and the engine that may continue for the next."""
 
-    def __init__(
-        self,
-        host: Host,
-        engine: str,
-        plan: Plan,
-        data_folder: str,
-        applier: Applier,
-        sampler: Sampler,
-        stopped: Callable[[], bool],
-        on_second: Callable[[float], None],
-        devices: Devices,
-        tools: Tools,
-        servers: DatabaseSession | None,
-        load_host: LoadHostSession | None,
-        layouts: LayoutSession | None,
-    ) -> None:
-        """`host` and `engine` are the target's; `load_host` makes the load where there is one.
-
-        `on_second` hears the seconds since a trial's measured time began.
-        """
-        self._host = host
-        self._engine = engine
-        self._load_host = load_host
-        self._load_machine = (load_host.site.host, load_host.site.engine) if load_host else (host, engine)
-        self._plan = plan
-        self._workloads = {workload.name: workload for workload in plan.workloads}
-        self._data_folder = data_folder
-        self._applier = applier
-        self._sampler = sampler
-        self._stopped = stopped
+    def __init__(self, session: ExperimentSession, target: OpenTarget, on_second: Callable[[float], None]) -> None:
+        """`on_second` receives the seconds since a trial's measured time began."""
+        site = session.site
+        self._host = site.host
+        self._engine = site.engine
+        self._load_host = target.load_host
+        self._load_machine = (site.driver.host, site.driver.engine)
+        self._plan = plan = session.plan
+        self._workloads = session.workloads
+        self._data_folder = session.files_folder
+        self._applier = target.applier
+        self._sampler = target.sampler
+        self._stopped = session.stopped
         self._on_second = on_second
-        self._devices = devices
-        self._tools = tools
-        self._servers = servers
-        self._layouts = layouts
+        self._devices = target.devices
+        self._tools = target.tools
+        self._servers = target.servers
+        self._layouts = target.layouts
         self._other_load = validity.OtherLoad(own_pids={os.getpid()} if plan.target.is_local else set())
         self._load: TrialLoad | ToolLoad | PreconditionLoad | None = None
         self._session: LoadSession | None = None

@@ -119,7 +119,7 @@ class LoadMonitor:
         inside = telemetry.within(samples, start_s, start_s + work.duration_s)
         others = self.foreign.judge(closed, work, inside, is_last_attempt=self._is_last_attempt)
         measurements = telemetry.measurements(inside, start_s, self._disks)
-        measurements += (telemetry.measured_once("other_cpu_share", "", others.cpu_share, "measure", "census"),)
+        measurements += (Measurement.of_value("other_cpu_share", "", others.cpu_share, "measure", "census"),)
         if self._server is not None:
             counted = telemetry.within(self._counted, start_s, start_s + work.duration_s)
             measurements += telemetry.of_a_server(self._server.family, counted, closed, start_s, work.duration_s)

@@ -6,6 +6,7 @@ preconditioning, then the load itself in rounds until the last ones are steady. 
 load, with the same interface: events out, measurements at the end.
 """
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -136,40 +137,16 @@ class PreconditionLoad:
             self._engine.finish()
 
     def _measured(self, writes_per_s: list[float], last: "Steadiness") -> tuple[Measurement, ...]:
-        options = self._options
-        throughput = Measurement(
-            phase="measure",
-            metric="throughput_per_s",
-            unit="1/s",
-            source="engine",
-            n=len(writes_per_s),
-            mean=sum(writes_per_s) / len(writes_per_s),
-            low=min(writes_per_s),
-            high=max(writes_per_s),
-            total=sum(writes_per_s) * options.round_s,
-            start_s=0.0,
-            step_s=options.round_s,
-            points=tuple(writes_per_s),
+        round_s = self._options.round_s
+        total = sum(writes_per_s) * round_s
+        throughput = Measurement.of_series(
+            "throughput_per_s", "1/s", writes_per_s, "measure", "engine", total=total, start_s=0.0, step_s=round_s
         )
+        of_value = functools.partial(Measurement.of_value, phase="measure", source="engine")
         return (
             throughput,
-            _scalar("steady_per_s", "1/s", last.average),
-            _scalar("spread", "", last.spread),
-            _scalar("drift", "", last.drift),
-            _scalar("steady", "", float(last.steady)),
+            of_value("steady_per_s", "1/s", last.average),
+            of_value("spread", "", last.spread),
+            of_value("drift", "", last.drift),
+            of_value("steady", "", float(last.steady)),
         )
-
-
-def _scalar(metric: str, unit: str, value: float) -> Measurement:
-    """One number about the last rounds."""
-    return Measurement(
-        phase="measure",
-        metric=metric,
-        unit=unit,
-        source="engine",
-        n=1,
-        mean=value,
-        low=value,
-        high=value,
-        total=value,
-    )

@@ -27,16 +27,7 @@ def settling_throughput(
     if duration_s <= 0 or duration_s < _LEAST_SHARE * first_s or not operations:
         return ()
     rates = [(interval.operations - interval.fsyncs) / interval.duration_s for interval in first]
-    return (
-        Measurement(
-            phase=PHASE,
-            metric="throughput_per_s",
-            unit="1/s",
-            source="engine",
-            n=len(first),
-            mean=operations / duration_s,
-            low=min(rates),
-            high=max(rates),
-            total=operations,
-        ),
+    throughput = Measurement.of_series(
+        "throughput_per_s", "1/s", rates, PHASE, "engine", mean=operations / duration_s, total=operations
     )
+    return (throughput,)

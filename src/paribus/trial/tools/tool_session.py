@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from paribus.engine.protocol import DatabaseServer, Ended, SuperviseJob
 from paribus.engine.supervised_process import SupervisedProcess
 from paribus.errors import EngineError, HostError, Interrupted
+from paribus.hosts import environment
 from paribus.hosts.transport import Host
 from paribus.model import Settings, Workload
 from paribus.parsers.redact import redact
@@ -25,7 +26,6 @@ _GLANCE_S = 0.1
 _PATIENCE_S = 2.0  # for a tool to end after it was asked to
 _LONG_S = 600.0  # for removing the files of a tool
 _KEPT = "files-made"  # the working directory as its prepare command left it
-_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 class Tools:
@@ -82,7 +82,7 @@ class Tools:
             argv=confined,
             directory=f"{tool_folder}/files",
             environment={
-                **{"PATH": _PATH, "LC_ALL": "C", "HOME": tool_folder, "TMPDIR": tool_folder},
+                **environment.independent(tool_folder, tool_folder),
                 **(server_login.environment(server, request.password_file) if server else {}),
             },
             login=kind.login(server, request.password_file) if server else None,

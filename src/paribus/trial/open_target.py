@@ -1,0 +1,26 @@
+"""The target while trials run: its journal, samplers, devices, servers and tools."""
+
+import dataclasses
+
+from paribus.engine.run import Sampler
+from paribus.knobs.apply import Applier
+from paribus.knobs.conditions import Conditions
+from paribus.trial.databases.database_session import DatabaseSession
+from paribus.trial.devices import Devices
+from paribus.trial.layouts.session import LayoutSession
+from paribus.trial.load.load_host import LoadHostSession
+from paribus.trial.tools.tool_session import Tools
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OpenTarget:
+    """Sessions on the target; `load_host` makes the load where there is one."""
+
+    applier: Applier
+    conditions: Conditions
+    sampler: Sampler
+    devices: Devices
+    tools: Tools
+    servers: DatabaseSession | None
+    load_host: LoadHostSession | None
+    layouts: LayoutSession | None
