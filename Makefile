@@ -47,8 +47,7 @@ $(RELEASE): $(ENGINE)
 	@touch $@
 
 demo: $(BIN)/paribus ## ask seven questions of the disk under this folder and of SQLite on it, in some minutes
-	$(BIN)/paribus run examples/first.toml
-	@echo "the command is $(CURDIR)/$(BIN)/paribus"
+	@status=0; $(BIN)/paribus run examples/first.toml || status=$$?; echo "the command is $(CURDIR)/$(BIN)/paribus"; exit $$status
 
 check: $(DEV)/paribus ## format, lint, spelling, types, layers, wording, schemas, unit tests; 3 minutes
 	$(DEVBIN)/python tests/gate.py --check

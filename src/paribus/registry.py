@@ -101,6 +101,7 @@ class Tool:
     server. `package` is Debian's with the program, for the kinds whose program is fixed. `kinds` are the kinds of
     servers that the tool can drive; empty: any. `private_because`: why it may not work on a server in use by others.
     `addressed` completes a table of a plan with the address of its server, which has a family and perhaps a socket.
+    `needs_database` tells parameters that work on a database and name none.
     """
 
     program: Callable[["BaseModel"], str]
@@ -110,6 +111,7 @@ class Tool:
     kinds: tuple[str, ...] = ()
     private_because: str = ""
     addressed: Callable[[Mapping[str, Any], str, bool], Mapping[str, Any]] = lambda table, _family, _has_socket: table
+    needs_database: Callable[["BaseModel"], bool] = lambda _parameters: False
 
 
 class WorkloadKind(Protocol):

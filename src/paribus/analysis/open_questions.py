@@ -5,7 +5,7 @@ In: the trials and the effects over all load levels. Out: arms by factor. Called
 
 from collections.abc import Collection, Sequence
 
-from paribus.model import DIRECTIONAL, SINGLE, ArmKey, Effect, Tag, Trial, Verdict, arm_of, arms_given_up
+from paribus.model import DIRECTIONAL, RESPONSES, SINGLE, ArmKey, Effect, Tag, Trial, Verdict, arm_of, arms_given_up
 
 
 def open_arms(trials: Sequence[Trial], effects: Sequence[Effect], hopeless: Collection[ArmKey]) -> dict[str, set[str]]:
@@ -23,10 +23,21 @@ def open_arms(trials: Sequence[Trial], effects: Sequence[Effect], hopeless: Coll
     arms: dict[str, set[str]] = {}
     for key in (compared | set(whole)) - arms_given_up(trials) - set(hopeless):
         effect = whole.get(key)
-        if effect is None or _is_open(effect):
+        if effect is None or _is_open(effect) or _is_open_at_levels(effect, effects):
             factor, _, arm = key
             arms.setdefault(factor, set()).add(arm)
     return arms
+
+
+def _is_open_at_levels(effect: Effect, effects: Sequence[Effect]) -> bool:
+    """Return whether an effect depends on load, is better at no level so far, and may be at one by its interval."""
+    if effect.verdict is not Verdict.DEPENDS_ON_LOAD:
+        return False
+    sign = 1 if RESPONSES[effect.response].higher_is_better else -1
+    key = (effect.factor, effect.workload, effect.arm, effect.response)
+    levels = [e for e in effects if e.load is not None and (e.factor, e.workload, e.arm, e.response) == key]
+    gains = [sorted((sign * level.low, sign * level.high)) for level in levels]
+    return not any(low > 0 for low, _ in gains) and any(high > effect.margin for _, high in gains)
 
 
 def _is_open(effect: Effect) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 import typer
 
 from paribus.cli.options import fail_if, read_conditions
+from paribus.cli.progress_log import progress_log
 from paribus.cli.terminal import say_json
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class Ending:
         ):
             if together:
                 raise UsageError(f"{names} exclude each other", "give one of them")
+        with progress_log(log_file):  # refused before anything begins
+            pass
         return cls(report_file, no_report, read_conditions(fail_on), strict, verbose, quiet, log_file, as_json)
 
 
@@ -63,7 +66,6 @@ def carry_out(session: "Session", ending: Ending) -> None:
     """
     from paribus.cli.console import VisibleConsole
     from paribus.cli.progress import ProgressDisplay
-    from paribus.cli.progress_log import progress_log
     from paribus.cli.signals import StopRequest
     from paribus.errors import ParibusError
     from paribus.files import make_folder

@@ -39,7 +39,7 @@ def _content(path: Path) -> dict[str, Any]:
     from paribus.files import distrust
 
     if reason := distrust(path):
-        raise UsageError(f"{path} is not read: {reason}", f"make it yours alone: chmod go-w {path}")
+        raise UsageError(f"{reason}, so its defaults are not used", f"make it yours alone: chmod go-w {path}")
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:

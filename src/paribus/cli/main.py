@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import traceback
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -121,7 +121,7 @@ def main() -> None:
         try:
             command = typer.main.get_command(app)
             assert isinstance(command, TyperGroup)
-            command(default_map=default_map(command))
+            command(default_map=_defaults(command))
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -138,6 +138,17 @@ def main() -> None:
         _end("paribus: cannot write the output: its reader has closed it", _CLOSED_OUTPUT)
     except Exception as error:
         _end(_explained(error), ParibusError.exit_code)
+
+
+def _defaults(command: TyperGroup) -> dict[str, Any]:
+    """Return the defaults of options; a wrong file stops no verb that inspects or restores the machine."""
+    try:
+        return default_map(command)
+    except ParibusError as error:
+        if sys.argv[1:2] and sys.argv[1] not in ("undo", "status"):
+            raise
+        say(f"paribus: {error}", err=True)
+        return {}
 
 
 def _prepare() -> None:

@@ -16,7 +16,7 @@ from paribus.analysis.diagnostics.noise import KEEPS_S, fingerprint_digest, leve
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.model import Calibration, Plan
 from paribus.plan.protocol import with_usual_margin
-from paribus.plan.schedule.budget import Extent, duration_s, rounds_that_show, with_settle_runs
+from paribus.plan.schedule.budget import Extent, duration_s, rounds_for_noise, rounds_that_show, with_settle_runs
 from paribus.plan.schedule.comparisons import comparisons
 from paribus.plan.schedule.settling import with_settle
 from paribus.stats.planner import smallest_effect, smallest_margin
@@ -118,10 +118,15 @@ def precision_note(plan: Plan, workload: str, sd: float, rounds: int) -> StoredM
             if reached <= margin:
                 return note
             needed = rounds_that_show(comparison, plan, sd)
-            text = N_(
+            by_budget = N_(
                 "{said}, not within {margin:.1%}, which needs {needed} rounds ({duration}): "
-                "set protocol.rounds and protocol.budget to that, or raise the margin"
+                "raise the budget to that, or the margin"
             )
+            by_trials = N_(
+                "{said}, not within {margin:.1%}, which needs {needed} rounds ({duration}), more than an experiment "
+                "has: lengthen the trials, or raise the margin"
+            )
+            text = by_budget if needed <= rounds_for_noise(comparison, plan, sd) else by_trials
             duration = show_duration(duration_s(plan, Extent(0, needed)))
             return stored_message(text, said=note, margin=math.expm1(margin), needed=needed, duration=duration)
     return None

@@ -1,9 +1,20 @@
-"""Admission of an experiment to its target: one at a time, and with a word about what would spoil it."""
+"""Admission of an experiment to its target: one at a time, and with a word about what would spoil it.
 
+The journals of the target tell which experiment runs. A lock of this machine is held while one begins or runs: it keeps
+those apart that begin at the same moment, and lets them in one after the other.
+"""
+
+import contextlib
 import enum
+import fcntl
+import hashlib
+import os
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 from paribus.errors import TargetBusy
+from paribus.files import make_folder
 from paribus.knobs.journals import inspect, machine_name
 from paribus.lab.machine.connection import Report
 from paribus.lab.machine.doctor import unfit
@@ -11,6 +22,8 @@ from paribus.model import Plan
 from paribus.trial.target_session import Site
 
 _POLL_S = 2.0
+_UNNAMED = ("another run",)  # one that begins, or that writes its report
+_TODO = "begin after its end with --wait, or beside it with --anyway"
 
 
 class Admission(enum.Enum):
@@ -21,26 +34,77 @@ class Admission(enum.Enum):
     ANYWAY = "anyway"
 
 
-def admit(site: Site, admission: Admission, report: Report) -> bool:
-    """Return whether another experiment ran on the target meanwhile, so that its settings must be read again.
+@contextlib.contextmanager
+def turn(site: Site, admission: Admission, report: Report) -> Iterator[bool]:
+    """Hold the turn of an experiment on the target; yield whether its settings must be read again, after a wait.
 
     `report` receives what is waited for. Raises TargetBusy, JournalOpen where an experiment was cut off, NotInspected
     and NotRestored.
     """
+    with contextlib.ExitStack() as held:
+        has_waited = admission is not Admission.ANYWAY and held.enter_context(_lock(site, admission, report))
+        yield _wait_for_others(site, admission, report) or has_waited
+
+
+@contextlib.contextmanager
+def _lock(site: Site, admission: Admission, report: Report) -> Iterator[bool]:
+    """Lock the target for the experiments that this user begins from here; yield whether that took a wait."""
+    with contextlib.ExitStack() as held:
+        try:
+            path = _lock_file(site.host.name)
+            make_folder(path.parent)
+            file = held.enter_context(path.open("w"))
+        except (OSError, RuntimeError):  # a user without a home, or a full disk: the journals alone tell
+            yield False
+            return
+        has_waited = False
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if admission is Admission.ALONE:
+                _refuse(site, _running(site) or _UNNAMED)
+            report(f"waiting for {_named(site, _running(site) or _UNNAMED)}")
+            fcntl.flock(file, fcntl.LOCK_EX)
+            has_waited = True
+            site.refuse_open_journals()  # its end may be a crash
+        yield has_waited
+
+
+def _lock_file(target: str) -> Path:
+    """Return the lock of a target: in $PARIBUS_REGISTER, else in the folder of root's or of the user's data."""
+    data = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "paribus"
+    folder = Path("/var/lib/paribus") if os.geteuid() == 0 else data
+    named = os.environ.get("PARIBUS_REGISTER")
+    name = hashlib.sha256(target.encode(errors="surrogateescape")).hexdigest()[:16]
+    return (Path(named).expanduser() if named else folder / "turns") / f"{name}.turn"
+
+
+def _wait_for_others(site: Site, admission: Admission, report: Report) -> bool:
+    """Wait until no experiment runs on the target, such as one of another machine; whether one did."""
     announced: tuple[str, ...] = ()
-    while running := () if admission is Admission.ANYWAY else inspect(site.host, site.engine).running:
-        which = f"{' and '.join(running)} on {machine_name(site.host.name)}"
+    while running := () if admission is Admission.ANYWAY else _running(site):
         if admission is Admission.ALONE:
-            raise TargetBusy(
-                f"an experiment is running: {which}; two at once would measure each other's load",
-                "begin after its end with --wait, or beside it with --anyway",
-            )
+            _refuse(site, running)
         if running != announced:
-            report(f"waiting for the end of {which}")
+            report(f"waiting for {_named(site, running)}")
             announced = running
         time.sleep(_POLL_S)
         site.refuse_open_journals()  # that end may be a crash
     return bool(announced)
+
+
+def _running(site: Site) -> tuple[str, ...]:
+    return inspect(site.host, site.engine).running
+
+
+def _refuse(site: Site, running: tuple[str, ...]) -> None:
+    """Raise TargetBusy."""
+    which = f"an experiment is running: {_named(site, running)}"
+    raise TargetBusy(f"{which}; two at once would measure each other's load", _TODO)
+
+
+def _named(site: Site, running: tuple[str, ...]) -> str:
+    return f"{' and '.join(running)} on {machine_name(site.host.name)}"
 
 
 def warn(site: Site, plan: Plan, report: Report) -> None:

@@ -14,7 +14,7 @@ from paribus.experiment import walk
 from paribus.experiment.walk import ExperimentListener
 from paribus.hosts.transport import described
 from paribus.i18n import N_, stored_message
-from paribus.lab.admission import Admission, admit, warn
+from paribus.lab.admission import Admission, turn, warn
 from paribus.lab.machine.connection import Report, discard
 from paribus.lab.machine.inspection import checked, fingerprint, site_of, site_of_plan
 from paribus.lab.results.reporting import refuse_set
@@ -76,15 +76,16 @@ def started_as_parsed(
     with site_of(parsed, report) as site:
         site.refuse_open_journals()  # first: what a plan calls "current" must not be what a crash left behind
         plan, facts = checked(site, parsed)
-        while admit(site, admission, report):
-            plan, facts = checked(site, parsed)
-        warn(site, plan, report)
-        url = store_url(store)
-        if plan.target.is_local:
-            refuse_store_in_data(url, plan)
-        opened = open_store(store, create=True)
-        experiment = walk.begin(plan, parsed.overrides, facts.fingerprint, {"paribus": __version__}, opened)
-        yield Session(experiment, opened, site)
+        with turn(site, admission, report) as has_waited:
+            if has_waited:
+                plan, facts = checked(site, parsed)
+            warn(site, plan, report)
+            url = store_url(store)
+            if plan.target.is_local:
+                refuse_store_in_data(url, plan)
+            opened = open_store(store, create=True)
+            experiment = walk.begin(plan, parsed.overrides, facts.fingerprint, {"paribus": __version__}, opened)
+            yield Session(experiment, opened, site)
 
 
 @contextlib.contextmanager
@@ -115,12 +116,12 @@ def resumed(
     plan = read.plan(opened, experiment.id)
     with site_of_plan(plan, report, loads=True) as site:
         site.refuse_open_journals()
-        admit(site, admission, report)
-        warn(site, plan, report)
-        with described(site.host.name):
-            now = fingerprint(site, plan.target.path, plan.target.device)
-        _note_changes(opened, experiment, now)
-        yield Session(experiment, opened, site)
+        with turn(site, admission, report):
+            warn(site, plan, report)
+            with described(site.host.name):
+                now = fingerprint(site, plan.target.path, plan.target.device)
+            _note_changes(opened, experiment, now)
+            yield Session(experiment, opened, site)
 
 
 def _last_open(store: Store) -> Experiment:

@@ -22,10 +22,13 @@ class ToolChecks(Settings):
 
     def database_of(self, table: WorkloadTable, key_path: KeyPath) -> None:
         """Checks that the plan has the database that a workload needs, and that a tool can reach it."""
+        name, database, tool = name_of(table), self.table.database, kind_of(table).tool
         if not works_on_database(table):
+            if tool and database is None and tool.needs_database(kind_of(table).series(table)[0].parameters):
+                message = f"{name} works on a database, and neither the plan nor its options name one"
+                self.complain((*key_path, "kind"), message, 'add for example: [database] kind = "mariadb"')
             return
-        name, database = name_of(table), self.table.database
-        is_tool = kind_of(table).tool is not None
+        is_tool = tool is not None
         if database is None:
             used = "".join(f" ({{{placeholder}}} in its options)" for placeholder in placeholders_of(table)[:1])
             message = f"{name} works on a database{used}, and the plan has none"
@@ -34,7 +37,7 @@ class ToolChecks(Settings):
         elif is_tool and self.family == "sqlite":
             message = f"{name} needs a server, and SQLite is a file that the load engine itself opens"
             self.complain((*key_path, "kind"), message, 'choose a server, for example: [database] kind = "mariadb"')
-        elif (tool := kind_of(table).tool) and tool.kinds and database.kind not in tool.kinds:
+        elif tool and tool.kinds and database.kind not in tool.kinds:
             message = (
                 f'{name} drives {" or ".join(tool.kinds)}, and the database of the plan has kind = "{database.kind}"'
             )

@@ -99,6 +99,12 @@ def _typed(parameters: BaseModel) -> SysbenchParameters:
     return parameters
 
 
+def _needs_database(parameters: SysbenchParameters) -> bool:
+    """Return whether a test of sysbench's own works on a database, and no option says which."""
+    named = any(option.startswith(_ADDRESS_OPTIONS) for option in parameters.options)
+    return parameters.test.startswith(_OLTP_TESTS) and not named
+
+
 class SysbenchKind(ToolKindBase):
     """The kind `sysbench`."""
 
@@ -111,6 +117,7 @@ class SysbenchKind(ToolKindBase):
         placeholders=placeholders_of,
         package="sysbench",
         addressed=_addressed,
+        needs_database=lambda parameters: _needs_database(_typed(parameters)),
     )
 
     def prepare_command(self, parameters: BaseModel, request: RunRequest) -> Argv:

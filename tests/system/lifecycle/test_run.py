@@ -216,17 +216,17 @@ def test_an_experiment_is_carried_out_once_at_a_time(paribus, plan) -> None:
 @pytest.mark.gate
 def test_experiments_on_one_machine_are_refused_or_wait(paribus, plan, monkeypatch, tmp_path: Path) -> None:
     """Also with another state folder, whose journals are elsewhere."""
-    path = plan(trial="200ms")
+    path = plan(trial="4s")  # so that the first outlasts all that follows
     first = Running("run", path)
     first.wait_for("trial 1,", "trial 1 ")
     (one,) = paribus("status", "--json").json["experiments"]
     monkeypatch.setenv("PARIBUS_STATE", str(Path(os.environ["PARIBUS_STATE"]).with_name(f"{tmp_path.name}-other")))
     for refused in (paribus("run", path), paribus("resume")):
         assert refused.code == 3
-        assert f"an experiment is running: {one['id']} on this machine" in refused.err
+        assert f"an experiment is running: {one['id']} on this machine;" in refused.err
         assert "with --wait, or beside it with --anyway" in refused.err
     waiting = Running("run", path, "--wait")
-    waiting.wait_for(f"paribus: waiting for the end of {one['id']}")
+    waiting.wait_for(f"paribus: waiting for {one['id']} on this machine")
     assert len(paribus("status", "--json").json["experiments"]) == 1, "nothing was begun"
     beside = Running("run", path, "--anyway", "--store", str(tmp_path / "beside.db"))
     beside.wait_for("trial 1,", "trial 1 ")

@@ -7,6 +7,7 @@ from trial_samples import trial
 
 from paribus.analysis.open_questions import open_arms
 from paribus.model import Effect, FailureClass, Tag, TrialState, Verdict
+from paribus.units import LoadLevel
 
 EFFECT = Effect(
     factor="k", baseline="a", arm="b", workload="w", response="throughput_per_s", load=None, estimate=0.0, low=-0.1,
@@ -36,3 +37,20 @@ def test_arms_that_more_pairs_cannot_decide_are_not_open() -> None:
     assert open_arms([few], [], [("k", "w", "b")]) == {}
     refused = trial(2, "b", state=TrialState.FAILED, failure=FailureClass.SETTING_REJECTED)
     assert open_arms([refused, dataclasses.replace(refused, order=3)], [], ()) == {}
+
+
+@pytest.mark.parametrize(
+    ("levels", "expected"),
+    [
+        ([(-0.1, 0.9), (-0.6, 0.4)], OPEN),  # wide at both
+        ([(0.1, 0.3), (-0.6, 0.4)], {}),  # better at one: choose by the load
+        ([(-0.3, -0.1), (-0.05, 0.01)], {}),  # better at none, beyond the margin
+    ],
+)
+def test_effects_that_depend_on_load_are_open_while_a_level_may_be_better(levels: list, expected: dict) -> None:
+    whole = dataclasses.replace(EFFECT, verdict=Verdict.DEPENDS_ON_LOAD)
+    at_levels = [
+        dataclasses.replace(EFFECT, load=LoadLevel(n), low=low, high=high, verdict=None)
+        for n, (low, high) in enumerate(levels, start=1)
+    ]
+    assert open_arms([trial(1), trial(2, "b")], [whole, *at_levels], ()) == expected

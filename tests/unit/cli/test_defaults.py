@@ -6,7 +6,7 @@ import pytest
 import typer
 from typer.core import TyperGroup
 
-from paribus.cli import defaults
+from paribus.cli import defaults, main
 from paribus.cli.defaults import default_map
 from paribus.cli.main import app
 from paribus.errors import UsageError
@@ -81,5 +81,19 @@ def test_a_file_with_a_mistake_is_refused_with_its_name(files: tuple[Path, Path]
 def test_a_file_that_others_may_change_is_not_read(files: tuple[Path, Path]) -> None:
     files[1].write_text("[run]\nwait = true\n")
     files[1].chmod(0o666)
-    with pytest.raises(UsageError, match="is not read"):
+    with pytest.raises(UsageError, match="its defaults are not used"):
         _map()
+
+
+def test_a_wrong_file_stops_no_verb_that_restores(
+    files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files[1].write_text("x = [")
+    command = typer.main.get_command(app)
+    assert isinstance(command, TyperGroup)
+    monkeypatch.setattr("sys.argv", ["paribus", "undo"])
+    assert main._defaults(command) == {}
+    assert "is not TOML" in capsys.readouterr().err
+    monkeypatch.setattr("sys.argv", ["paribus", "run", "plan.toml"])
+    with pytest.raises(UsageError):
+        main._defaults(command)

@@ -49,7 +49,7 @@ def test_a_margin_out_of_reach_is_told_with_the_rounds_and_the_time_that_show_it
     [note] = [str(note) for note in read.find(store, begun.id).notes if str(note).startswith("noise under fileio")]
     number = r"(\d+) rounds"
     told = re.search(
-        f"; {number} find an effect of .*, not within 2.0%, which needs {number} \\(.* h .* min\\): set", note
+        f"; {number} find an effect of .*, not within 2.0%, which needs {number} \\(.* h .* min\\), more than", note
     )
     assert told, note
     planned, needed = map(int, told.groups())

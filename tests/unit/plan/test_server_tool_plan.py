@@ -110,6 +110,7 @@ DSN = f'{MARIADB}dsn = "mysql://db1:3306/"\n'
     ("workload", "database", "running", "words"),
     [
         (ON_SERVER, "", None, "sysbench works on a database ({socket} in its options), and the plan has none"),
+        (SYSBENCH.format("tables = 4"), "", None, "sysbench works on a database, and neither the plan nor its options"),
         (ON_SERVER, '[database]\nkind = "sqlite"\n', None, "needs a server, and SQLite is a file"),
         (PGBENCH, MARIADB, None, 'pgbench drives postgres, and the database of the plan has kind = "mariadb"'),
         ('[[workload]]\nkind = "hammerdb"\nhome = "/h"\n', DSN, BY_SOCKET, "hammerdb needs a private server"),

@@ -200,7 +200,7 @@ def second_workload(bench: Bench, verdict: Verdict) -> Bench:
         (Verdict.BETTER, Verdict.EQUIVALENT, "set"),
         (Verdict.BETTER, Verdict.UNDECIDED, "set"),
         (Verdict.BETTER, Verdict.WORSE, "choose"),
-        (Verdict.DEPENDS_ON_LOAD, Verdict.EQUIVALENT, "keep"),
+        (Verdict.DEPENDS_ON_LOAD, Verdict.EQUIVALENT, "wait"),
         (Verdict.UNDECIDED, Verdict.EQUIVALENT, "wait"),
         (Verdict.WORSE, Verdict.UNDECIDED, "wait"),
         (Verdict.WORSE, Verdict.EQUIVALENT, "keep"),

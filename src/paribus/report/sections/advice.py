@@ -115,14 +115,17 @@ def _factor(
         text = gettext("; ").join(_mixed(arm, arms[arm]) for arm in mixed)
         return Advice(factor=factor, kind="choose", text=gettext("choose by your load: {arms}", arms=text), recipe=None)
     open_arms = [arm for arm, arm_verdicts in verdicts.items() if "undecided" in arm_verdicts]
+    by_load = [arm for arm, arm_rows in arms.items() if any(row.is_open for row in arm_rows)]
     worse = [arm for arm, arm_verdicts in verdicts.items() if "worse" in arm_verdicts]
     parts = [gettext("do not set {arm}: worse", arm=arm) for arm in worse]
     if open_arms:
         pattern = N_("{arm} is undecided: {would_decide}")
         parts += [gettext(pattern, arm=arm, would_decide=_first_need(arms[arm])) for arm in open_arms]
+    pattern = N_("{arm} depends on load, and at no load level is it decided: more pairs are needed")
+    parts += [gettext(pattern, arm=arm) for arm in by_load if arm not in open_arms]
     unknown = {answer.arm: answer.conclusion for answer in missing}
     parts += [f"{arm}: {conclusion}" for arm, conclusion in unknown.items()]
-    if open_arms or unknown:
+    if open_arms or by_load or unknown:
         return Advice(factor=factor, kind="wait", text=gettext("; ").join(parts), recipe=None)
     baseline = rows[0].answer.baseline
     verdict_texts = {

@@ -9,6 +9,7 @@ from paribus.model import Cell
 from paribus.report.inputs import ReportInput
 from paribus.report.section import findings_field, section
 from paribus.report.sections.counter_names import TITLES
+from paribus.report.sections.verdicts import title
 from paribus.report.view import numbers
 from paribus.report.view.blocks import Place, WordTable
 from paribus.report.view.numbers import MetricKind
@@ -18,6 +19,7 @@ from paribus.units import show_percent
 _MOST_ROWS = 10
 _MANY_ARMS = 3
 _NOTHING = 0.0001  # percent
+_RATES = ("throughput_per_s", "bytes_per_s", "queries_per_s")
 _UNITS = {"s": MetricKind.TIME, "s/s": MetricKind.TIME, "B": MetricKind.SIZE, "B/s": MetricKind.SIZE}
 
 
@@ -25,7 +27,9 @@ _UNITS = {"s": MetricKind.TIME, "s/s": MetricKind.TIME, "B": MetricKind.SIZE, "B
 def relative_throughput(comparison: ReportInput) -> Iterator[WordTable]:
     """Three or more arms, each relative to the best at its load level; two arms are an effect."""
     cells, arms = comparison.cells, comparison.arms
-    rates = {(cell.load, cell.arm): cell for cell in cells if cell.metric == "throughput_per_s" and cell.arm in arms}
+    judged = {effect.response for effect in comparison.effects}
+    metric = next((rate for rate in _RATES if rate in judged), _RATES[0])
+    rates = {(cell.load, cell.arm): cell for cell in cells if cell.metric == metric and cell.arm in arms}
     if len(arms) < _MANY_ARMS or not rates:
         return
     rows = []
@@ -34,7 +38,10 @@ def relative_throughput(comparison: ReportInput) -> Iterator[WordTable]:
         rows.append((load.figure, *(_over(rates.get((load, arm)), best) for arm in arms)))
     yield WordTable(
         title=gettext("Each relative to the best"),
-        note=gettext("throughput relative to the best arm at the load level; intervals treat arms as independent"),
+        note=gettext(
+            "{metric} relative to the best arm at the load level; intervals treat arms as independent",
+            metric=title(metric),
+        ),
         head=(gettext("load level"), *arms),
         figures=(True,) * (1 + len(arms)),
         rows=tuple(rows),

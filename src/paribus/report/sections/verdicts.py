@@ -125,6 +125,14 @@ def _gains(effect: Effect, effects: Sequence[Effect]) -> bool:
     return any(e.low > 0 if higher else e.high < 0 for e in at_levels)
 
 
+def _may_gain(effect: Effect, effects: Sequence[Effect]) -> bool:
+    """Whether an effect that depends on load may be for the better at a level, by an interval beyond the margin."""
+    definition = RESPONSES.get(effect.response)
+    sign = 1 if definition is None or definition.higher_is_better else -1
+    at_levels = (e for e in effects if e.load is not None and _comparison(e) == _comparison(effect))
+    return any(max(sign * e.low, sign * e.high) > effect.margin for e in at_levels)
+
+
 def _judged(effect: Effect, effects: Sequence[Effect], anchors: Anchors) -> Judged:
     low, high, confidence = effect.deciding
     text = numbers.effect(effect.estimate, low, high)
@@ -150,7 +158,8 @@ def _judged(effect: Effect, effects: Sequence[Effect], anchors: Anchors) -> Judg
         margin_high=numbers.percent_of(effect.margin),
         verdict=verdict_text(effect),
         is_average=Tag.AVERAGE in effect.tags,
-        gains=_gains(effect, effects),
+        gains=(gains := _gains(effect, effects)),
+        is_open=effect.verdict is Verdict.DEPENDS_ON_LOAD and not gains and _may_gain(effect, effects),
         would_decide=_would_decide(effect) if effect.verdict is Verdict.UNDECIDED else "",
         pairs=effect.pairs,
         confidence=f"{confidence * 100:.3g} %",

@@ -58,7 +58,7 @@ class Judged:
     """A row of the verdict table; the numbers are percentages.
 
     `is_average`: over all settings of other factors. `gains`: it is for the better, over all or at some load level.
-    `would_decide`: of an undecided one, what would decide it.
+    `is_open`: it depends on load, and may be for the better at a level. `would_decide`: what decides an undecided one.
     """
 
     answer: Answer
@@ -73,6 +73,7 @@ class Judged:
     verdict: str
     is_average: bool
     gains: bool
+    is_open: bool
     would_decide: str
     pairs: int
     confidence: str
