@@ -13,6 +13,7 @@ BOTTOM = {
     "registry",
     "i18n",
     "files",
+    "user_folders",
     "temporary",
 }
 BELOW_LAB = {

@@ -163,6 +163,7 @@ def test_a_run_is_followed_by_the_keyboard_from_the_list_to_its_report(
         page.wait_for_url("**/report", timeout=30_000)
         expect(page.get_by_role("heading", level=1)).to_have_text("followed")
         assert page.locator("figure svg").count() > 0
+        page.locator("figure[data-chart]:visible").first.scroll_into_view_if_needed()  # a chart lives once it is near
         expect(page.locator("figure[data-live]").first).to_be_attached(timeout=30_000)
         page.goto(f"{origin(server)}/")
         assert str(page.locator("ol h2 a").get_attribute("href")).endswith("/report")
