@@ -12,6 +12,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from paribus.errors import UsageError
 from paribus.registry import nearest
+from paribus.user_folders import config_folder
 
 Verb = TyperCommand | TyperGroup
 _FILE = "defaults.toml"
@@ -26,9 +27,8 @@ def default_map(command: TyperGroup) -> dict[str, Any]:
     a file that cannot be read, that others may change, or that names no option.
     """
     defaults: dict[str, Any] = {}
-    home = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
-    for path in (_SYSTEM / _FILE, Path(home) / "paribus" / _FILE):
-        if path.is_file():
+    for folder in filter(None, (_SYSTEM, config_folder())):
+        if (path := folder / _FILE).is_file():
             _add(defaults, command, _content(path), path)
     return defaults
 

@@ -7,21 +7,23 @@ import os
 import re
 from pathlib import Path
 
+from paribus.user_folders import data_folder
+
 SUFFIX = ".sandbox"
 NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
 
 
 def folder() -> Path:
-    """The folder of sandboxes: $PARIBUS_SANDBOX, else below the folder of root's or of the user's data."""
+    """The folder of sandboxes: $PARIBUS_SANDBOX, else in the folder of data. Raises UsageError."""
     if named := os.environ.get("PARIBUS_SANDBOX"):
         return Path(named).expanduser().absolute()
-    data = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "paribus"
-    return (Path("/var/lib/paribus") if os.geteuid() == 0 else data).absolute() / "sandbox"
+    return data_folder() / "sandbox"
 
 
 def ssh_options(host: str) -> list[str]:
     """The configuration of a sandbox of this user, in place of the user's own; none for other machines."""
     name = host.removesuffix(SUFFIX)
+    if not host.endswith(SUFFIX) or not NAME.fullmatch(name):
+        return []
     configuration = folder() / name / "ssh_config"
-    is_sandbox = host.endswith(SUFFIX) and NAME.fullmatch(name) and configuration.exists()
-    return ["-F", str(configuration)] if is_sandbox else []
+    return ["-F", str(configuration)] if configuration.exists() else []

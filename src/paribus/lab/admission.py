@@ -13,13 +13,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from paribus.errors import TargetBusy
+from paribus.errors import TargetBusy, UsageError
 from paribus.files import make_folder
 from paribus.knobs.journals import inspect, machine_name
 from paribus.lab.machine.connection import Report
 from paribus.lab.machine.doctor import unfit
 from paribus.model import Plan
 from paribus.trial.target_session import Site
+from paribus.user_folders import data_folder
 
 _POLL_S = 2.0
 _UNNAMED = ("another run",)  # one that begins, or that writes its report
@@ -54,7 +55,7 @@ def _lock(site: Site, admission: Admission, report: Report) -> Iterator[bool]:
             path = _lock_file(site.host.name)
             make_folder(path.parent)
             file = held.enter_context(path.open("w"))
-        except (OSError, RuntimeError):  # a user without a home, or a full disk: the journals alone tell
+        except (OSError, UsageError):  # a user without a home, or a full disk: the journals alone tell
             yield False
             return
         has_waited = False
@@ -71,12 +72,10 @@ def _lock(site: Site, admission: Admission, report: Report) -> Iterator[bool]:
 
 
 def _lock_file(target: str) -> Path:
-    """Return the lock of a target: in $PARIBUS_REGISTER, else in the folder of root's or of the user's data."""
-    data = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "paribus"
-    folder = Path("/var/lib/paribus") if os.geteuid() == 0 else data
+    """Return the lock of a target: in $PARIBUS_REGISTER, else in the folder of data. Raises UsageError."""
     named = os.environ.get("PARIBUS_REGISTER")
     name = hashlib.sha256(target.encode(errors="surrogateescape")).hexdigest()[:16]
-    return (Path(named).expanduser() if named else folder / "turns") / f"{name}.turn"
+    return (Path(named).expanduser() if named else data_folder() / "turns") / f"{name}.turn"
 
 
 def _wait_for_others(site: Site, admission: Admission, report: Report) -> bool:

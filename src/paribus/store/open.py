@@ -21,6 +21,7 @@ from paribus.store import schema
 from paribus.store.lock_holders import lock_holders
 from paribus.store.migrations import HEAD
 from paribus.units import show_size
+from paribus.user_folders import data_folder
 
 _COMPANION_SUFFIXES = ("journal", "wal", "shm")  # of the files that SQLite creates next to a store
 _MIN_FREE_BYTES = 2**20
@@ -32,9 +33,8 @@ _DAMAGED = stored_message(
 
 
 def default_file() -> Path:
-    """Return the file of the default store of this user, which may not exist; `~` is not expanded."""
-    data = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "paribus"
-    return (Path("/var/lib/paribus") if os.geteuid() == 0 else data) / "paribus.db"
+    """Return the file of the default store of this user, which may not exist. Raises UsageError."""
+    return data_folder() / "paribus.db"
 
 
 def store_url(name: str | None) -> str:

@@ -75,7 +75,7 @@ def _folder(store: Engine) -> Path:
     if store.dialect.name == "sqlite":
         file = Path(store.url.database or "")
     else:  # $PARIBUS_STORE may name the server itself
-        file = file_of(store_url(None)) or default_file().expanduser().absolute()
+        file = file_of(store_url(None)) or default_file()
     return file.with_name(f"{file.name}.spool")
 
 

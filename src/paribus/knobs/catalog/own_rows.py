@@ -3,7 +3,6 @@
 In: TOML. Out: rows of the catalogue whose values programs print and set. Raises UsageError with the file and the row.
 """
 
-import os
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from paribus.files import distrust
 from paribus.knobs.catalog.health_rows import HealthRow
 from paribus.knobs.catalog.printed import Argv, PrintedRow, checked_name
 from paribus.model import CommandLines, HealthCheck, Knob
+from paribus.user_folders import config_folder
 
 FOLDER = "knobs"
 KIND = "command"
@@ -130,8 +130,8 @@ def rows_in_file(file: Path) -> RowFile:
 
 def configuration_folders() -> list[Path]:
     """The folders of the system's and the user's knobs."""
-    home = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
-    return [_SYSTEM, Path(home) / "paribus" / FOLDER]
+    user = config_folder()
+    return [_SYSTEM, user / FOLDER] if user else [_SYSTEM]
 
 
 def _flat(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

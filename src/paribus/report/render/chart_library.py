@@ -6,12 +6,12 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
+from paribus.user_folders import cache_folder
+
 
 def vega_embed() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script that defines `vegaEmbed`; bundling it takes two seconds."""
-    try:
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "paribus"
-    except RuntimeError:  # a user without a home
+    if not (folder := cache_folder()):
         return _bundled()
     file = folder / f"vega-{version('vl-convert-python')}.js"
     with contextlib.suppress(OSError):
