@@ -37,7 +37,7 @@ PHASES: dict[str, list[str]] = {
     "unit": [*PYTEST, "tests/unit"],
     "engine": ["cargo", "test", *CARGO, "--no-fail-fast", "--lib"]
     + [part for name in ("files", "machine", "databases") for part in ("--test", name)],
-    "system": [*PYTEST, "-m", "gate", "tests/system"],
+    "system": [*PYTEST, "-n", "3", "-m", "gate", "tests/system"],  # half of their time is spent waiting
 }
 CHECKS = ("format", "lint", "spelling", "types", "engine format", "engine lint", "unit")
 

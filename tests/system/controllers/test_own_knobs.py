@@ -114,8 +114,7 @@ def test_a_setting_of_a_controller_is_compared_and_restored(plan: Callable[..., 
     assert _state(controller) == {"wrcache": "wt", "rdcache": "ra", "rate": 30, "battery": "Optimal"}
 
 
-@pytest.mark.gate
-@pytest.mark.parametrize("fault", ["controller and keeper", "interruption"])
+@pytest.mark.parametrize("fault", [pytest.param("controller and keeper", marks=pytest.mark.gate), "interruption"])
 def test_setting_is_restored_after_a_kill_and_the_experiment_resumes(
     plan: Callable[..., str], controller: Path, fault: str
 ) -> None:

@@ -153,8 +153,7 @@ def test_a_file_system_that_was_left_unmounted_is_mounted_again(filesystem: File
     assert _shown(point) == before
 
 
-@pytest.mark.gate
-@pytest.mark.parametrize("level", ["journal", "ordered"])
+@pytest.mark.parametrize("level", ["journal", pytest.param("ordered", marks=pytest.mark.gate)])
 def test_a_file_system_that_is_mounted_in_another_namespace_is_restored_after_that_has_ended(
     filesystem: Filesystem, level: str
 ) -> None:
