@@ -26,7 +26,7 @@ def test_a_plan_ends_with_verdicts_a_report_and_no_data_left(paribus, plan, tmp_
     done = paribus("run", plan(), "--quiet", "--log", str(log), with_report=True)
     assert done.code in RUN_ENDED, done.err
     assert "trial" not in done.err
-    assert log.read_text().count(": done\n") == 32
+    assert log.read_text().count(": done\n") >= 32  # and those whose block was made again
     assert "fileio.direct" in done.out
     report = Path(done.out.rsplit("report: ", 1)[1].strip())
     assert "<html" in report.read_text()
