@@ -99,11 +99,8 @@ def _command(name: str, callback: Callable[..., Any]) -> Command:
 
 
 def _parameters(callback: Callable[..., Any]) -> list[Parameter]:
-    hints = typing.get_type_hints(callback, include_extras=True)
-    return [
-        _parameter(name, hints[name], signature.default)
-        for name, signature in inspect.signature(callback).parameters.items()
-    ]
+    declared = inspect.signature(callback, eval_str=True).parameters
+    return [_parameter(name, parameter.annotation, parameter.default) for name, parameter in declared.items()]
 
 
 def _parameter(name: str, hint: Any, default: object) -> Parameter:

@@ -1,32 +1,53 @@
 """The course of an experiment on the terminal, from its first trial to its report and exit code."""
 
 import contextlib
+import functools
+import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
-from paribus.cli.options import fail_if, read_conditions
+from paribus.cli.options import (
+    Anyway,
+    AsJson,
+    FailOn,
+    LogFile,
+    NoReport,
+    Quiet,
+    ReportFile,
+    StoreUrl,
+    Strict,
+    Verbose,
+    Wait,
+    fail_if,
+    read_admission,
+    read_conditions,
+)
 from paribus.cli.progress_log import progress_log
 from paribus.cli.terminal import say_json
 
 if TYPE_CHECKING:
+    from paribus.lab.admission import Admission
     from paribus.lab.results.conditions import FailCondition
     from paribus.lab.running import Session
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
-    """The options of a command that say how an experiment is shown and how it ends.
+class CourseOptions:
+    """The options of every command that carries out an experiment: its store, when it begins, how it is shown and ends.
 
     `report_file` None is the default file of the HTML report.
     """
 
+    store: str | None
     report_file: Path | None
     no_report: bool
     conditions: "frozenset[FailCondition]"
     strict: bool
+    admission: "Admission"
     verbose: bool
     quiet: bool
     log_file: Path | None
@@ -35,15 +56,17 @@ class Ending:
     @classmethod
     def of(
         cls,
-        report_file: Path | None,
-        no_report: bool,
-        fail_on: str,
-        *,
-        strict: bool,
-        verbose: bool,
-        quiet: bool,
-        log_file: Path | None,
-        as_json: bool,
+        store: StoreUrl = None,
+        report_file: ReportFile = None,
+        no_report: NoReport = False,
+        fail_on: FailOn = "",
+        strict: Strict = False,
+        wait: Wait = False,
+        anyway: Anyway = False,
+        verbose: Verbose = False,
+        quiet: Quiet = False,
+        log_file: LogFile = None,
+        as_json: AsJson = False,
     ) -> Self:
         """Return the options. Raises UsageError where one is wrong, or two exclude each other."""
         from paribus.errors import UsageError
@@ -56,10 +79,36 @@ class Ending:
                 raise UsageError(f"{names} exclude each other", "give one of them")
         with progress_log(log_file):  # refused before anything begins
             pass
-        return cls(report_file, no_report, read_conditions(fail_on), strict, verbose, quiet, log_file, as_json)
+        return cls(
+            store=store,
+            report_file=report_file,
+            no_report=no_report,
+            conditions=read_conditions(fail_on),
+            strict=strict,
+            admission=read_admission(wait=wait, anyway=anyway),
+            verbose=verbose,
+            quiet=quiet,
+            log_file=log_file,
+            as_json=as_json,
+        )
 
 
-def carry_out(session: "Session", ending: Ending) -> None:
+def with_course_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with the parameters of CourseOptions.of after its own, in place of its last, `options`."""
+    signature = inspect.signature(command)
+    *parameters, _ = signature.parameters.values()
+    common = inspect.signature(CourseOptions.of).parameters
+
+    @functools.wraps(command)
+    def completed(**arguments: Any) -> None:
+        options = CourseOptions.of(**{name: arguments.pop(name) for name in common})
+        command(**arguments, options=options)
+
+    completed.__signature__ = signature.replace(parameters=[*parameters, *common.values()])  # type: ignore[attr-defined]
+    return completed
+
+
+def carry_out(session: "Session", options: CourseOptions) -> None:
     """Run or resume an experiment with its progress on stderr; end with its verdicts, report and exit code.
 
     The code is 0, or 3 if `strict` and something could not be judged, or 1 if one of the `conditions` holds.
@@ -77,8 +126,8 @@ def carry_out(session: "Session", ending: Ending) -> None:
     experiment = session.experiment
     stop = StopRequest()
     stop.listen()
-    stderr = VisibleConsole(stderr=True, highlight=False, quiet=ending.quiet)
-    with progress_log(ending.log_file) as log, ProgressDisplay(stderr, verbose=ending.verbose, log=log) as display:
+    stderr = VisibleConsole(stderr=True, highlight=False, quiet=options.quiet)
+    with progress_log(options.log_file) as log, ProgressDisplay(stderr, verbose=options.verbose, log=log) as display:
         display.on_notes(
             [f"experiment {experiment.id} ({experiment.name})", *(f"note: {note}" for note in experiment.notes)]
         )
@@ -90,12 +139,12 @@ def carry_out(session: "Session", ending: Ending) -> None:
     ended = session.ended()
     view = reporting.report_view(session.store, ended)
     report_path = None
-    if not ending.no_report:  # first: it is there whoever reads what follows
-        report_path = ending.report_file or default_report_path(session.store, experiment.id)
+    if not options.no_report:  # first: it is there whoever reads what follows
+        report_path = options.report_file or default_report_path(session.store, experiment.id)
         with contextlib.suppress(OSError):  # which writing tells of
             make_folder(report_path.parent)
         report_path = reporting.write_html(view, report_path)
-    if ending.as_json:
+    if options.as_json:
         say_json(reporting.report_document(session.store, ended).model_dump_json(indent=2))
     else:
         console = VisibleConsole(highlight=False)
@@ -103,6 +152,6 @@ def carry_out(session: "Session", ending: Ending) -> None:
         text.conclusions(view, console)
         if report_path is not None:
             console.print(f"\nreport: {report_path}", markup=False, soft_wrap=True)
-    if ending.strict and is_incomplete(judgement):
+    if options.strict and is_incomplete(judgement):
         raise typer.Exit(ParibusError.exit_code)
-    fail_if(ending.conditions, of_judgement(judgement))
+    fail_if(options.conditions, of_judgement(judgement))

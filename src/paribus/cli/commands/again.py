@@ -4,25 +4,12 @@ from typing import Annotated
 
 import typer
 
-from paribus.cli.carrying_out import Ending, carry_out
-from paribus.cli.options import (
-    Anyway,
-    AsJson,
-    ExperimentName,
-    FailOn,
-    LogFile,
-    NoReport,
-    Quiet,
-    ReportFile,
-    StoreUrl,
-    Strict,
-    Verbose,
-    Wait,
-    read_admission,
-)
+from paribus.cli.carrying_out import CourseOptions, carry_out, with_course_options
+from paribus.cli.options import ExperimentName
 from paribus.cli.terminal import report_line, say_as_is
 
 
+@with_course_options
 def again(
     experiment: ExperimentName = "last",
     budget: Annotated[
@@ -37,17 +24,8 @@ def again(
     print_plan: Annotated[
         bool, typer.Option("--print", help="Print the plan, to be saved and edited; do nothing else.")
     ] = False,
-    store: StoreUrl = None,
-    report_file: ReportFile = None,
-    no_report: NoReport = False,
-    fail_on: FailOn = "",
-    strict: Strict = False,
-    wait: Wait = False,
-    anyway: Anyway = False,
-    verbose: Verbose = False,
-    quiet: Quiet = False,
-    log_file: LogFile = None,
-    as_json: AsJson = False,
+    *,
+    options: CourseOptions,
 ) -> None:
     """Ask the open questions of an experiment in a new one, with more pairs.
 
@@ -60,20 +38,9 @@ def again(
     from paribus.lab.running import started_as_parsed
     from paribus.lab.stores import open_store
 
-    ending = Ending.of(
-        report_file,
-        no_report,
-        fail_on,
-        strict=strict,
-        verbose=verbose,
-        quiet=quiet,
-        log_file=log_file,
-        as_json=as_json,
-    )
-    admission = read_admission(wait=wait, anyway=anyway)
-    parsed = parsed_follow_up_plan(open_store(store), experiment, budget)
+    parsed = parsed_follow_up_plan(open_store(options.store), experiment, budget)
     if print_plan:
         say_as_is(parsed.text)
         return
-    with started_as_parsed(parsed, store, report_line, admission) as session:
-        carry_out(session, ending)
+    with started_as_parsed(parsed, options.store, report_line, options.admission) as session:
+        carry_out(session, options)

@@ -4,25 +4,8 @@ from typing import Annotated
 
 import typer
 
-from paribus.cli.carrying_out import Ending, carry_out
-from paribus.cli.options import (
-    Anyway,
-    AsJson,
-    FailOn,
-    LogFile,
-    NoReport,
-    Overrides,
-    Quiet,
-    ReportFile,
-    StoreUrl,
-    Strict,
-    Verbose,
-    Wait,
-    knob_names,
-    read_admission,
-    read_overrides,
-    workload_names,
-)
+from paribus.cli.carrying_out import CourseOptions, carry_out, with_course_options
+from paribus.cli.options import Overrides, knob_names, read_overrides, workload_names
 from paribus.cli.terminal import report_line, say_as_is
 
 
@@ -32,6 +15,7 @@ def _servers(incomplete: str) -> list[str]:
     return [kind for kind in FAMILIES if kind.startswith(incomplete)]
 
 
+@with_course_options
 def try_(
     settings: Annotated[
         list[str],
@@ -80,17 +64,8 @@ def try_(
         bool, typer.Option("--print", help="Print the plan, to be saved and edited; do nothing else.")
     ] = False,
     overrides: Overrides = None,
-    store: StoreUrl = None,
-    report_file: ReportFile = None,
-    no_report: NoReport = False,
-    fail_on: FailOn = "",
-    strict: Strict = False,
-    wait: Wait = False,
-    anyway: Anyway = False,
-    verbose: Verbose = False,
-    quiet: Quiet = False,
-    log_file: LogFile = None,
-    as_json: AsJson = False,
+    *,
+    options: CourseOptions,
 ) -> None:
     """Compare levels of settings without a plan file, and restore the machine.
 
@@ -101,17 +76,6 @@ def try_(
     from paribus.lab.running import started_as_parsed
     from paribus.lab.short_plan import ShortPlan, parsed_short_plan, printed
 
-    ending = Ending.of(
-        report_file,
-        no_report,
-        fail_on,
-        strict=strict,
-        verbose=verbose,
-        quiet=quiet,
-        log_file=log_file,
-        as_json=as_json,
-    )
-    admission = read_admission(wait=wait, anyway=anyway)
     short_plan = ShortPlan(
         settings=settings,
         workload=workload,
@@ -127,5 +91,5 @@ def try_(
     if print_plan:
         say_as_is(printed(parsed))  # its writer escapes what cannot be printed
         return
-    with started_as_parsed(parsed, store, report_line, admission) as session:
-        carry_out(session, ending)
+    with started_as_parsed(parsed, options.store, report_line, options.admission) as session:
+        carry_out(session, options)
