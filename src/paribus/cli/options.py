@@ -141,7 +141,7 @@ def knob_names(incomplete: str) -> list[str]:
 
 def workload_names(incomplete: str) -> list[str]:
     """The kinds of workload that complete a word."""
-    from paribus.lab.short_plan import workload_kinds
+    from paribus.lab.plans.short_plan import workload_kinds
 
     return [kind for kind in workload_kinds if kind.startswith(incomplete)]
 

@@ -16,9 +16,9 @@ from paribus.cli.commands import init
 from paribus.cli.main import app
 from paribus.errors import UsageError
 from paribus.knobs.catalog.own_rows import rows_in_file
-from paribus.lab import new_plan
-from paribus.lab.examples import example_files, example_plans
-from paribus.lab.new_plan import FILES, Answers, Subject
+from paribus.lab.plans import new_plan
+from paribus.lab.plans.examples import example_files, example_plans
+from paribus.lab.plans.new_plan import FILES, Answers, Subject
 from paribus.plan.form.parse import parse
 
 ROOT = Path(__file__).parents[3]

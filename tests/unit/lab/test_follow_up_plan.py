@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from paribus.cli.main import app
 from paribus.errors import PlanError, UsageError
-from paribus.lab.follow_up_plan import parsed_follow_up_plan
+from paribus.lab.plans.follow_up_plan import parsed_follow_up_plan
 from paribus.model import Trial
 from paribus.store.open import open_engine, store_url
 

@@ -10,7 +10,7 @@ import pytest
 from paribus.databases.server.kind import DatabaseKind, Program, database_kinds
 from paribus.errors import DatabaseError, PlanError, UsageError
 from paribus.lab.machine.own_knobs import rows_for
-from paribus.lab.short_plan import ShortPlan, parsed_short_plan, printed
+from paribus.lab.plans.short_plan import ShortPlan, parsed_short_plan, printed
 
 NO_OVERRIDES: Mapping[str, str] = {}
 

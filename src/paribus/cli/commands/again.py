@@ -34,7 +34,7 @@ def again(
 
     Example: paribus again last --budget 1h
     """
-    from paribus.lab.follow_up_plan import parsed_follow_up_plan
+    from paribus.lab.plans.follow_up_plan import parsed_follow_up_plan
     from paribus.lab.running import started_as_parsed
     from paribus.lab.stores import open_store
 

@@ -9,7 +9,7 @@ import typer
 from paribus.cli.terminal import say
 
 if TYPE_CHECKING:
-    from paribus.lab.new_plan import Answers
+    from paribus.lab.plans.new_plan import Answers
 
 _SUBJECTS = {
     "files": "ways to read and write files",
@@ -21,7 +21,7 @@ _SUBJECTS = {
 
 
 def _examples(incomplete: str) -> list[str]:
-    from paribus.lab.examples import example_plans
+    from paribus.lab.plans.examples import example_plans
 
     return [example.name for example in example_plans() if example.name.startswith(incomplete)]
 
@@ -46,7 +46,7 @@ def init(
     """
     import sys
 
-    from paribus.lab import examples, new_plan
+    from paribus.lab.plans import examples, new_plan
 
     if list_examples:
         plans = examples.example_plans()
@@ -66,7 +66,7 @@ def init(
 
 def _answers() -> "Answers":
     """Ask the three questions on stderr. Raises KeyboardInterrupt at Ctrl-C or Ctrl-D."""
-    from paribus.lab.new_plan import FILES, SERVERS, Answers, Subject, default_folder, installed_servers
+    from paribus.lab.plans.new_plan import FILES, SERVERS, Answers, Subject, default_folder, installed_servers
 
     try:
         subject = Subject(_choose("What do you want to compare?", _SUBJECTS))

@@ -73,8 +73,8 @@ def try_(
 
     Example: paribus try mysql.innodb_io_capacity=200,2000 --threads 4,16 --budget 20min
     """
+    from paribus.lab.plans.short_plan import ShortPlan, parsed_short_plan, printed
     from paribus.lab.running import started_as_parsed
-    from paribus.lab.short_plan import ShortPlan, parsed_short_plan, printed
 
     short_plan = ShortPlan(
         settings=settings,

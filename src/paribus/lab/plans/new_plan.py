@@ -12,8 +12,8 @@ from paribus.databases.server.kind import installed_kinds
 from paribus.errors import UsageError
 from paribus.files import make_folder, write_whole
 from paribus.hosts.local import LocalHost
-from paribus.lab.examples import example_files, shell_path
-from paribus.lab.short_plan import ShortPlan, parsed_short_plan, printed
+from paribus.lab.plans.examples import example_files, shell_path
+from paribus.lab.plans.short_plan import ShortPlan, parsed_short_plan, printed
 
 FILES = "files"  # a load without a database
 SERVERS = ("mariadb", "mysql", "percona", "postgres")
