@@ -30,6 +30,7 @@ OF_THE_WHOLE_MACHINE = {
 
 
 IN_A_SANDBOX = {"test_layouts", "test_sandbox", "test_stacks"}  # files whose tests share a virtual machine
+OF_A_HYPERVISOR = {"test_hypervisor"}  # files whose tests share a daemon of libvirt and its guest
 
 
 class _Scheduling(LoadScopeScheduling):
@@ -41,6 +42,8 @@ class _Scheduling(LoadScopeScheduling):
             return "the machine"
         if Path(file).stem in IN_A_SANDBOX:
             return "the sandbox"  # which is started once
+        if Path(file).stem in OF_A_HYPERVISOR:
+            return "the hypervisor"
         return "browser" if "system/serve/" in file else nodeid  # its pages are made once
 
 

@@ -48,9 +48,9 @@ class GuestTarget:
         """Make it and boot it for the first time."""
         if missing := [name for name in (*PROGRAMS, "apt-get", "dpkg-deb") if shutil.which(name) is None]:
             raise RuntimeError(f"a guest needs {' and '.join(missing)}")
-        self._port = _free_port()
+        self._port = free_port()
         self.path = make_access(folder, "guest", "127.0.0.1", self._port)
-        self._image = Image(PACKAGES, folder, _contents(folder))
+        self._image = Image(PACKAGES, folder, contents(folder))
         self._disk = folder / "disk"
         with self._disk.open("wb") as disk:
             disk.truncate(DISK_BYTES)
@@ -100,7 +100,8 @@ class GuestTarget:
         self._machine.__exit__()
 
 
-def _contents(folder: Path) -> Contents:
+def contents(folder: Path) -> Contents:
+    """The initramfs of a guest whose sshd has the keys of this folder."""
     helpers = Path("/usr/lib/openssh").glob("sshd-*")  # newer releases of sshd are several programs
     return Contents(
         init=Path(__file__).with_name("init"),
@@ -118,7 +119,8 @@ def _contents(folder: Path) -> Contents:
     )
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of this machine that nothing listens on."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         return int(listening.getsockname()[1])

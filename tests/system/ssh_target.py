@@ -74,9 +74,9 @@ def answer(folder: Path, script: str, *, to: str = "") -> None:
     shell.chmod(0o755)
 
 
-def wait_until_reachable(ssh: Path, name: str) -> None:
+def wait_until_reachable(ssh: Path, name: str, attempts: int = 100) -> None:
     """Until a command can be run there."""
-    for _ in range(100):
+    for _ in range(attempts):
         if subprocess.run([ssh, name, "true"], capture_output=True, check=False).returncode == 0:
             return
         time.sleep(0.1)

@@ -133,7 +133,8 @@ def carry_out(
                 if lost_connections == _MOST_LOST_CONNECTIONS or (stopped() and site.load_host is None):
                     raise
                 listener.on_connection_lost(error.message)
-                restore(site, experiment.id, stopped)
+                for machine in reversed(site.machines):  # the hypervisor first: its settings may have lost the target
+                    restore(machine, experiment.id, stopped)
                 reach_load_host(site, experiment.id, stopped)
                 note = stored_message("{why}; it was reached again and the experiment continued", why=error.message)
                 write.add_note(store, experiment.id, note)

@@ -9,7 +9,7 @@ from paribus.hosts.transport import Host
 from paribus.units import show_size
 
 BOOT_ID_FILE = "/proc/sys/kernel/random/boot_id"
-LOAD_HOST = "load_host"  # begins the names of its facts
+LOAD_HOST, HYPERVISOR = "load_host", "hypervisor"  # begin the names of their facts
 
 
 def text_of(host: Host, path: str) -> str:
@@ -42,9 +42,9 @@ def fingerprint(host: Host) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
-def of_load_host(facts: Mapping[str, str]) -> dict[str, str]:
+def of_role(role: str, facts: Mapping[str, str]) -> dict[str, str]:
     """A fingerprint under the names that it has next to that of the target."""
-    return {LOAD_HOST if name == "host" else f"{LOAD_HOST}_{name}": value for name, value in facts.items()}
+    return {role if name == "host" else f"{role}_{name}": value for name, value in facts.items()}
 
 
 def _count(listed: str) -> str:

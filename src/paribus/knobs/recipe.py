@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from paribus.knobs.kinds import knob_kinds, shell
-from paribus.model import Action, Knob, Value
+from paribus.model import HYPERVISOR, Action, Knob, Value
 
 DANGERS = {
     "data_loss": "some values can lose data at a power cut or a crash",
@@ -15,6 +15,19 @@ PROVED = {
     "transcript": "what its manual says that is printed, and never on a device",
 }
 """On what the row of a knob was tried, in words."""
+
+
+def located(knob: Knob, line: str) -> str:
+    """A line that is typed on the machine that has the knob, with a remark where that is not the target."""
+    return f"{line}  # on the hypervisor" if line and knob.name.startswith(HYPERVISOR) else line
+
+
+def joined(lines: Sequence[tuple[Knob, str]]) -> str:
+    """Lines that are typed one after the other, for each machine in one line."""
+    by_machine: dict[bool, list[tuple[Knob, str]]] = {}
+    for knob, line in lines:
+        by_machine.setdefault(knob.name.startswith(HYPERVISOR), []).append((knob, line))
+    return "\n".join(located(of[0][0], " && ".join(line for _, line in of)) for of in by_machine.values())
 
 
 def set_command(knob: Knob, value: Value) -> str:
@@ -29,7 +42,7 @@ def commands(actions: Sequence[Action]) -> str:
 
 def check_command(*knobs: Knob) -> str:
     """The shell line that shows the values in force of placed knobs; a remark names programs of other generations."""
-    line = " && ".join(knob_kinds.get(knob.kind).check_by_hand(knob) for knob in knobs)
+    line = joined([(knob, knob_kinds.get(knob.kind).check_by_hand(knob)) for knob in knobs])
     also = dict.fromkeys(other for knob in knobs if knob.command for other in knob.command.also)
     return f"{line}  # or: {'; '.join(also)}" if also else line
 

@@ -93,7 +93,8 @@ def _wait_for_others(site: Site, admission: Admission, report: Report) -> bool:
 
 
 def _running(site: Site) -> tuple[str, ...]:
-    return inspect(site.host, site.engine).running
+    running = (name for machine in site.machines for name in inspect(machine.host, machine.engine).running)
+    return tuple(dict.fromkeys(running))
 
 
 def _refuse(site: Site, running: tuple[str, ...]) -> None:

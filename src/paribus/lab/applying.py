@@ -16,7 +16,7 @@ from paribus.lab.machine.inspection import fingerprint, site_of_plan
 from paribus.lab.machine.running_server import ServerQuery, apply_all_for_good, server_variables
 from paribus.lab.results.reporting import refuse_set, report_view
 from paribus.lab.stores import open_experiment, read
-from paribus.model import Experiment, Knob, Plan, Settings, Target, Value
+from paribus.model import HYPERVISOR, Experiment, Knob, Plan, Settings, Target, Value
 from paribus.plan.schedule.comparisons import candidates, screened
 from paribus.report.view.view_models import Advice
 from paribus.trial.target_session import Site
@@ -144,6 +144,10 @@ def _step(
             danger=plan_knob.danger,
             refused=refused,
         )
+    if key.startswith(HYPERVISOR):
+        lines = recipe.set_command(plan_knob, value), recipe.check_command(plan_knob)
+        persist = recipe.persist_command(plan_knob, value)
+        return _by_hand(factor, key, value, *lines, persist)
     if not _is_of_the_machine(plan_knob):
         commands = recipe.set_command(plan_knob, value), recipe.check_command(plan_knob)
         if plan_knob.subject == SERVER or knob_kinds.get(plan_knob.kind).holder == "group":  # gone with the experiment
@@ -214,7 +218,8 @@ def _held_setting_notes(plan: Plan, site: Site, applied_knobs: set[str], is_root
     for knob in plan.knobs:
         if knob.name in applied_knobs or knob.name not in plan.baseline or not _is_of_the_machine(knob):
             continue
-        now = offer(site.host, site.catalogue, knob.name, plan.target.location, root=is_root).current
+        machine, location = site.machine_of(knob.name), plan.target.location_of(knob.name)
+        now = offer(machine.host, machine.catalogue, knob.name, location, root=is_root).current
         if now != plan.baseline[knob.name]:
             here = "which cannot be read here" if now is None else f"which is {now} here now"
             yield f"measured with {knob.name} = {plan.baseline[knob.name]}, {here}"

@@ -93,6 +93,16 @@ class WipedDevice(_Document):
     contents: list[str]
 
 
+class GuestTarget(_Document):
+    """The virtual machine that the target is; `image` is behind its disk under test, `device` below that."""
+
+    name: str
+    hypervisor: str
+    uri: str
+    image: str
+    device: str | None
+
+
 class CheckDocument(_Document):
     """The answer of `paribus check --json`."""
 
@@ -101,6 +111,7 @@ class CheckDocument(_Document):
     path: str
     device: str | None
     load_host: str | None = Field(description="null where the target makes the load")
+    guest: GuestTarget | None = Field(description="null where the plan names none")
     notes: list[str]
     rounds: int
     settle_runs: int

@@ -11,6 +11,7 @@ from paribus.lab.check_document import (
     Block,
     CheckDocument,
     Command,
+    GuestTarget,
     Preconditioning,
     Reach,
     Screen,
@@ -57,6 +58,7 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         path=plan.target.path,
         device=plan.target.device,
         load_host=plan.load_host.address if plan.load_host else None,
+        guest=_guest(plan),
         notes=list(plan.notes),
         rounds=planned_extent.rounds,
         settle_runs=plan.protocol.settle_runs,
@@ -109,6 +111,14 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
     )
 
 
+def _guest(plan: Plan) -> GuestTarget | None:
+    guest = plan.target.guest
+    if guest is None:
+        return None
+    device = guest.location.top or guest.location.device
+    return GuestTarget(name=guest.name, hypervisor=guest.machine, uri=guest.uri, image=guest.disk, device=device)
+
+
 def _wiped(device: str, facts: Facts) -> WipedDevice:
     inspected = facts.block_devices[device]
     contents = [*inspected.claims, *inspected.signatures]
@@ -151,8 +161,8 @@ def _commands(plan: Plan, facts: Facts) -> Iterator[Command]:
         elif offer is not None and offer.current is not None:
             yield Command(
                 setting=f"{key} = {label}",
-                command=recipe.set_command(offer.knob, value),
-                undo=recipe.commands(offer.undo) or "nothing to restore",
+                command=recipe.located(offer.knob, recipe.set_command(offer.knob, value)),
+                undo=recipe.located(offer.knob, recipe.commands(offer.undo)) or "nothing to restore",
             )
 
 
@@ -180,15 +190,14 @@ def _tools(plan: Plan) -> list[ToolRun]:
 
 def _also_moved(plan: Plan, site: Site) -> list[str]:
     """Settings that the kernel resets when the planned ones are applied; they are journalled and restored too."""
-    location = plan.target.location
     moved_settings: dict[str, None] = {}
     for comparison in candidates(plan):
         for key in comparison.arms[0].settings:
-            knob = site.catalogue.find(key)
+            knob, host, location = site.catalogue.find(key), site.machine_of(key).host, plan.target.location_of(key)
             for pattern in knob.resets if knob else ():
-                for member in discovery.members(site.host, site.catalogue, pattern, location):
+                for member in discovery.members(host, site.catalogue, pattern, location):
                     with contextlib.suppress(HostError):  # not there under the scheduler in force, so not moved
-                        reading = discovery.read(site.host, discovery.place(site.host, member, location))
+                        reading = discovery.read(host, discovery.place(host, member, location))
                         moved_settings[f"{member.name} = {reading.value}"] = None
     return list(moved_settings)
 

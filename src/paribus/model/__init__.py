@@ -47,7 +47,6 @@ from paribus.model.machine import (
     Knob,
     LoadHostFacts,
     LoadModule,
-    Location,
     Mounted,
     MountOption,
     Offer,
@@ -57,10 +56,10 @@ from paribus.model.machine import (
     ReleaseDisk,
     RunProgram,
     SetByCommand,
-    Stack,
     WriteFile,
 )
 from paribus.model.measurement import Measurement
+from paribus.model.places import HYPERVISOR, Guest, GuestFacts, Location, Stack
 from paribus.model.plan import (
     FAMILIES,
     READY_S,
@@ -118,6 +117,7 @@ __all__ = [
     "FAMILIES",
     "FEWEST_SECONDS",
     "HEALTH",
+    "HYPERVISOR",
     "IMPAIRED",
     "KILL_SERVER",
     "LASTED",
@@ -166,6 +166,8 @@ __all__ = [
     "Facts",
     "FailureClass",
     "Fitness",
+    "Guest",
+    "GuestFacts",
     "HealthCheck",
     "Knob",
     "Limits",

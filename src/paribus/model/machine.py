@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paribus.i18n import StoredMessage
+from paribus.model.places import GuestFacts
 from paribus.model.servers import PutStatements, RunningServer
 from paribus.model.words import ChangeState, Fitness, NotTaken, Value
 
@@ -111,31 +112,6 @@ class ProcessState:
     nofile: str | None
     memlock: str | None
     numa: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stack:
-    """A block device `top`, the `disks` that it lies on, and the md `arrays` among all these devices."""
-
-    top: str
-    disks: tuple[str, ...]
-    arrays: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Location:
-    """Part of a machine under test: the disk that `block.*` knobs address, and the mount point of `mount.*`.
-
-    `more_disks` are others that files lie on too: they have the same settings. `top` is what the file system lies on,
-    where that is not the disk itself, and `arrays` are the md arrays below it. Of a layout these come and go.
-    """
-
-    device: str | None = None
-    mount: str | None = None
-    more_disks: tuple[str, ...] = ()
-    top: str | None = None
-    arrays: tuple[str, ...] = ()
-    is_layout: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,9 +318,10 @@ class Facts:
     and `direct_refused` are those against ways of I/O, "" where they work.
 
     `missing_programs` are those of a plan's tools that are not there, `missing_modules` those of its layouts that the
-    kernel lacks. `load_host` is None where the target makes the load itself. `swap_bytes` is None where it is unknown.
-    The files lie on `device` and `more_disks`, by way of `top` where that is another device; `arrays` are the md
-    arrays between. Of a plan with layouts these are its disks, and there is nothing between yet.
+    kernel lacks. `load_host` is None where the target makes the load itself, `guest` where the plan names none.
+    `swap_bytes` is None where it is unknown. The files lie on `device` and `more_disks`, by way of `top` where that is
+    another device; `arrays` are the md arrays between. Of a plan with layouts these are its disks, and there is nothing
+    between yet.
     """
 
     hostname: str
@@ -370,6 +347,7 @@ class Facts:
     missing_programs: frozenset[str] = frozenset()
     missing_modules: frozenset[str] = frozenset()
     load_host: LoadHostFacts | None = None
+    guest: GuestFacts | None = None
     swap_bytes: int | None = None
     more_disks: tuple[str, ...] = ()
     top: str | None = None

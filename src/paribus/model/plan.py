@@ -6,7 +6,8 @@ from typing import Literal
 
 from paribus.model.events import PlannedEvent
 from paribus.model.health import HealthCheck
-from paribus.model.machine import Knob, Location
+from paribus.model.machine import Knob
+from paribus.model.places import HYPERVISOR, Guest, Location
 from paribus.model.servers import RunningServer
 from paribus.model.words import Parameters, Settings, Value
 from paribus.units import LoadLevel, LoadUnit
@@ -34,7 +35,8 @@ class Target:
 
     `address` is `local` or `ssh://…`, `become` whether root is reached by sudo there. `may_destroy` names for good
     the devices whose content a load may overwrite. `devices` are the disks that layouts are made of, `device_bytes`
-    their sizes, 0 where unknown. `more_disks`, `top` and `arrays` are as in a `Location`.
+    their sizes, 0 where unknown. `more_disks`, `top` and `arrays` are as in a `Location`. `guest` says which virtual
+    machine it is, None where the plan names none.
     """
 
     address: str
@@ -48,6 +50,11 @@ class Target:
     arrays: tuple[str, ...] = ()
     become: bool = False
     mount: str | None = None
+    guest: Guest | None = None
+
+    def location_of(self, key: str) -> Location:
+        """Part of the machine that a knob addresses: of the hypervisor for `host.*`, else of the target."""
+        return self.guest.location if self.guest is not None and key.startswith(HYPERVISOR) else self.location
 
     @property
     def location(self) -> Location:

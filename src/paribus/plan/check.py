@@ -11,6 +11,7 @@ from paribus.plan import (
     connections,
     events,
     existing_data,
+    guest,
     layouts,
     load_host,
     precondition,
@@ -84,6 +85,7 @@ class _Check(ToolChecks):
                 arrays=facts.arrays,
                 become=self.table.target.become,
                 mount=self.facts.mount,
+                guest=facts.guest.guest if facts.guest else None,
             ),
             hold=hold,
             baseline=baseline_of(hold, factors, combinations, self.facts),
@@ -175,7 +177,8 @@ class _Check(ToolChecks):
                 continue
             self.complain(key_path, offer.refused, offer.todo)
         self.running(keys)
-        for complaint in load_host.complaints(self.parsed, self.catalogue, facts, keys):
+        of_load_host = load_host.complaints(self.parsed, self.catalogue, facts, keys)
+        for complaint in (*of_load_host, *guest.complaints(self.table, facts, keys)):
             self.complain(*complaint)
         self.notes += facts.load_host.notes if facts.load_host else ()
 

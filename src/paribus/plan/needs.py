@@ -20,7 +20,7 @@ class Needs:
     and settings; `disks`: those of layouts; `programs`: load tools, and what makes layouts; `modules`: those of the
     kernel that layouts need; `knob_keys`: keys that may name a knob; `database`: None without a server.
     `makes_databases`: whether any is made on a running server. `is_local`: whether the machine under test is this one;
-    `dsn_is_invalid`: the address of the server was refused.
+    `dsn_is_invalid`: the address of the server was refused. `guest` and `hypervisor`: as under [target].
     """
 
     path: str
@@ -34,6 +34,8 @@ class Needs:
     makes_databases: bool
     dsn_is_invalid: bool
     is_local: bool
+    guest: str | None = None
+    hypervisor: str = ""
 
 
 def needs(parsed: Parsed) -> Needs:
@@ -62,6 +64,8 @@ def needs(parsed: Parsed) -> Needs:
         ),
         dsn_is_invalid=database is not None and database.dsn is None and has_dsn,
         is_local=table.target.host == "local",
+        guest=table.target.guest,
+        hypervisor=table.target.hypervisor,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Self
 
 from paribus.engine import folder
 from paribus.engine.run import Sampler
-from paribus.errors import EngineError, HostError, JournalError, JournalLost, NotRestored, Unreachable
+from paribus.errors import EngineError, HostError, Unreachable
 from paribus.hosts.storage.devices import size_bytes
 from paribus.hosts.storage.drives import error_counters
 from paribus.i18n import N_, StoredMessage, stored_message
@@ -17,26 +17,26 @@ from paribus.knobs.conditions import Conditions
 from paribus.knobs.discovery import touched
 from paribus.knobs.layouts.faults import scsi_state_of
 from paribus.knobs.layouts.volume import Names, disk_named
-from paribus.model import OF_DISK, OFFLINE, Plan, Purpose, Settings, Trial
+from paribus.model import HYPERVISOR, OF_DISK, OFFLINE, Plan, Purpose, Settings, Trial
 from paribus.registry import data_of
 from paribus.trial.databases.database_session import DatabaseSession
 from paribus.trial.databases.running_server import RunningServerSession
 from paribus.trial.databases.servers import PrivateServers
 from paribus.trial.devices import Devices, PinnedDevices
 from paribus.trial.experiment_session import ComparisonModes, ExperimentSession
+from paribus.trial.hypervisor_session import HypervisorSession
 from paribus.trial.layouts.session import LayoutSession
 from paribus.trial.load.load_host import LoadHostSession
 from paribus.trial.load.precondition import TrialListener
 from paribus.trial.open_target import OpenTarget
 from paribus.trial.runner import Runner
-from paribus.trial.target_session import restore
+from paribus.trial.target_session import restore_settings
 from paribus.trial.tools.confinement import Confinement
 from paribus.trial.tools.tool_session import Tools
 from paribus.trial.trial_data import Progress, TrialData
 from paribus.workloads.tools import tool_of
 
 _NO_COPY = N_("the journal has no second copy: {reason}")
-_JOURNAL_DELETED = N_("the journal file was deleted meanwhile; all settings are restored")
 
 
 class Bench:
@@ -69,6 +69,10 @@ class Bench:
             self._load_host = LoadHostSession(site.load_host, interval_s) if site.load_host else None
             if self._load_host is not None:
                 failing.callback(self._load_host.close)
+            self._hypervisor = HypervisorSession.of(self._session)
+            if self._hypervisor is not None:
+                failing.callback(self._restore_hypervisor, None)
+                self._note_copy(self._hypervisor.without_copy)
             written_files = self._written_files()
             self._applier = self._open_journal(written_files)
             failing.callback(self._applier.restore)
@@ -91,6 +95,7 @@ class Bench:
             servers=self._servers,
             load_host=self._load_host,
             layouts=layouts,
+            hypervisor=self._hypervisor,
         )
         self._runner = Runner(self._session, target, self._make_data_on_layout)
         self._data = TrialData(self._session, target, self._runner.data_jobs, self._runner.workload_data)
@@ -107,6 +112,7 @@ class Bench:
             if self._servers is not None:
                 closing.callback(self._servers.release)
             closing.callback(self._restore, error)
+            closing.callback(self._restore_hypervisor, error)  # first, as a lost target is waited for
             closing.callback(self._close_servers)
             if self._load_host is not None:
                 closing.callback(self._load_host.close)
@@ -125,21 +131,15 @@ class Bench:
                 self._servers.close()
 
     def _restore(self, error: BaseException | None) -> None:
+        experiment, stopped = self._session.experiment, self._session.stopped
         try:
-            if not self._applier.restore():
-                self.closing_notes.append(stored_message(_JOURNAL_DELETED))
-        except (JournalError, Unreachable):  # its process died or cannot be reached; the journal is enough
-            experiment = self._session.experiment
-            restore(self._site, experiment, self._session.stopped)
-            if leftovers := self._applier.leftovers():
-                raise NotRestored(
-                    f"the journal process ended too early, and some settings are not restored: {'; '.join(leftovers)}"
-                ) from error
-            if isinstance(error, JournalError):
-                message = f"{error.message}; all settings are restored, which was checked"
-                raise JournalLost(message, f"continue with: paribus resume {experiment}") from error
+            self.closing_notes += restore_settings(self._applier, self._site, experiment, stopped, error)
         finally:
             self._remove_data()
+
+    def _restore_hypervisor(self, error: BaseException | None) -> None:
+        if self._hypervisor is not None:
+            self.closing_notes += self._hypervisor.restore(self._session.stopped, error)
 
     def _database_session(self) -> DatabaseSession | None:
         """The servers that workloads use, private or in use by others; None where there are none."""
@@ -178,9 +178,10 @@ class Bench:
         return LayoutSession(host, self._journal, self._devices, sizes, names, point, stopped, faulty)
 
     def _written_files(self) -> set[str]:
-        """Every file that the settings of trials may write to."""
+        """Every file of the target that the settings of trials may write to."""
         keys = dict.fromkeys(key for trial in self._session.trials for key in trial.settings)
-        return touched(self._site.host, self._site.catalogue, keys, self._plan.target.location)
+        of_target = [key for key in keys if not key.startswith(HYPERVISOR)]
+        return touched(self._site.host, self._site.catalogue, of_target, self._plan.target.location)
 
     @property
     def _needs_password(self) -> bool:
@@ -201,9 +202,13 @@ class Bench:
             volatile=not addresses and not running,
             connects=self._needs_password,
         )
-        if self._journal.without_copy:
-            self.closing_notes.append(stored_message(_NO_COPY, reason=self._journal.without_copy))
+        self._note_copy(self._journal.without_copy)
         return Applier(site.host, site.catalogue, location, self._journal)
+
+    def _note_copy(self, reason: str) -> None:
+        """Note why a journal has no second copy, if it has none."""
+        if reason:
+            self.closing_notes.append(stored_message(_NO_COPY, reason=reason))
 
     def _device_nodes(self) -> set[str]:
         """The block devices that trials and layouts use; like a setting, each belongs to one experiment at a time."""

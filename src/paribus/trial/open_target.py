@@ -7,6 +7,7 @@ from paribus.knobs.apply import Applier
 from paribus.knobs.conditions import Conditions
 from paribus.trial.databases.database_session import DatabaseSession
 from paribus.trial.devices import Devices
+from paribus.trial.hypervisor_session import HypervisorSession
 from paribus.trial.layouts.session import LayoutSession
 from paribus.trial.load.load_host import LoadHostSession
 from paribus.trial.tools.tool_session import Tools
@@ -14,7 +15,7 @@ from paribus.trial.tools.tool_session import Tools
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OpenTarget:
-    """Sessions on the target; `load_host` makes the load where there is one."""
+    """Sessions on the target; `load_host` makes the load where there is one, `hypervisor` has settings of its own."""
 
     applier: Applier
     conditions: Conditions
@@ -24,3 +25,4 @@ class OpenTarget:
     servers: DatabaseSession | None
     load_host: LoadHostSession | None
     layouts: LayoutSession | None
+    hypervisor: HypervisorSession | None

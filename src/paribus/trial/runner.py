@@ -71,6 +71,7 @@ class Runner:
         self._host = site.host
         self._engine = site.engine
         self._load_host = target.load_host
+        self._hypervisor = target.hypervisor
         self._plan = plan
         self._data_folder = folder
         self._applier = target.applier
@@ -159,19 +160,23 @@ class Runner:
         listener.on_notes([reason])
 
     def _read_conditions(self) -> dict[str, str]:
-        """The conditions of the target and of the load host, whose sampler is started again where it has ended."""
-        if self._load_host is None:
-            return self._conditions.read()
-        self._load_host.revive()
-        return self._conditions.read() | self._load_host.conditions()
+        """The conditions of all machines; the load host's sampler is started again where it has ended."""
+        conditions = self._conditions.read()
+        if self._hypervisor is not None:
+            conditions |= self._hypervisor.conditions()
+        if self._load_host is not None:
+            self._load_host.revive()
+            conditions |= self._load_host.conditions()
+        return conditions
 
     def _apply(self, trial: Trial, tested: Sequence[str]) -> tuple[Change, ...]:
-        """Apply the trial's settings of the machine and its server; parameters of the workload go into its job."""
+        """Apply the trial's settings of the machines and the server; parameters of the workload go into its job."""
         knobs = settings.of_machine(self._plan, trial.settings)
-        layout = self._apply_layout(trial, tested)
-        if any(change.state is ChangeState.MISMATCHED for change in layout):
-            return layout
-        changes = layout + self._applier.apply(knobs, [key for key in tested if key in knobs])
+        changes = self._hypervisor.apply(trial.settings, tested) if self._hypervisor is not None else ()
+        changes += self._apply_layout(trial, tested)
+        if any(change.state is ChangeState.MISMATCHED for change in changes):
+            return changes
+        changes += self._applier.apply(knobs, [key for key in tested if key in knobs])
         workload = self._workloads[trial.workload]
         if self._servers is not None and workload.database:
             conditions = self._applier.conditions(knobs, SERVER)
@@ -207,12 +212,14 @@ class Runner:
 
     def _verify(self, trial: Trial) -> tuple[Change, ...]:
         """The settings that changed since they were applied."""
-        layout = self._layouts.verify() if self._layouts is not None else ()
+        changes = self._hypervisor.verify() if self._hypervisor is not None else ()
+        changes += self._layouts.verify() if self._layouts is not None else ()
+        changes += self._applier.verify()
         self._readied += self._layouts.cache_use() if self._layouts is not None else ()
         if self._servers is None or not self._workloads[trial.workload].database:
-            return (*layout, *self._applier.verify())
-        moved = [c for c in self._server_conditions(trial) if c.state is ChangeState.MISMATCHED]
-        changes = (*layout, *self._applier.verify(), *self._servers.verify(), *moved)
+            return changes
+        changes += self._servers.verify()
+        changes += tuple(c for c in self._server_conditions(trial) if c.state is ChangeState.MISMATCHED)
         if self._plan.protocol.recovers and trial.purpose in COMPARING:
             self._readied += self._servers.crash(self._workloads[trial.workload], trial.settings)
         return changes

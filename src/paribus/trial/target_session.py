@@ -3,11 +3,23 @@
 import dataclasses
 from collections.abc import Callable
 
-from paribus.errors import HostError, Interrupted, JournalOpen, Unreachable
+from paribus.errors import (
+    HostError,
+    Interrupted,
+    JournalError,
+    JournalLost,
+    JournalOpen,
+    NotRestored,
+    Unreachable,
+)
 from paribus.hosts.transport import Host
+from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs import journals
+from paribus.knobs.apply import Applier
 from paribus.knobs.catalog import Catalogue
+from paribus.model import HYPERVISOR
 
+_JOURNAL_DELETED = N_("the journal file was deleted meanwhile; all settings are restored")
 _MOST_LOST_CONNECTIONS = 5
 DATA_FOLDER = "paribus-data"
 
@@ -16,18 +28,29 @@ DATA_FOLDER = "paribus-data"
 class Site:
     """The host, the engine's path on it, and the knobs it may have.
 
-    `load_host` is the machine that makes the load, None where that is this one.
+    `load_host` is the machine that makes the load, None where that is this one. `hypervisor` is the machine that this
+    one is a guest of, where the plan has settings for both.
     """
 
     host: Host
     engine: str
     catalogue: Catalogue
     load_host: "Site | None" = None
+    hypervisor: "Site | None" = None
 
     @property
     def driver(self) -> "Site":
         """The machine that makes the load."""
         return self.load_host or self
+
+    @property
+    def machines(self) -> tuple["Site", ...]:
+        """The machines whose settings may be changed; the hypervisor comes last."""
+        return (self,) if self.hypervisor is None else (self, self.hypervisor)
+
+    def machine_of(self, key: str) -> "Site":
+        """The machine that has a setting: the hypervisor for `host.*`, else the target."""
+        return self.hypervisor if self.hypervisor is not None and key.startswith(HYPERVISOR) else self
 
     def engine_version(self) -> str:
         """The engine's name and version. Raises HostError."""
@@ -39,13 +62,14 @@ class Site:
         Raises JournalOpen where an earlier experiment was cut off, NotInspected where no journal can be read, and
         NotRestored where one is damaged.
         """
-        for entry in journals.open_journals(self.host, self.engine):
-            if entry.is_cut_off:
-                raise JournalOpen(
-                    f"experiment {entry.experiment} was cut off; {len(entry.changes)} settings of "
-                    f"{journals.machine_name(self.host.name)} may still be changed ({entry.path})",
-                    f"restore the machine first: {journals.undo_command(self.host.name)}",
-                )
+        for site in self.machines:
+            for entry in journals.open_journals(site.host, site.engine):
+                if entry.is_cut_off:
+                    raise JournalOpen(
+                        f"experiment {entry.experiment} was cut off; {len(entry.changes)} settings of "
+                        f"{journals.machine_name(site.host.name)} may still be changed ({entry.path})",
+                        f"restore the machine first: {journals.undo_command(site.host.name)}",
+                    )
 
 
 def data_folder(path: str, experiment: str) -> str:
@@ -71,7 +95,7 @@ def reach_load_host(site: Site, experiment: str, stopped: Callable[[], bool]) ->
 
 
 def restore(site: Site, experiment: str, stopped: Callable[[], bool]) -> None:
-    """Restore what an experiment without its keeper changed; the target may have to be reached again first.
+    """Restore what an experiment without its keeper changed on a machine, which may have to be reached again first.
 
     Raises NotRestored, and NotInspected where it cannot be reached, or is lost again and again.
     """
@@ -83,3 +107,24 @@ def restore(site: Site, experiment: str, stopped: Callable[[], bool]) -> None:
             if stopped() or attempt == _MOST_LOST_CONNECTIONS - 1 or not isinstance(error, Unreachable):
                 raise journals.not_inspected(site.host.name, error.message, error.todo) from error
     return None
+
+
+def restore_settings(
+    applier: Applier, site: Site, experiment: str, stopped: Callable[[], bool], error: BaseException | None
+) -> list[StoredMessage]:
+    """Restore the settings of a machine when an experiment ends, also where their keeper is gone; notes on that.
+
+    `error` is why it ends. Raises NotRestored, NotInspected, Unreachable, and JournalLost where all is restored.
+    """
+    try:
+        return [] if applier.restore() else [stored_message(_JOURNAL_DELETED)]
+    except (JournalError, Unreachable):  # its process died or cannot be reached; the journal is enough
+        restore(site, experiment, stopped)
+        if leftovers := applier.leftovers():
+            raise NotRestored(
+                f"the journal process ended too early, and some settings are not restored: {'; '.join(leftovers)}"
+            ) from error
+        if isinstance(error, JournalError):
+            message = f"{error.message}; all settings are restored, which was checked"
+            raise JournalLost(message, f"continue with: paribus resume {experiment}") from error
+        return []

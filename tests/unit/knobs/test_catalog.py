@@ -147,3 +147,20 @@ def test_a_short_name_is_that_of_the_subject() -> None:
 )
 def test_a_name_without_its_family_is_suggested_with_it(key: str, near: str) -> None:
     assert load().suggest(key) == near
+
+
+def test_a_hypervisor_has_the_knobs_of_kernel_and_devices() -> None:
+    scheduler = load().get("host.block.scheduler")
+    assert scheduler.addresses == load().get("block.scheduler").addresses
+    assert "host.block.iosched.*" in scheduler.resets
+    tunable = load().get("host.block.iosched.read_expire")
+    assert (tunable.name, tunable.exists_under) == ("host.block.iosched.read_expire", "host.block.scheduler")
+    assert load().get("host.sysctl.net.core.somaxconn").name == "host.sysctl.net.core.somaxconn"
+    assert load().get("host.kernel.numa_balancing").aliases == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["host.mount.commit", "host.modprobe.bfq.loaded", "host.layout", "host.host.vm.swappiness"]
+)
+def test_knobs_of_mounts_and_processes_are_of_a_target_only(name: str) -> None:
+    assert load().find(name) is None

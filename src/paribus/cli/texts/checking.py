@@ -69,9 +69,15 @@ def show(document: CheckDocument, console: Console, *, every_block: bool) -> Non
 
 
 def _place(document: CheckDocument) -> str:
-    """Return the place of the data, and the load host if it is not the target."""
-    data = f"  data under {document.path}, device {document.device or 'none'}"
-    return f"{data}\n  load from {document.load_host}, where no setting is changed" if document.load_host else data
+    """The place of the data, and the machines beside the target."""
+    lines = [f"data under {document.path}, device {document.device or 'none'}"]
+    if document.load_host:
+        lines.append(f"load from {document.load_host}, where no setting is changed")
+    if guest := document.guest:
+        hypervisor = "this machine" if guest.hypervisor == "local" else guest.hypervisor
+        disk = f"; its disk is {guest.image} on {guest.device}" if guest.image else ""
+        lines.append(f"the target is the guest {guest.name} of {hypervisor}, which has the settings host.*{disk}")
+    return "\n".join(f"  {line}" for line in lines)
 
 
 def _wiped_lines(document: CheckDocument) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from paribus.errors import UsageError
 from paribus.knobs.catalog import values
-from paribus.model import Knob, Location, Value
+from paribus.model import HYPERVISOR, Knob, Location, Value
 from paribus.registry import nearest
 
 LOAD, SERVER = "load", "server"
@@ -23,6 +23,7 @@ _PATHS = {  # of files that have no row, by the kind of their tree
     "sysfs": re.compile(r"/sys(/[A-Za-z0-9_:.,@-]+)+"),
 }
 _DISK, _TOP = "block.", "block.top."
+_OF_ANY_MACHINE = ("sysctl", "sysfs", "every", "ratio_or_bytes")  # kinds that a hypervisor has too
 
 
 class Catalogue:
@@ -52,13 +53,15 @@ class Catalogue:
 
     def subsystems(self) -> set[str]:
         """The parts of knob names before the first dot: `block`, `vm`, …."""
-        return {name.split(".")[0] for name in self._knobs}
+        return {*(name.split(".")[0] for name in self._knobs), HYPERVISOR.removesuffix(".")}
 
     def find(self, key: str) -> Knob | None:
         """The knob of a key, by its own name or the kernel's; a member of a family gets a row of its own."""
         name = self._aliases.get(key, key)
         if name in self._knobs:
             return self._knobs[name]
+        if name.startswith(HYPERVISOR):
+            return self._on_hypervisor(name.removeprefix(HYPERVISOR))
         if name.startswith(_TOP):
             return self._on_top(name)
         if (tree := self._knobs.get(f"{name.partition('.')[0]}.**")) is not None:
@@ -93,6 +96,23 @@ class Catalogue:
             resets=tuple(each.replace(_DISK, _TOP, 1) for each in knob.resets),
             exists_under=knob.exists_under.replace(_DISK, _TOP, 1),
             aliases=(),
+        )
+
+    def _on_hypervisor(self, name: str) -> Knob | None:
+        """`host.vm.swappiness`: the knob of a target's kernel or devices for the machine that the target runs on.
+
+        The mechanisms by which it acts on the target's load are not known.
+        """
+        knob = None if name.startswith(HYPERVISOR) else self.find(name)
+        if knob is None or knob.kind not in _OF_ANY_MACHINE:
+            return None
+        return dataclasses.replace(
+            knob,
+            name=f"{HYPERVISOR}{knob.name}",
+            resets=tuple(f"{HYPERVISOR}{each}" for each in knob.resets),
+            exists_under=knob.exists_under and f"{HYPERVISOR}{knob.exists_under}",
+            aliases=(),
+            needs=(),
         )
 
     def get(self, key: str) -> Knob:

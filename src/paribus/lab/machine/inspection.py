@@ -16,11 +16,12 @@ from paribus.hosts.storage.stack import stack_of
 from paribus.hosts.transport import Host, described
 from paribus.knobs import discovery
 from paribus.lab.machine.connection import Report, discard, site
+from paribus.lab.machine.guest_inspection import hypervisor_of, inspect_guest, with_hypervisor
 from paribus.lab.machine.health import watching
 from paribus.lab.machine.load_host_inspection import inspect_load_host
 from paribus.lab.machine.own_knobs import with_own_rows
 from paribus.lab.machine.server_inspection import inspect_server
-from paribus.model import Facts, Location, Plan, Refusal, Stack
+from paribus.model import HYPERVISOR, Facts, Location, Plan, Refusal, Stack
 from paribus.plan.check import check
 from paribus.plan.form.parse import Parsed
 from paribus.plan.load_host import separate_load
@@ -43,8 +44,11 @@ def site_of(parsed: Parsed, report: Report = discard) -> Iterator[Site]:
     ):
         load = separate_load(parsed.table)
         with_knobs = dataclasses.replace(connected, catalogue=with_own_rows(connected.catalogue, parsed))
-        with _with_load_host(with_knobs, (load.host, load.become) if load else None, report) as both:
-            yield both
+        with (
+            _with_load_host(with_knobs, (load.host, load.become) if load else None, report) as with_load_host,
+            with_hypervisor(with_load_host, hypervisor_of(parsed.table), report) as all_machines,
+        ):
+            yield all_machines
 
 
 @contextlib.contextmanager
@@ -56,10 +60,11 @@ def site_of_plan(plan: Plan, report: Report = discard, *, loads: bool = False) -
     with (
         environment.withheld(*variables),
         site(target.address, become=target.become, report=report) as connected,
-        _with_load_host(connected, (load.address, load.become) if load else None, report) as both,
+        _with_load_host(connected, (load.address, load.become) if load else None, report) as with_load_host,
+        with_hypervisor(with_load_host, target.guest.machine if target.guest else None, report) as all_machines,
     ):
         rows = [knob for knob in plan.knobs if knob.command is not None]
-        yield dataclasses.replace(both, catalogue=both.catalogue.with_rows(rows))
+        yield dataclasses.replace(all_machines, catalogue=all_machines.catalogue.with_rows(rows))
 
 
 @contextlib.contextmanager
@@ -74,14 +79,16 @@ def _with_load_host(connected: Site, load_host: tuple[str, bool] | None, report:
 
 
 def fingerprint(site: Site, path: str, device: str | None) -> dict[str, str]:
-    """Identification of the machine, of the file system and the disk under test, and of the load host."""
+    """Identification of the machine, of the file system and the disk under test, of load host and hypervisor."""
     disk = hosts_facts.device_fingerprint(site.host, device) if device else {}
     try:
         filesystem = {"filesystem": mount_of(site.host, path).filesystem}
     except HostError:  # the folder no longer exists
         filesystem = {}
-    load_host = hosts_facts.fingerprint(site.load_host.host) if site.load_host else {}
-    return hosts_facts.fingerprint(site.host) | filesystem | disk | hosts_facts.of_load_host(load_host)
+    facts = hosts_facts.fingerprint(site.host) | filesystem | disk
+    for role, machine in ((hosts_facts.LOAD_HOST, site.load_host), (hosts_facts.HYPERVISOR, site.hypervisor)):
+        facts |= hosts_facts.of_role(role, hosts_facts.fingerprint(machine.host)) if machine else {}
+    return facts
 
 
 def _stack(host: Host, device: str) -> tuple[Stack | None, Refusal | None]:
@@ -110,7 +117,9 @@ def inspect(site: Site, needs: Needs) -> Facts:
     mount = mount_of(site.host, probed.directory.path).point
     arrays = stack.arrays if stack else ()
     location = Location(device, mount, tuple(more_disks), top, arrays, is_layout=bool(needs.disks))
-    offers = discovery.offers(site.host, site.catalogue, needs.knob_keys, location, root=root)
+    of_target = [key for key in needs.knob_keys if not key.startswith(HYPERVISOR)]
+    offers = discovery.offers(site.host, site.catalogue, of_target, location, root=root)
+    guest, hypervisor_offers = inspect_guest(site, needs, device) if site.hypervisor else (None, {})
     database, server_offers = inspect_server(site, needs, probed.directory.path, path_refusal)
     load_host = inspect_load_host(site, needs, database) if site.load_host else None
     missing = frozenset(name for name in needs.programs if not hosts_facts.has_program(site.host, name))
@@ -135,11 +144,12 @@ def inspect(site: Site, needs: Needs) -> Facts:
         io_uring_refused=probed.io_uring or "",
         direct_refused=probed.direct or "",
         fingerprint=fingerprint(site, probed.directory.path, device),
-        offers=offers | server_offers,
+        offers=offers | hypervisor_offers | server_offers,
         database=database,
         missing_programs=missing,
         missing_modules=frozenset(name for name in needs.modules if not hosts_facts.has_module(site.host, name)),
         load_host=load_host,
+        guest=guest,
         swap_bytes=hosts_facts.swap_bytes(site.host),
         block_devices={name: block_device(site.host, site.engine, name) for name in needs.named_devices},
     )

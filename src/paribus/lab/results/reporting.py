@@ -50,7 +50,9 @@ def _recipes(plan: Plan) -> dict[str, Recipe]:
             if settings:
                 lines = [_lines(plan, *setting) for setting in settings]
                 recipes[f"{comparison.factor}={arm.label}"] = Recipe(
-                    set=" && ".join(set_line for set_line, _ in lines),
+                    set=recipe.joined(
+                        [(knob, set_line) for (knob, _), (set_line, _) in zip(settings, lines, strict=True)]
+                    ),
                     check=recipe.check_command(*(knob for knob, _ in settings)),
                     last="\n".join(lasting for _, lasting in lines),
                     losses=tuple(filter(None, (loss_of(*setting) for setting in settings))),
@@ -61,7 +63,7 @@ def _recipes(plan: Plan) -> dict[str, Recipe]:
 def _lines(plan: Plan, knob: Knob, value: Value) -> tuple[str, str]:
     """The commands that make a setting, and those that make it last; a layout's depend on the disks of the plan."""
     if knob.name != LAYOUT or not (commands := layouts.commands_of(plan, str(value), _TAG, _POINT)):
-        return recipe.set_command(knob, value), recipe.persist_command(knob, value)
+        return recipe.set_command(knob, value), recipe.located(knob, recipe.persist_command(knob, value))
     lasting = layouts.lasting_lines(plan, str(value), _TAG, _POINT)
     return " && \\\n".join([f"mkdir -p {_POINT}", *commands]), "\n".join(lasting)
 

@@ -95,6 +95,12 @@ Responses = Annotated[
 assert set(ResponseName.__args__) == set(RESPONSES)  # type: ignore[attr-defined]
 
 
+HypervisorAddress = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^(qemu(\+unix)?:///(system|session)(\?socket=/[^?&#\s]+)?|qemu\+ssh://[A-Za-z0-9._~@:\[\]-]+/(system|session))$"
+    ),
+]
 HostAddress = Annotated[str, StringConstraints(pattern=r"^(local|ssh://[A-Za-z0-9._~@:\[\]-]+/?)$")]
 
 
@@ -117,6 +123,14 @@ class TargetTable(StrictTable):
     )
     devices: list[PathText] = Field(
         [], max_length=64, description="the disks that the setting layout is made of; each in may_destroy too"
+    )
+    guest: PathText | None = Field(
+        None,
+        description="the name that libvirt has for the target where that is a virtual machine; allows host.* knobs",
+    )
+    hypervisor: HypervisorAddress = Field(
+        "qemu:///system",
+        description="libvirt that runs the guest: qemu:///system on this machine, or qemu+ssh://[user@]host[:port]/system",
     )
     allow_live: bool = Field(False, description="variables of a running server that others use may be changed")
 

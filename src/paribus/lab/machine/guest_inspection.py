@@ -1,0 +1,121 @@
+"""Inspection of a target that is a virtual machine: is it that guest, and what does its hypervisor offer?"""
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator
+
+from paribus.engine.run import probe
+from paribus.errors import HostError, Missing, ParibusError
+from paribus.hosts.guests import domain as domains
+from paribus.hosts.guests import hypervisor
+from paribus.hosts.guests.domain import Domain, DomainDisk
+from paribus.hosts.storage.devices import size_bytes
+from paribus.hosts.storage.mounts import mount_of
+from paribus.hosts.storage.stack import stack_of
+from paribus.hosts.transport import Host
+from paribus.knobs import discovery
+from paribus.knobs.journals import machine_name
+from paribus.lab.machine.connection import Report, site
+from paribus.model import HYPERVISOR, Guest, GuestFacts, Location, Offer
+from paribus.plan.form.file import PlanTable
+from paribus.plan.needs import Needs
+from paribus.trial.target_session import Site
+
+_NO_PROOF = "correct target.host or target.guest, and connect as root, who can read the UUID"
+_OF_DISK = f"{HYPERVISOR}block."
+_UUID = "/sys/class/dmi/id/product_uuid"
+
+
+def hypervisor_of(table: PlanTable) -> str | None:
+    """The address of the machine that the target is a guest of; None where the plan names no guest."""
+    return hypervisor.parse(table.target.hypervisor).machine if table.target.guest else None
+
+
+@contextlib.contextmanager
+def with_hypervisor(connected: Site, address: str | None, report: Report) -> Iterator[Site]:
+    """The machine under test, with a connection to its hypervisor, if there is one."""
+    if address is None:
+        yield connected
+        return
+    with site(address, report=report) as of_hypervisor:
+        knows = dataclasses.replace(of_hypervisor, catalogue=connected.catalogue)
+        yield dataclasses.replace(connected, hypervisor=knows)
+
+
+def inspect_guest(site: Site, needs: Needs, device: str | None) -> tuple[GuestFacts, dict[str, Offer]]:
+    """The guest that a site's target is, and the hypervisor's offers; `device`: the guest's disk under test.
+
+    There are no offers where the target is not that guest. Raises Unreachable and HostError.
+    """
+    above = site.hypervisor
+    assert above is not None and needs.guest is not None
+    address = hypervisor.parse(needs.hypervisor)
+    guest = Guest(name=needs.guest, machine=address.machine, uri=address.uri)
+    try:
+        domain = domains.read(above.host, address.uri, needs.guest)
+    except Missing as error:
+        return GuestFacts(guest=guest, wrong=((error.message, error.todo),)), {}
+    if wrong := tuple(_problems(site.host, domain)):
+        return GuestFacts(guest=guest, wrong=wrong), {}
+    try:
+        disk = _disk(site.host, above.host, address.uri, domain, device)
+        location = _location(above, disk.source)
+        guest, no_disk = dataclasses.replace(guest, disk=disk.source, location=location), ""
+    except HostError as error:
+        no_disk = error.message
+    root = above.host.run(["id", "-u"]).stdout.strip() == "0"
+    keys = [key for key in needs.knob_keys if key.startswith(HYPERVISOR)]
+    offers = discovery.offers(above.host, above.catalogue, keys, guest.location, root=root)
+    if no_disk:
+        todo = "take it out of the plan, or name a disk of the guest as target.device"
+        of_disk = {name: offer for name, offer in offers.items() if name.startswith(_OF_DISK)}
+        offers |= {name: dataclasses.replace(offer, refused=no_disk, todo=todo) for name, offer in of_disk.items()}
+    return GuestFacts(guest=guest), offers
+
+
+def _problems(target: Host, domain: Domain) -> Iterator[tuple[str, str]]:
+    """Each reason why the domain is not the target, or must not be measured now, with the correction."""
+    if domain.state != "running":
+        yield (
+            f"the domain {domain.name} is {domain.state}, and is not measured so",
+            f"start it: virsh start {domain.name}",
+        )
+        return
+    if domain.job:
+        message = f"the domain {domain.name} has a job in progress ({domain.job}), which would be measured too"
+        yield message, "wait for its end, or end it: virsh domjobinfo, virsh blockjob"
+    name = machine_name(target.name)
+    try:
+        uuid = target.read(_UUID).strip().lower()
+    except HostError as error:
+        yield f"nothing proves that {name} is the domain {domain.name}: {error.message}", _NO_PROOF
+        return
+    if uuid != domain.uuid:
+        yield f"{name} is not the domain {domain.name}: its UUID is {uuid}, not {domain.uuid}", _NO_PROOF
+
+
+def _disk(target: Host, above: Host, uri: str, domain: Domain, device: str | None) -> DomainDisk:
+    """The domain's disk that the guest's device is: by its address, proved by its size. Raises HostError."""
+    if device is None:
+        raise HostError("the disk under test is unknown", "set target.device")
+    disk = domains.disk_of(domain, target.resolve(f"/sys/class/block/{device.removeprefix('/dev/')}"))
+    if disk is None or domains.capacity_bytes(above, uri, domain, disk) != size_bytes(target, device):
+        raise HostError(f"{device} of the guest is no disk of the domain {domain.name}")
+    if not disk.source.startswith("/"):
+        raise HostError(f"{device} of the guest is not a file or a block device of the hypervisor")
+    return disk
+
+
+def _location(above: Site, source: str) -> Location:
+    """The hypervisor's devices below an image or a block device. Raises HostError."""
+    if source.startswith("/dev/"):
+        stack, mount = stack_of(above.host, source), None
+    else:
+        folder = source.rpartition("/")[0] or "/"
+        try:
+            stack = stack_of(above.host, probe(above.host, above.engine, folder).directory.major_minor)
+        except ParibusError as error:
+            raise HostError(f"the hypervisor's disk below {source} is unknown: {error.message}") from error
+        mount = mount_of(above.host, folder).point
+    top = stack.top if stack.top not in stack.disks else None
+    return Location(stack.disks[0], mount, stack.disks[1:], top, stack.arrays)
