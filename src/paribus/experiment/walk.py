@@ -53,7 +53,8 @@ from paribus.trial.blocks import lost_preconditioning, next_block, rerun_of
 from paribus.trial.devices import PinnedDevices
 from paribus.trial.experiment_session import ComparisonModes, ExperimentSession, Record
 from paribus.trial.load.precondition import PreconditionListener
-from paribus.trial.target_session import Site, reach_load_host, restore
+from paribus.trial.restoring import restore
+from paribus.trial.target_session import Site, reach_load_host
 
 _order = operator.attrgetter("order")
 _MOST_FAILURES_IN_A_ROW = 3

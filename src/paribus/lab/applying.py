@@ -23,9 +23,8 @@ from paribus.trial.target_session import Site
 
 __all__ = ["DANGERS", "apply", "document", "refuse", "with_applied_changes"]
 
-_OWN_GOVERNOR = (
-    "cpu.governor"  # the fingerprint has the governor; where it is a factor it is no sign of another machine
-)
+# Facts of the fingerprint that are settings too; where one is a factor it is no sign of another machine.
+_SETTING_OF_FACT = {"governor": "cpu.governor", "hypervisor_governor": "host.cpu.governor"}
 
 
 def apply(
@@ -195,8 +194,7 @@ def _differences(plan: Plan, experiment: Experiment, site: Site) -> list[Differe
     """Fingerprint entries in which this machine differs from the measured one."""
     now = fingerprint(site, plan.target.path, plan.target.device)
     ignored_names = {name for name in experiment.fingerprint if name.startswith(LOAD_HOST)}  # nothing is set there
-    if _OWN_GOVERNOR in plan.baseline:
-        ignored_names.add("governor")
+    ignored_names |= {name for name, setting in _SETTING_OF_FACT.items() if setting in plan.baseline}
     return [
         Difference(name=name, measured=experiment.fingerprint.get(name, "nothing"), found=now.get(name, "nothing"))
         for name in dict.fromkeys([*experiment.fingerprint, *now])

@@ -29,8 +29,8 @@ from paribus.trial.layouts.session import LayoutSession
 from paribus.trial.load.load_host import LoadHostSession
 from paribus.trial.load.precondition import TrialListener
 from paribus.trial.open_target import OpenTarget
+from paribus.trial.restoring import restore_settings
 from paribus.trial.runner import Runner
-from paribus.trial.target_session import restore_settings
 from paribus.trial.tools.confinement import Confinement
 from paribus.trial.tools.tool_session import Tools
 from paribus.trial.trial_data import Progress, TrialData
@@ -71,7 +71,7 @@ class Bench:
                 failing.callback(self._load_host.close)
             self._hypervisor = HypervisorSession.of(self._session)
             if self._hypervisor is not None:
-                failing.callback(self._restore_hypervisor, None)
+                failing.callback(self._hypervisor.applier.restore)
                 self._note_copy(self._hypervisor.without_copy)
             written_files = self._written_files()
             self._applier = self._open_journal(written_files)
@@ -112,7 +112,6 @@ class Bench:
             if self._servers is not None:
                 closing.callback(self._servers.release)
             closing.callback(self._restore, error)
-            closing.callback(self._restore_hypervisor, error)  # first, as a lost target is waited for
             closing.callback(self._close_servers)
             if self._load_host is not None:
                 closing.callback(self._load_host.close)
@@ -132,14 +131,13 @@ class Bench:
 
     def _restore(self, error: BaseException | None) -> None:
         experiment, stopped = self._session.experiment, self._session.stopped
+        machines = [(self._site, self._applier)]
+        if self._hypervisor is not None:
+            machines.append((self._hypervisor.site, self._hypervisor.applier))
         try:
-            self.closing_notes += restore_settings(self._applier, self._site, experiment, stopped, error)
+            self.closing_notes += restore_settings(machines, experiment, stopped, error)
         finally:
             self._remove_data()
-
-    def _restore_hypervisor(self, error: BaseException | None) -> None:
-        if self._hypervisor is not None:
-            self.closing_notes += self._hypervisor.restore(self._session.stopped, error)
 
     def _database_session(self) -> DatabaseSession | None:
         """The servers that workloads use, private or in use by others; None where there are none."""

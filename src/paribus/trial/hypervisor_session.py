@@ -3,10 +3,9 @@
 In: the settings of trials. Out: what was applied there, and whether it is still so. Called by the bench and the runner.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Self
 
-from paribus.i18n import StoredMessage
 from paribus.knobs.apply import Applier
 from paribus.knobs.conditions import Conditions
 from paribus.knobs.discovery import touched
@@ -14,7 +13,7 @@ from paribus.knobs.journal import Journal
 from paribus.model import Change, Location, Settings
 from paribus.trial.experiment_session import ExperimentSession
 from paribus.trial.settings import of_hypervisor
-from paribus.trial.target_session import Site, restore_settings
+from paribus.trial.target_session import Site
 
 
 class HypervisorSession:
@@ -22,13 +21,12 @@ class HypervisorSession:
 
     def __init__(self, site: Site, location: Location, keys: Collection[str], experiment: str) -> None:
         """Open the journal; `keys`: the settings that trials may make. Raises JournalError and HostError."""
-        self._site = site
-        self._experiment = experiment
+        self.site = site
         addresses = touched(site.host, site.catalogue, keys, location)
         self._conditions = Conditions.of(site.host, site.catalogue, location, addresses, {})
         journal = Journal(site.host, site.engine, experiment, sorted(addresses), volatile=not addresses)
         self.without_copy = journal.without_copy
-        self._applier = Applier(site.host, site.catalogue, location, journal)
+        self.applier = Applier(site.host, site.catalogue, location, journal)
 
     @classmethod
     def of(cls, session: ExperimentSession) -> Self | None:
@@ -42,16 +40,12 @@ class HypervisorSession:
     def apply(self, settings: Settings, tested: Collection[str]) -> tuple[Change, ...]:
         """Set those of the settings that the hypervisor has, as `Applier.apply` does."""
         knobs = of_hypervisor(settings)
-        return self._applier.apply(knobs, [key for key in tested if key in knobs])
+        return self.applier.apply(knobs, [key for key in tested if key in knobs])
 
     def verify(self) -> tuple[Change, ...]:
         """The settings that changed since they were applied."""
-        return self._applier.verify()
+        return self.applier.verify()
 
     def conditions(self) -> dict[str, str]:
         """The conditions of this machine, under names of their own. Raises Unreachable and HostError."""
         return {f"hypervisor: {name}": value for name, value in self._conditions.read().items()}
-
-    def restore(self, stopped: Callable[[], bool], error: BaseException | None) -> list[StoredMessage]:
-        """Restore its settings; notes on that. Raises as `restore_settings`."""
-        return restore_settings(self._applier, self._site, self._experiment, stopped, error)

@@ -1,26 +1,14 @@
-"""A target ready for trials: host, engine and data folder; restoring what a cut-off experiment changed."""
+"""A target ready for trials: host, engine and data folder, and the machines beside it."""
 
 import dataclasses
 from collections.abc import Callable
 
-from paribus.errors import (
-    HostError,
-    Interrupted,
-    JournalError,
-    JournalLost,
-    JournalOpen,
-    NotRestored,
-    Unreachable,
-)
+from paribus.errors import Interrupted, JournalOpen, Unreachable
 from paribus.hosts.transport import Host
-from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs import journals
-from paribus.knobs.apply import Applier
 from paribus.knobs.catalog import Catalogue
 from paribus.model import HYPERVISOR
 
-_JOURNAL_DELETED = N_("the journal file was deleted meanwhile; all settings are restored")
-_MOST_LOST_CONNECTIONS = 5
 DATA_FOLDER = "paribus-data"
 
 
@@ -92,39 +80,3 @@ def reach_load_host(site: Site, experiment: str, stopped: Callable[[], bool]) ->
             raise Interrupted(message, f"continue with: paribus resume {experiment}") from error
         todo = f"no setting was changed there; when it is reached again, continue with: paribus resume {experiment}"
         raise Unreachable(error.message, todo) from error
-
-
-def restore(site: Site, experiment: str, stopped: Callable[[], bool]) -> None:
-    """Restore what an experiment without its keeper changed on a machine, which may have to be reached again first.
-
-    Raises NotRestored, and NotInspected where it cannot be reached, or is lost again and again.
-    """
-    for attempt in range(_MOST_LOST_CONNECTIONS):
-        try:
-            site.host.reconnect(stopped)
-            return journals.undo(site.host, site.engine, lambda _event: None, lost_experiment=experiment)
-        except HostError as error:
-            if stopped() or attempt == _MOST_LOST_CONNECTIONS - 1 or not isinstance(error, Unreachable):
-                raise journals.not_inspected(site.host.name, error.message, error.todo) from error
-    return None
-
-
-def restore_settings(
-    applier: Applier, site: Site, experiment: str, stopped: Callable[[], bool], error: BaseException | None
-) -> list[StoredMessage]:
-    """Restore the settings of a machine when an experiment ends, also where their keeper is gone; notes on that.
-
-    `error` is why it ends. Raises NotRestored, NotInspected, Unreachable, and JournalLost where all is restored.
-    """
-    try:
-        return [] if applier.restore() else [stored_message(_JOURNAL_DELETED)]
-    except (JournalError, Unreachable):  # its process died or cannot be reached; the journal is enough
-        restore(site, experiment, stopped)
-        if leftovers := applier.leftovers():
-            raise NotRestored(
-                f"the journal process ended too early, and some settings are not restored: {'; '.join(leftovers)}"
-            ) from error
-        if isinstance(error, JournalError):
-            message = f"{error.message}; all settings are restored, which was checked"
-            raise JournalLost(message, f"continue with: paribus resume {experiment}") from error
-        return []
