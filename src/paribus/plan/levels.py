@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.catalog import Catalogue, level_of
-from paribus.model import Combination, Factor, Facts, Knob, Value
+from paribus.model import HYPERVISOR, Combination, Factor, Facts, Knob, Value
 from paribus.plan.form.file import WorkloadTable
 from paribus.plan.workloads import kind_of, name_of, parameters_in
 from paribus.registry import nearest
@@ -98,6 +98,8 @@ def unknown_key(key: str, catalogue: Catalogue, tables: Sequence[WorkloadTable])
         candidates += [
             f"{prefix}.{field}" for prefix in owners for field in kind.parameters.model_fields.keys() - kind.axes
         ]
+    if key.startswith(HYPERVISOR):
+        candidates = [f"{HYPERVISOR}{name}" for name in candidates]
     return nearest(key, candidates) or "knobs are listed by: paribus knobs list"
 
 

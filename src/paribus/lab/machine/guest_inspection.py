@@ -5,7 +5,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from paribus.engine.run import probe
-from paribus.errors import HostError, Missing, ParibusError
+from paribus.errors import HostError, ParibusError, Unreachable
 from paribus.hosts.guests import domain as domains
 from paribus.hosts.guests import hypervisor
 from paribus.hosts.guests.domain import Domain, DomainDisk
@@ -53,7 +53,9 @@ def inspect_guest(site: Site, needs: Needs, device: str | None) -> tuple[GuestFa
     guest = Guest(name=needs.guest, machine=address.machine, uri=address.uri)
     try:
         domain = domains.read(above.host, address.uri, needs.guest)
-    except Missing as error:
+    except Unreachable:
+        raise
+    except HostError as error:
         return GuestFacts(guest=guest, wrong=((error.message, error.todo),)), {}
     if wrong := tuple(_problems(site.host, domain)):
         return GuestFacts(guest=guest, wrong=wrong), {}

@@ -2,9 +2,11 @@
 
 import functools
 import operator
+import re
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
     StringConstraints,
@@ -22,6 +24,10 @@ from paribus.plan.form.table import Duration, Level, PathText, StrictTable
 from paribus.registry import workload_kinds
 from paribus.units import parse_share, parse_size
 
+_HYPERVISOR = re.compile(
+    r"qemu(\+unix)?:///(system|session)(\?socket=/[^?&#\s]+)?|qemu\+ssh://[A-Za-z0-9._~@:\[\]-]+/(system|session)"
+)
+
 
 def _as_list(written: Any) -> Any:
     """Returns a number as the list of it, and anything else as it is."""
@@ -37,6 +43,13 @@ def _responses(written: Any) -> list[str]:
         if name not in RESPONSES:
             raise ValueError(f"{name!r} is not one of {', '.join(RESPONSES)}")
     return names
+
+
+def _hypervisor(text: str) -> str:
+    """Returns the address of libvirt as it is. Raises ValueError."""
+    if not _HYPERVISOR.fullmatch(text):
+        raise ValueError(f"{text!r}: write qemu:///system, or qemu+ssh://[user@]host[:port]/system")
+    return text
 
 
 Share = Annotated[
@@ -95,12 +108,7 @@ Responses = Annotated[
 assert set(ResponseName.__args__) == set(RESPONSES)  # type: ignore[attr-defined]
 
 
-HypervisorAddress = Annotated[
-    str,
-    StringConstraints(
-        pattern=r"^(qemu(\+unix)?:///(system|session)(\?socket=/[^?&#\s]+)?|qemu\+ssh://[A-Za-z0-9._~@:\[\]-]+/(system|session))$"
-    ),
-]
+HypervisorAddress = Annotated[str, AfterValidator(_hypervisor), WithJsonSchema({"type": "string"})]
 HostAddress = Annotated[str, StringConstraints(pattern=r"^(local|ssh://[A-Za-z0-9._~@:\[\]-]+/?)$")]
 
 
