@@ -28,6 +28,11 @@ class SshAddress:
         return f"{self.user}@{self.host}" if self.user else self.host
 
 
+def machine_name(address: str) -> str:
+    """The machine as a message names it."""
+    return "this machine" if address == "local" else address
+
+
 def parse(text: str) -> SshAddress:
     """`ssh://[user@]host[:port]`, taken apart. Raises UsageError."""
     parts = _ADDRESS.fullmatch(text)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from paribus.errors import HostError, JournalError, JournalLost, NotInspected, NotRestored, Unreachable
+from paribus.hosts.address import machine_name
 from paribus.hosts.transport import Host
 from paribus.knobs.journal_event import parse_event
 
@@ -134,11 +135,6 @@ def not_inspected(target: str, cause: str, todo: str = "") -> NotInspected:
     """The error for a target whose journals cannot be read."""
     where = machine_name(target)
     return NotInspected(f"could not look at {where}, so settings may still be changed there: {cause}", todo)
-
-
-def machine_name(target: str) -> str:
-    """The machine as a message names it."""
-    return "this machine" if target == "local" else target
 
 
 def undo_command(target: str) -> str:

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from paribus.errors import TargetBusy, UsageError
 from paribus.files import make_folder
-from paribus.knobs.journals import inspect, machine_name
+from paribus.hosts.address import machine_name
+from paribus.knobs.journals import inspect
 from paribus.lab.machine.connection import Report
 from paribus.lab.machine.doctor import unfit
 from paribus.model import Plan

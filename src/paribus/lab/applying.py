@@ -144,9 +144,11 @@ def _step(
             refused=refused,
         )
     if key.startswith(HYPERVISOR):
-        lines = recipe.set_command(plan_knob, value), recipe.check_command(plan_knob)
-        persist = recipe.persist_command(plan_knob, value)
-        return _by_hand(factor, key, value, *lines, persist)
+        how, persist = (
+            recipe.located(plan_knob, line)
+            for line in (recipe.set_command(plan_knob, value), recipe.persist_command(plan_knob, value))
+        )
+        return _by_hand(factor, key, value, how, recipe.check_command(plan_knob), persist)
     if not _is_of_the_machine(plan_knob):
         commands = recipe.set_command(plan_knob, value), recipe.check_command(plan_knob)
         if plan_knob.subject == SERVER or knob_kinds.get(plan_knob.kind).holder == "group":  # gone with the experiment

@@ -19,7 +19,7 @@ def complaints(table: PlanTable, facts: Facts, keys: list[tuple[KeyPath, str]]) 
         return
     hint = 'name it as libvirt does, under [target]: guest = "NAME"'
     if "hypervisor" in table.target.model_fields_set:
-        yield ("target", "hypervisor"), "the plan does not say which of its guests is the target", hint
+        yield ("target", "hypervisor"), "target.hypervisor is set, and target.guest is not", hint
     for key_path, key in keys:
         if key.startswith(HYPERVISOR):
             message = f"{key} is a setting of a guest's hypervisor, and the plan names no guest"

@@ -6,6 +6,8 @@ In: the settings of trials. Out: what was applied there, and whether it is still
 from collections.abc import Collection
 from typing import Self
 
+from paribus.errors import HostError
+from paribus.hosts.guests import domain as domains
 from paribus.knobs.apply import Applier
 from paribus.knobs.conditions import Conditions
 from paribus.knobs.discovery import touched
@@ -30,11 +32,19 @@ class HypervisorSession:
 
     @classmethod
     def of(cls, session: ExperimentSession) -> Self | None:
-        """The session of an experiment; None where the target is no guest, or nothing of its hypervisor is set."""
+        """The session of an experiment; None where the target is no guest, or nothing of its hypervisor is set.
+
+        Raises HostError where the target is not that guest now, such as after a migration.
+        """
         site, guest = session.site.hypervisor, session.plan.target.guest
         keys = dict.fromkeys(key for trial in session.trials for key in of_hypervisor(trial.settings))
         if site is None or guest is None or not keys:
             return None
+        domain = domains.read(site.host, guest.uri, guest.name)
+        for message, todo in domains.problems(session.site.host, domain):
+            raise HostError(message, todo)
+        if guest.disk and guest.disk not in {disk.source for disk in domain.disks}:
+            raise HostError(f"the domain {guest.name} has no disk {guest.disk} any more", "check the plan again")
         return cls(site, guest.location, list(keys), session.experiment)
 
     def apply(self, settings: Settings, tested: Collection[str]) -> tuple[Change, ...]:

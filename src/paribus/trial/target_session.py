@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Callable
 
 from paribus.errors import Interrupted, JournalOpen, Unreachable
+from paribus.hosts.address import machine_name
 from paribus.hosts.transport import Host
 from paribus.knobs import journals
 from paribus.knobs.catalog import Catalogue
@@ -55,7 +56,7 @@ class Site:
                 if entry.is_cut_off:
                     raise JournalOpen(
                         f"experiment {entry.experiment} was cut off; {len(entry.changes)} settings of "
-                        f"{journals.machine_name(site.host.name)} may still be changed ({entry.path})",
+                        f"{machine_name(site.host.name)} may still be changed ({entry.path})",
                         f"restore the machine first: {journals.undo_command(site.host.name)}",
                     )
 

@@ -32,8 +32,26 @@ XML = """<domain type='kvm' id='1'>
       <target dev='vdb' bus='virtio'/>
       <address type='pci' domain='0x0000' bus='0x07' slot='0x00' function='0x0'/>
     </disk>
+    <disk type='file' device='disk'>
+      <source file='/images/sata.raw'/>
+      <target dev='sdb' bus='sata'/>
+      <address type='drive' controller='0' bus='0' target='0' unit='0'/>
+    </disk>
     <controller type='scsi' index='1' model='virtio-scsi'>
       <address type='pci' domain='0x0000' bus='0x06' slot='0x00' function='0x0'/>
+    </controller>
+    <controller type='sata' index='0'>
+      <address type='pci' domain='0x0000' bus='0x00' slot='0x1f' function='0x2'/>
+    </controller>
+    <controller type='pci' index='0' model='pcie-root'/>
+    <controller type='pci' index='4' model='pcie-root-port'>
+      <address type='pci' domain='0x0000' bus='0x00' slot='0x02' function='0x3'/>
+    </controller>
+    <controller type='pci' index='6' model='pcie-root-port'>
+      <address type='pci' domain='0x0000' bus='0x00' slot='0x02' function='0x5'/>
+    </controller>
+    <controller type='pci' index='7' model='pcie-root-port'>
+      <address type='pci' domain='0x0000' bus='0x00' slot='0x02' function='0x1'/>
     </controller>
   </devices>
 </domain>"""
@@ -64,15 +82,20 @@ def test_a_domain_has_its_identity_and_its_disks() -> None:
         ("vda", "/dev/vg0/db1"),
         ("sda", "/images/data.qcow2"),
         ("vdb", ""),
+        ("sdb", "/images/sata.raw"),
     ]
 
 
 @pytest.mark.parametrize(
     ("folder", "disk"),
     [
-        ("/sys/devices/pci0000:00/0000:00:02.3/0000:04:00.0/virtio2/block/vda", "vda"),
+        ("/sys/devices/pci0000:00/0000:00:02.3/0000:03:00.0/virtio2/block/vda", "vda"),
+        ("/sys/devices/pci0000:00/0000:00:02.1/0000:04:00.0/virtio2/block/vda", "vdb"),
+        ("/sys/devices/platform/4010000000.pcie/pci0000:00/0000:00:02.3/0000:01:00.0/virtio2/block/vda", "vda"),
+        ("/sys/devices/pci0000:40/0000:40:02.3/0000:41:00.0/virtio2/block/vda", None),
         ("/sys/devices/pci0000:00/0000:00:02.5/0000:06:00.0/virtio4/host2/target2:0:0/2:0:0:3/block/sda", "sda"),
         ("/sys/devices/pci0000:00/0000:00:02.5/0000:06:00.0/virtio4/host2/target2:0:0/2:0:0:1/block/sdb", None),
+        ("/sys/devices/pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0/block/sdb", None),
         ("/sys/devices/pci0000:00/0000:00:09.0/nvme/nvme0/nvme0n1", None),
         ("/sys/devices/virtual/block/loop0", None),
     ],
@@ -92,6 +115,14 @@ def test_a_device_of_the_guest_is_the_disk_with_its_address(folder: str, disk: s
 )
 def test_a_job_in_progress_is_seen(host: VirshHost, job: str) -> None:
     assert domains.read(host, URI, "db1").job == job
+
+
+def test_a_size_that_virsh_does_not_tell_is_an_error() -> None:
+    host = VirshHost()
+    domain = domains.read(host, URI, "db1")
+    host.fails = Completed(0, "Allocation:  0\n", "")
+    with pytest.raises(BadReply, match="does not tell the size of vda"):
+        domains.capacity_bytes(host, URI, domain, domain.disks[0])
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ kind = "fileio"
 """
 XML = f"""<domain><name>db1</name><uuid>{UUID}</uuid><devices><disk type="block"><source dev="/dev/sdb"/>
 <target dev="vda" bus="virtio"/><address type="pci" domain="0x0000" bus="0x00" slot="0x02" function="0x0"/>
-</disk></devices></domain>"""
+</disk><controller type="pci" index="0" model="pci-root"/></devices></domain>"""
 BYTES = 256 << 20
 
 
@@ -105,8 +105,12 @@ def test_another_machine_than_the_domain_is_refused(guest: FakeHost, hypervisor:
 @pytest.mark.parametrize(
     ("hypervisor", "device", "cause"),
     [
-        (_Hypervisor(capacity=BYTES - 512), "/dev/vda", "/dev/vda of the guest is no disk of the domain db1"),
-        (_Hypervisor(), "/dev/vdb", "/dev/vdb of the guest is no disk of the domain db1"),
+        (
+            _Hypervisor(capacity=BYTES - 512),
+            "/dev/vda",
+            f"/dev/vda has {BYTES} bytes in the guest, and vda of db1 {BYTES - 512} bytes",
+        ),
+        (_Hypervisor(), "/dev/vdb", "no disk of the domain db1 has the address of /dev/vdb"),
         (_Hypervisor(), None, "the disk under test is unknown"),
     ],
 )

@@ -40,7 +40,7 @@ def test_a_setting_of_a_hypervisor_needs_a_guest() -> None:
 
 def test_a_hypervisor_without_a_guest_is_refused() -> None:
     message = _refused(target='[target]\nhypervisor = "qemu:///system"\n')
-    assert "target.hypervisor: the plan does not say which of its guests is the target" in message
+    assert "target.hypervisor: target.hypervisor is set, and target.guest is not" in message
 
 
 def test_problems_of_the_guest_are_said_at_its_name() -> None:

@@ -4,7 +4,7 @@ from rich.console import Console
 
 from paribus.lab.apply_document import ApplyDocument, Step
 from paribus.lab.applying import DANGERS
-from paribus.model import Target
+from paribus.model import HYPERVISOR, Target
 
 
 def show(document: ApplyDocument, console: Console) -> None:
@@ -34,7 +34,7 @@ def lines(step: Step) -> list[str]:
         check = [f"check    {step.check}"] if step.check else []
         persist = [f"to last  {step.persist}"] if step.persist not in ("", step.set) else []
         return [
-            f"{step.knob} = {step.wanted}: by hand, it is no setting of this machine",
+            f"{step.knob} = {step.wanted}: by hand, it is {_owner(step)}",
             f"set      {step.set}",
             *check,
             *persist,
@@ -52,6 +52,10 @@ def lines(step: Step) -> list[str]:
         f"to last  {step.persist}",
         *danger,
     ]
+
+
+def _owner(step: Step) -> str:
+    return "a setting of the hypervisor" if step.knob.startswith(HYPERVISOR) else "no setting of this machine"
 
 
 def show_made(document: ApplyDocument, target: Target, console: Console) -> None:

@@ -75,7 +75,8 @@ def _place(document: CheckDocument) -> str:
         lines.append(f"load from {document.load_host}, where no setting is changed")
     if guest := document.guest:
         hypervisor = "this machine" if guest.hypervisor == "local" else guest.hypervisor
-        disk = f"; its disk is {guest.image} on {guest.device}" if guest.image else ""
+        device = f" on {guest.device}" if guest.device not in (None, guest.image) else ""
+        disk = f"; its disk is {guest.image}{device}" if guest.image else ""
         lines.append(f"the target is the guest {guest.name} of {hypervisor}, which has the settings host.*{disk}")
     return "\n".join(f"  {line}" for line in lines)
 

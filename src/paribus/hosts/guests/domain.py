@@ -2,31 +2,35 @@
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from paribus.errors import BadReply, HostError, Missing
+from paribus.hosts.address import machine_name
 from paribus.hosts.programs import full_path
 from paribus.hosts.transport import Host
 
 _NO_PROGRAM = 127  # the exit code of env
-_BUS_ADDRESS = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
-_SCSI_ADDRESS = re.compile(r"[0-9]+:[0-9]+:(?P<target>[0-9]+):(?P<unit>[0-9]+)")
+_UUID = "/sys/class/dmi/id/product_uuid"
+_FIRST_BUS = "/pci0000:00/"
+_PCI_FOLDER = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:([0-9a-f]{2}\.[0-7])")
+_SCSI_FOLDER = re.compile(r"[0-9]+:([0-9]+):([0-9]+):([0-9]+)")
+_MOST_BRIDGES = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainDisk:
-    """A disk of a running domain: its name in the definition, and the file or block device behind it.
+    """A disk of a domain: its name in the definition, and the file or block device behind it.
 
-    `source` is empty where it is of the network. `bus_address` is the PCI address of the disk or its controller as the
-    guest sees it; `scsi_address` its target and unit there, None on other buses.
+    `source` is empty where it is of the network. `pci_path` are slot and function of each bridge from the first bus to
+    the disk or its controller; empty where its bus gives no unique place. `scsi_address` is channel, target and unit.
     """
 
     name: str
     source: str
-    bus_address: str
-    scsi_address: tuple[int, int] | None
+    pci_path: tuple[str, ...]
+    scsi_address: tuple[int, int, int] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,29 +62,61 @@ def read(host: Host, uri: str, name: str) -> Domain:
         raise BadReply(f"virsh describes the domain {name} in a form that is not understood: {error}") from error
 
 
+def problems(target: Host, domain: Domain) -> Iterator[tuple[str, str]]:
+    """Each reason why the domain is not the target, or must not be measured now, with the correction."""
+    name, target_name = shlex.quote(domain.name), machine_name(target.name)
+    if domain.state != "running":
+        remedy = f"virsh {'resume' if domain.state == 'paused' else 'start'} {name}"
+        yield f"the domain {domain.name} is {domain.state}, and only a running one can be measured", remedy
+        return
+    if domain.job:
+        message = f"the domain {domain.name} has a job in progress ({domain.job}), which would be measured too"
+        yield message, f"wait for its end; see: virsh domjobinfo {name}"
+    try:
+        uuid = target.read(_UUID).strip().lower()
+    except HostError as error:
+        message = f"nothing proves that {target_name} is the domain {domain.name}: {error.message}"
+        yield message, "connect as root, who can read its UUID, or correct target.host"
+        return
+    if uuid != domain.uuid:
+        message = f"{target_name} is not the domain {domain.name}: its UUID is {uuid}, not {domain.uuid}"
+        yield message, "correct target.host or target.guest"
+
+
 def disk_of(domain: Domain, sysfs_folder: str) -> DomainDisk | None:
-    """The disk of a domain that is, in its guest, the block device of this folder below /sys/devices; None for none."""
-    addresses = set(_BUS_ADDRESS.findall(sysfs_folder))
+    """The disk of a domain that is, in its guest, the block device of this folder below /sys/devices; None for none.
+
+    Slots and functions are compared and not the numbers of buses, which the guest's firmware gives.
+    """
+    _, below, folders = sysfs_folder.partition(_FIRST_BUS)
+    if not below:
+        return None
+    pci_path = tuple(place[1] for part in folders.split("/") if (place := _PCI_FOLDER.fullmatch(part)))
     scsi = [
-        (int(place["target"]), int(place["unit"]))
-        for part in sysfs_folder.split("/")
-        if (place := _SCSI_ADDRESS.fullmatch(part))
+        tuple(int(number) for number in place.groups())
+        for part in folders.split("/")
+        if (place := _SCSI_FOLDER.fullmatch(part))
     ]
-    for disk in domain.disks:
-        if disk.bus_address in addresses and (disk.scsi_address is None or disk.scsi_address in scsi):
-            return disk
-    return None
+    matching = [
+        disk
+        for disk in domain.disks
+        if disk.pci_path == pci_path and (scsi == [disk.scsi_address] if disk.scsi_address is not None else not scsi)
+    ]
+    return matching[0] if len(matching) == 1 and pci_path else None
 
 
 def capacity_bytes(host: Host, uri: str, domain: Domain, disk: DomainDisk) -> int:
     """The size of a disk as the guest sees it. Raises HostError."""
     about = dict(_pair(line) for line in _virsh(host, uri, "domblkinfo", domain.name, disk.name).splitlines())
-    return int(about["Capacity"])
+    try:
+        return int(about["Capacity"])
+    except (KeyError, ValueError) as error:
+        raise BadReply(f"virsh does not tell the size of {disk.name} of the domain {domain.name}") from error
 
 
 def _virsh(host: Host, uri: str, command: str, *names: str) -> str:
     """The output of one command of virsh about a domain, in English."""
-    where = "this machine" if host.name == "local" else host.name
+    where = machine_name(host.name)
     argv = ["env", "LC_ALL=C", full_path(host, "virsh"), "--connect", uri, command, "--domain", *names]
     done = host.run(argv)
     if done.exit_code == 0:
@@ -109,26 +145,42 @@ def _job(definition: ElementTree.Element, job: str) -> str:
 
 def _disks(definition: ElementTree.Element) -> Iterator[DomainDisk]:
     controllers = {
-        (controller.get("type"), controller.get("index")): _pci(controller.find("address"))
+        (controller.get("type", ""), controller.get("index", "")): controller.find("address")
         for controller in definition.iterfind("./devices/controller")
     }
     for disk in definition.iterfind("./devices/disk"):
-        source, address = disk.find("source"), disk.find("address")
-        target = disk.find("target")
+        source, target, address = disk.find("source"), disk.find("target"), disk.find("address")
         if target is None or address is None:
             continue
-        drive = address.get("type") == "drive"
+        on_scsi = target.get("bus") == "scsi" and address.get("type") == "drive"
+        of_controller = controllers.get(("scsi", address.get("controller", ""))) if on_scsi else address
         yield DomainDisk(
             name=target.get("dev", ""),
             source=(source.get("file") or source.get("dev") or "") if source is not None else "",
-            bus_address=controllers.get((target.get("bus"), address.get("controller")), "") if drive else _pci(address),
-            scsi_address=(int(address.get("target", "0")), int(address.get("unit", "0"))) if drive else None,
+            pci_path=_pci_path(of_controller, controllers),
+            scsi_address=_scsi_address(address) if on_scsi else None,
         )
 
 
-def _pci(address: ElementTree.Element | None) -> str:
-    """The PCI address as sysfs writes it; empty for another bus."""
-    if address is None or address.get("type") != "pci":
-        return ""
-    domain, bus, slot, function = (int(address.get(part, "0"), 16) for part in ("domain", "bus", "slot", "function"))
-    return f"{domain:04x}:{bus:02x}:{slot:02x}.{function:x}"
+def _scsi_address(address: ElementTree.Element) -> tuple[int, int, int]:
+    channel, target, unit = (int(address.get(part, "0")) for part in ("bus", "target", "unit"))
+    return channel, target, unit
+
+
+def _pci_path(
+    address: ElementTree.Element | None, controllers: Mapping[tuple[str, str], ElementTree.Element | None]
+) -> tuple[str, ...]:
+    """Slot and function of each bridge and of the device itself; empty for another bus.
+
+    libvirt's number of a bus is the index of the bridge above it, and the first bus has no address.
+    """
+    path: list[str] = []
+    while address is not None:
+        if address.get("type") != "pci" or len(path) == _MOST_BRIDGES:
+            return ()
+        path.insert(0, f"{int(address.get('slot', '0'), 16):02x}.{int(address.get('function', '0'), 16):x}")
+        bus = ("pci", str(int(address.get("bus", "0"), 16)))
+        if bus not in controllers:
+            return ()
+        address = controllers[bus]
+    return tuple(path)

@@ -1,4 +1,4 @@
-"""Inspection of a target that is a virtual machine: is it that guest, and what does its hypervisor offer?"""
+"""Inspection of a target that is a virtual machine: proof of its identity, and the offers of its hypervisor."""
 
 import contextlib
 import dataclasses
@@ -14,21 +14,16 @@ from paribus.hosts.storage.mounts import mount_of
 from paribus.hosts.storage.stack import stack_of
 from paribus.hosts.transport import Host
 from paribus.knobs import discovery
-from paribus.knobs.journals import machine_name
 from paribus.lab.machine.connection import Report, site
 from paribus.model import HYPERVISOR, Guest, GuestFacts, Location, Offer
 from paribus.plan.form.file import PlanTable
 from paribus.plan.needs import Needs
 from paribus.trial.target_session import Site
 
-_NO_PROOF = "correct target.host or target.guest, and connect as root, who can read the UUID"
-_OF_DISK = f"{HYPERVISOR}block."
-_UUID = "/sys/class/dmi/id/product_uuid"
-
 
 def hypervisor_of(table: PlanTable) -> str | None:
     """The address of the machine that the target is a guest of; None where the plan names no guest."""
-    return hypervisor.parse(table.target.hypervisor).machine if table.target.guest else None
+    return hypervisor.parse(table.target.hypervisor).machine if table.target.guest is not None else None
 
 
 @contextlib.contextmanager
@@ -57,7 +52,7 @@ def inspect_guest(site: Site, needs: Needs, device: str | None) -> tuple[GuestFa
         raise
     except HostError as error:
         return GuestFacts(guest=guest, wrong=((error.message, error.todo),)), {}
-    if wrong := tuple(_problems(site.host, domain)):
+    if wrong := tuple(domains.problems(site.host, domain)):
         return GuestFacts(guest=guest, wrong=wrong), {}
     try:
         disk = _disk(site.host, above.host, address.uri, domain, device)
@@ -70,30 +65,9 @@ def inspect_guest(site: Site, needs: Needs, device: str | None) -> tuple[GuestFa
     offers = discovery.offers(above.host, above.catalogue, keys, guest.location, root=root)
     if no_disk:
         todo = "take it out of the plan, or name a disk of the guest as target.device"
-        of_disk = {name: offer for name, offer in offers.items() if name.startswith(_OF_DISK)}
+        of_disk = {name: offer for name, offer in offers.items() if "{" in above.catalogue.get(name).addresses[0]}
         offers |= {name: dataclasses.replace(offer, refused=no_disk, todo=todo) for name, offer in of_disk.items()}
     return GuestFacts(guest=guest), offers
-
-
-def _problems(target: Host, domain: Domain) -> Iterator[tuple[str, str]]:
-    """Each reason why the domain is not the target, or must not be measured now, with the correction."""
-    if domain.state != "running":
-        yield (
-            f"the domain {domain.name} is {domain.state}, and is not measured so",
-            f"start it: virsh start {domain.name}",
-        )
-        return
-    if domain.job:
-        message = f"the domain {domain.name} has a job in progress ({domain.job}), which would be measured too"
-        yield message, "wait for its end, or end it: virsh domjobinfo, virsh blockjob"
-    name = machine_name(target.name)
-    try:
-        uuid = target.read(_UUID).strip().lower()
-    except HostError as error:
-        yield f"nothing proves that {name} is the domain {domain.name}: {error.message}", _NO_PROOF
-        return
-    if uuid != domain.uuid:
-        yield f"{name} is not the domain {domain.name}: its UUID is {uuid}, not {domain.uuid}", _NO_PROOF
 
 
 def _disk(target: Host, above: Host, uri: str, domain: Domain, device: str | None) -> DomainDisk:
@@ -101,15 +75,21 @@ def _disk(target: Host, above: Host, uri: str, domain: Domain, device: str | Non
     if device is None:
         raise HostError("the disk under test is unknown", "set target.device")
     disk = domains.disk_of(domain, target.resolve(f"/sys/class/block/{device.removeprefix('/dev/')}"))
-    if disk is None or domains.capacity_bytes(above, uri, domain, disk) != size_bytes(target, device):
-        raise HostError(f"{device} of the guest is no disk of the domain {domain.name}")
+    if disk is None:
+        raise HostError(f"no disk of the domain {domain.name} has the address of {device}")
+    sizes = size_bytes(target, device), domains.capacity_bytes(above, uri, domain, disk)
+    if sizes[0] != sizes[1]:
+        raise HostError(
+            f"{device} has {sizes[0]} bytes in the guest, and {disk.name} of {domain.name} {sizes[1]} bytes"
+        )
     if not disk.source.startswith("/"):
-        raise HostError(f"{device} of the guest is not a file or a block device of the hypervisor")
+        raise HostError(f"{disk.name} of the domain {domain.name} is not a file or a block device of the hypervisor")
     return disk
 
 
 def _location(above: Site, source: str) -> Location:
     """The hypervisor's devices below an image or a block device. Raises HostError."""
+    source = above.host.resolve(source)
     if source.startswith("/dev/"):
         stack, mount = stack_of(above.host, source), None
     else:

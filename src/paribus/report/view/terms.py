@@ -110,6 +110,11 @@ MARKED = (
     N_("load host: online processors"),
     N_("load host: memory"),
     N_("load host: load engine"),
+    N_("hypervisor: kernel"),
+    N_("hypervisor: boot"),
+    N_("hypervisor: clock source"),
+    N_("hypervisor: online processors"),
+    N_("hypervisor: memory"),
     N_("absent"),
 )
 
