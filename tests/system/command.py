@@ -14,7 +14,9 @@ Filesystem = Callable[..., Path]
 PYTHON = str(Path(sys.executable).resolve())  # not in a clone below /tmp, which a confined program does not see
 RUN_ENDED = (0,)  # also where another load on this machine made so many trials invalid that nothing was judged
 _MOST_RESUMED = 10
-_STARVED = re.compile(r"the last with: the load completed no operation.*paribus resume (?P<experiment>\S+)", re.DOTALL)
+_STARVED = re.compile(
+    r"the last with: the load completed no operation.*paribus resume (?P<experiment>[\w-]+)", re.DOTALL
+)
 
 
 @dataclass(frozen=True)

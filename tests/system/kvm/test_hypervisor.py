@@ -49,7 +49,7 @@ def plan(hypervisor: Hypervisor, tmp_path: Path) -> Callable[..., str]:
         guest: str = Hypervisor.name,
         host: str = Hypervisor.address,
         path: str = Hypervisor.data,
-        trial: str = "50ms",
+        trial: str = "200ms",
         more: str = '[hold]\n"block.read_ahead_kb" = 256',
     ) -> str:
         file = tmp_path / "plan.toml"
@@ -59,7 +59,6 @@ def plan(hypervisor: Hypervisor, tmp_path: Path) -> Callable[..., str]:
     return write
 
 
-@pytest.mark.gate
 def test_one_plan_has_settings_of_guest_and_hypervisor(
     paribus: Paribus, plan: Callable[..., str], hypervisor: Hypervisor, disk: str
 ) -> None:
