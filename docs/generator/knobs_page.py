@@ -19,6 +19,7 @@ _SUBSYSTEMS = {
     "cgroup": "Limits of a control group that Paribus creates for the load or the private server, and removes.",
     "cpu": "Clock frequency of the processors.",
     "event": "Whether an event of the plan happens in a trial, such as a backup beside the load.",
+    "guest": "The virtual machine that the target is, as libvirt defines it; plans name it as `target.guest`.",
     "irq": "Interrupts of the controller of the device under test.",
     "kernel": "Process scheduler and other settings below `/proc/sys/kernel`.",
     "sysctl": "Files below `/proc/sys` that have no entry of their own.",
@@ -37,6 +38,7 @@ _TAKES_EFFECT = {
     "live": "at once, also under load",
     "restart": "at the next start of the process or server; each application has a start of its own",
     "remount": "when the file system is mounted; Paribus unmounts it and mounts it again",
+    "reboot": "when the guest is started; Paribus has it shut down and starts it again",
     "rebuild": "when it is built; the disks are wiped before and after, and the data is made anew",
     "reload": "when the module is loaded; Paribus unloads it and loads it again",
 }

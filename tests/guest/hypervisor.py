@@ -20,6 +20,11 @@ from guest.target import PACKAGES, contents, free_port
 
 PROGRAMS = ("libvirtd", "virsh", "qemu-system-x86_64")
 _FOLDERS = ("etc/libvirt", "var/lib/libvirt", "var/cache/libvirt", "var/log/libvirt", "run/libvirt")
+# libvirt looks up this user before it reads which it shall use; only Debian's package for systemd creates it.
+_ACCOUNTS = {
+    "etc/passwd": "libvirt-qemu:x:64055:64055::/nonexistent:/usr/sbin/nologin\n",
+    "etc/group": "libvirt-qemu:x:64055:\n",
+}
 _QEMU_CONF = """
 user = "root"
 group = "root"
@@ -104,6 +109,9 @@ class Hypervisor:
         for name in _FOLDERS:
             (self._folder / name).mkdir(parents=True)
             Path(f"/{name}").mkdir(parents=True, exist_ok=True)
+            mounts.append(f"mount --bind {self._folder}/{name} /{name}")
+        for name, line in _ACCOUNTS.items():
+            (self._folder / name).write_text(Path(f"/{name}").read_text() + line)
             mounts.append(f"mount --bind {self._folder}/{name} /{name}")
         (self._folder / "etc/libvirt/qemu.conf").write_text(_QEMU_CONF)
         configuration = self._folder / "libvirtd.conf"

@@ -107,7 +107,7 @@ def contents(folder: Path) -> Contents:
         init=Path(__file__).with_name("init"),
         programs={str(path): path for path in (Path("/usr/sbin/sshd"), *helpers)},
         later=(Path(binary()),),
-        modules=(*DISK_MODULES, "virtio_net", "bfq", "kyber_iosched", "loop"),
+        modules=(*DISK_MODULES, "virtio_net", "bfq", "kyber_iosched", "loop", "button", "evdev"),
         files={
             "/etc/passwd": USERS,
             "/etc/group": "root:x:0:\nnogroup:x:65534:\n",

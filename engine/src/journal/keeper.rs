@@ -30,6 +30,9 @@ use crate::event::Events;
 use crate::input::{self, Input};
 use crate::machine;
 
+/// Characters of a line in a message.
+const MOST_SHOWN: usize = 120;
+
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Command {
@@ -168,7 +171,9 @@ fn make_change(journal: &Journal, make: &Make) -> Result<JournalEvent> {
 
 fn parse(line: &str) -> Result<Command> {
     serde_json::from_str(line).map_err(|cause| {
-        EngineError::bad_command(format!("`{line}` is not a command of a journal: {cause}"))
+        // Not whole: the definition of a guest holds passwords.
+        let start: String = line.chars().take(MOST_SHOWN).collect();
+        EngineError::bad_command(format!("`{start}` is not a command of a journal: {cause}"))
     })
 }
 

@@ -87,6 +87,14 @@ class Applier:
             self._in_force.pop(name, None)
             self._written.discard(name)
 
+    def begin_anew(self, journal: Journal) -> None:
+        """Use another journal, after everything was restored and the machine restarted."""
+        self._journal = journal
+        self._boot = self._host.read(BOOT_ID_FILE)
+        self._touched.clear()
+        self._in_force.clear()
+        self._written.clear()
+
     def conditions(self, settings: Settings, subject: str) -> dict[str, tuple[Knob, Value]]:
         """The settings that processes of a subject, the load or the server, are started under; by name, placed."""
         conditions = {}

@@ -26,6 +26,7 @@ from paribus.knobs.journals import MOST_EVENTS, UNDO_S, raise_if_stuck
 from paribus.model import (
     Action,
     ControlGroup,
+    DefineGuest,
     LoadModule,
     MountOption,
     PutStatements,
@@ -49,6 +50,7 @@ _TAGS: dict[type, str] = {
     ReleaseDisk: "release",
     RunProgram: "program",
     SetByCommand: "command",
+    DefineGuest: "guest",
     PutStatements: "statement",
 }
 
@@ -148,7 +150,7 @@ class Journal:
 
         Raises the machine's refusal as a HostError; JournalError where nothing was intended.
         """
-        patience_s = _LONG_PATIENCE_S if isinstance(action, PutStatements | ReleaseDisk) else _PATIENCE_S
+        patience_s = _LONG_PATIENCE_S if isinstance(action, PutStatements | ReleaseDisk | DefineGuest) else _PATIENCE_S
         if isinstance(action, RunProgram):
             patience_s = action.patience_s + _PATIENCE_S
         command = {"make": {"knob": knob, "action": _wire(action)}}

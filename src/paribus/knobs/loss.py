@@ -2,12 +2,13 @@
 
 In: a knob and a value. Out: a message, empty where the value is safe. Sources: the manuals of MySQL (options of InnoDB
 and of the binary log), PostgreSQL (write-ahead log) and SQLite (pragmas). For ext4 and the block layer: the kernel's.
+For guests: QEMU's, of -drive cache.
 """
 
 from collections.abc import Mapping
 
 from paribus.i18n import N_
-from paribus.model import Knob, Value
+from paribus.model import HYPERVISOR, Knob, Value
 
 _OFF = ("0", "off", "false", "no")
 _A_SECOND = N_("a power cut loses up to 1 s of commits, a crash of the server alone none")
@@ -24,6 +25,10 @@ _FILE_SYSTEM = N_("a power cut can destroy the file system, unless the drive's c
 _DRIVE = N_("a power cut loses what a volatile cache of the drive holds, also of synchronous writes")
 _UNSYNCED = N_("a crash loses writes without fsync since the journal's last commit")
 _NO_CHECKSUMS = N_("without checksums, damage by the device stays undetected")
+_UNFLUSHED = N_("a power cut of the hypervisor loses what the guest wrote and did not flush")
+_NO_FLUSHES = N_(
+    "a power cut or a crash of the hypervisor can destroy the guest's file systems: no flush is carried out"
+)
 _OLD_DATA = N_("files that were being written can hold old data after a crash")
 _UNKNOWN = {
     "data_loss": N_("some values can lose data at a power cut or a crash: read its documentation"),
@@ -45,13 +50,14 @@ _LOSSES: Mapping[str, Mapping[str, str]] = {
     "mount.datasum": {"nodatasum": _NO_CHECKSUMS},
     "mount.data": {"writeback": _OLD_DATA},
     "block.write_cache": {"write through": _DRIVE},
+    "guest.disk.cache": {"unsafe": _NO_FLUSHES, "writeback": _UNFLUSHED, "default": _UNFLUSHED},
 }
 """By knob: the losses by value, `*` for all others; values that are not there lose nothing more than usual."""
 
 
 def loss_of(knob: Knob, value: Value) -> str:
     """Return the loss by a crash with a setting as a message, not translated; empty where none is known."""
-    losses = _LOSSES.get(knob.name)
+    losses = _LOSSES.get(knob.name.removeprefix(HYPERVISOR))
     if losses is None:
         return _UNKNOWN.get(knob.danger, "")
     return losses.get(str(value).lower(), losses.get("*", ""))

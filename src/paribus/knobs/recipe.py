@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from paribus.knobs.kinds import knob_kinds, shell
-from paribus.model import HYPERVISOR, Action, Knob, Value
+from paribus.model import Action, Knob, Offer, Value, is_of_hypervisor
 
 DANGERS = {
     "data_loss": "some values can lose data at a power cut or a crash",
@@ -19,14 +19,14 @@ PROVED = {
 
 def located(knob: Knob, line: str) -> str:
     """A line that is typed on the machine that has the knob, with a remark where that is not the target."""
-    return f"{line}  # on the hypervisor" if line and knob.name.startswith(HYPERVISOR) else line
+    return f"{line}  # on the hypervisor" if line and is_of_hypervisor(knob.name) else line
 
 
 def joined(lines: Sequence[tuple[Knob, str]]) -> str:
     """Lines that are typed one after the other, for each machine in one line."""
     by_machine: dict[bool, list[tuple[Knob, str]]] = {}
     for knob, line in lines:
-        by_machine.setdefault(knob.name.startswith(HYPERVISOR), []).append((knob, line))
+        by_machine.setdefault(is_of_hypervisor(knob.name), []).append((knob, line))
     return "\n".join(located(of[0][0], " && ".join(line for _, line in of)) for of in by_machine.values())
 
 
@@ -38,6 +38,13 @@ def set_command(knob: Knob, value: Value) -> str:
 def commands(actions: Sequence[Action]) -> str:
     """The shell line that does by hand what these actions do."""
     return shell.commands(actions)
+
+
+def undo_command(offer: Offer) -> str:
+    """The shell line that restores the value that an offer found; empty where nothing has to be restored."""
+    if knob_kinds.get(offer.knob.kind).holder == "guest" and offer.current is not None:
+        return located(offer.knob, set_command(offer.knob, offer.current))
+    return located(offer.knob, commands(offer.undo))
 
 
 def check_command(*knobs: Knob) -> str:

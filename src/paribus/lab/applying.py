@@ -16,7 +16,7 @@ from paribus.lab.machine.inspection import fingerprint, site_of_plan
 from paribus.lab.machine.running_server import ServerQuery, apply_all_for_good, server_variables
 from paribus.lab.results.reporting import refuse_set, report_view
 from paribus.lab.stores import open_experiment, read
-from paribus.model import HYPERVISOR, Experiment, Knob, Plan, Settings, Target, Value
+from paribus.model import Experiment, Knob, Plan, Settings, Target, Value, is_of_hypervisor
 from paribus.plan.schedule.comparisons import candidates, screened
 from paribus.report.view.view_models import Advice
 from paribus.trial.target_session import Site
@@ -143,7 +143,7 @@ def _step(
             danger=plan_knob.danger,
             refused=refused,
         )
-    if key.startswith(HYPERVISOR):
+    if is_of_hypervisor(key):
         how, persist = (
             recipe.located(plan_knob, line)
             for line in (recipe.set_command(plan_knob, value), recipe.persist_command(plan_knob, value))

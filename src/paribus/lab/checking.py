@@ -162,7 +162,7 @@ def _commands(plan: Plan, facts: Facts) -> Iterator[Command]:
             yield Command(
                 setting=f"{key} = {label}",
                 command=recipe.located(offer.knob, recipe.set_command(offer.knob, value)),
-                undo=recipe.located(offer.knob, recipe.commands(offer.undo)) or "nothing to restore",
+                undo=recipe.undo_command(offer) or "nothing to restore",
             )
 
 

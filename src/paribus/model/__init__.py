@@ -43,6 +43,7 @@ from paribus.model.machine import (
     Condition,
     ControlGroup,
     DatabaseFacts,
+    DefineGuest,
     Facts,
     Knob,
     LoadHostFacts,
@@ -59,7 +60,16 @@ from paribus.model.machine import (
     WriteFile,
 )
 from paribus.model.measurement import Measurement
-from paribus.model.places import HYPERVISOR, Guest, GuestFacts, Location, Stack
+from paribus.model.places import (
+    DOMAIN,
+    HYPERVISOR,
+    DomainPlace,
+    Guest,
+    GuestFacts,
+    Location,
+    Stack,
+    is_of_hypervisor,
+)
 from paribus.model.plan import (
     FAMILIES,
     READY_S,
@@ -112,6 +122,7 @@ __all__ = [
     "BEFORE",
     "COMPARING",
     "DIRECTIONAL",
+    "DOMAIN",
     "EVENT",
     "EVENT_RESPONSES",
     "FAMILIES",
@@ -156,6 +167,8 @@ __all__ = [
     "ControlGroup",
     "Database",
     "DatabaseFacts",
+    "DefineGuest",
+    "DomainPlace",
     "Effect",
     "EquivalenceInterval",
     "EventAction",
@@ -217,4 +230,5 @@ __all__ = [
     "WriteFile",
     "arm_of",
     "arms_given_up",
+    "is_of_hypervisor",
 ]

@@ -45,7 +45,7 @@ class Knob:
         allowed: The values it takes, where the machine does not list them.
         minimum: Its lowest value.
         maximum: Its highest value.
-        takes_effect: When a value takes effect: `live`, `reload`, `restart`, `remount` or `rebuild`.
+        takes_effect: When a value takes effect: `live`, `reload`, `restart`, `remount`, `reboot` or `rebuild`.
         resets: Other knobs that the kernel changes when this one is written.
         readback: How the value read back is compared with the one written.
         aliases: The kernel's own names, where several are one knob.
@@ -199,7 +199,35 @@ class SetByCommand:
     value: str
 
 
-Action = WriteFile | MountOption | LoadModule | ControlGroup | ReleaseDisk | RunProgram | SetByCommand | PutStatements
+@dataclass(frozen=True, slots=True)
+class DefineGuest:
+    """Define a guest of libvirt for its next start, and shut it down or start it; `running` None: leave that.
+
+    `virsh` is that program with its options; `definition` is XML with its secrets.
+    """
+
+    virsh: tuple[str, ...]
+    name: str
+    definition: str = field(repr=False)
+    running: bool | None
+
+    @property
+    def path(self) -> str:
+        """The guest, for messages."""
+        return f"the guest {self.name}"
+
+
+Action = (
+    WriteFile
+    | MountOption
+    | LoadModule
+    | ControlGroup
+    | ReleaseDisk
+    | RunProgram
+    | SetByCommand
+    | DefineGuest
+    | PutStatements
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 HYPERVISOR = "host."  # begins the names of settings that the hypervisor of the target has
+DOMAIN = "guest."  # begins the names of those in the definition of the target as a guest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,12 +15,27 @@ class Stack:
     arrays: tuple[str, ...] = ()
 
 
+def is_of_hypervisor(key: str) -> bool:
+    """Whether a setting is made on the hypervisor of the target."""
+    return key.startswith((HYPERVISOR, DOMAIN))
+
+
+@dataclass(frozen=True, slots=True)
+class DomainPlace:
+    """A guest in libvirt: the URI of libvirt, its name, and the name of its disk under test, empty where unknown."""
+
+    uri: str
+    name: str
+    disk: str
+
+
 @dataclass(frozen=True, slots=True)
 class Location:
     """Part of a machine under test: the disk that `block.*` knobs address, and the mount point of `mount.*`.
 
     `more_disks` are others that files lie on too: they have the same settings. `top` is what the file system lies on,
-    where that is not the disk itself, and `arrays` are the md arrays below it. Of a layout these come and go.
+    where that is not the disk itself, and `arrays` are the md arrays below it. Of a layout these come and go. `domain`
+    is the guest whose hypervisor this is.
     """
 
     device: str | None = None
@@ -28,6 +44,7 @@ class Location:
     top: str | None = None
     arrays: tuple[str, ...] = ()
     is_layout: bool = False
+    domain: DomainPlace | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Literal
 from paribus.model.events import PlannedEvent
 from paribus.model.health import HealthCheck
 from paribus.model.machine import Knob
-from paribus.model.places import HYPERVISOR, Guest, Location
+from paribus.model.places import Guest, Location, is_of_hypervisor
 from paribus.model.servers import RunningServer
 from paribus.model.words import Parameters, Settings, Value
 from paribus.units import LoadLevel, LoadUnit
@@ -54,7 +54,7 @@ class Target:
 
     def location_of(self, key: str) -> Location:
         """Part of the machine that a knob addresses: of the hypervisor for `host.*`, else of the target."""
-        return self.guest.location if self.guest is not None and key.startswith(HYPERVISOR) else self.location
+        return self.guest.location if self.guest is not None and is_of_hypervisor(key) else self.location
 
     @property
     def location(self) -> Location:

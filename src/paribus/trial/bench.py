@@ -1,12 +1,12 @@
 """The bench: a target on which trials can be made, and which is restored when the bench is left."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
 from paribus.engine import folder
-from paribus.engine.run import Sampler
+from paribus.engine.run import Sampler, probe
 from paribus.errors import EngineError, HostError, Unreachable
 from paribus.hosts.storage.devices import size_bytes
 from paribus.hosts.storage.drives import error_counters
@@ -17,14 +17,15 @@ from paribus.knobs.conditions import Conditions
 from paribus.knobs.discovery import touched
 from paribus.knobs.layouts.faults import scsi_state_of
 from paribus.knobs.layouts.volume import Names, disk_named
-from paribus.model import HYPERVISOR, OF_DISK, OFFLINE, Plan, Purpose, Settings, Trial
+from paribus.model import OF_DISK, OFFLINE, Plan, Purpose, Settings, Trial, is_of_hypervisor
 from paribus.registry import data_of
 from paribus.trial.databases.database_session import DatabaseSession
 from paribus.trial.databases.running_server import RunningServerSession
 from paribus.trial.databases.servers import PrivateServers
 from paribus.trial.devices import Devices, PinnedDevices
+from paribus.trial.domain_session import GuestRestart
 from paribus.trial.experiment_session import ComparisonModes, ExperimentSession
-from paribus.trial.hypervisor_session import HypervisorSession
+from paribus.trial.hypervisor_session import HypervisorSession, refuse_other
 from paribus.trial.layouts.session import LayoutSession
 from paribus.trial.load.load_host import LoadHostSession
 from paribus.trial.load.precondition import TrialListener
@@ -69,12 +70,14 @@ class Bench:
             self._load_host = LoadHostSession(site.load_host, interval_s) if site.load_host else None
             if self._load_host is not None:
                 failing.callback(self._load_host.close)
-            self._hypervisor = HypervisorSession.of(self._session)
+            self._hypervisor = HypervisorSession.of(self._session, GuestRestart(self._leave, self._come_back))
             if self._hypervisor is not None:
                 failing.callback(self._hypervisor.applier.restore)
                 self._note_copy(self._hypervisor.without_copy)
             written_files = self._written_files()
-            self._applier = self._open_journal(written_files)
+            self._applier = Applier(
+                site.host, site.catalogue, self._plan.target.location, self._open_journal(written_files)
+            )
             failing.callback(self._applier.restore)
             folder.make(site.host, site.engine, self._plan.target.path, self._session.experiment, self._plan.name)
             layouts = self._layout_session()
@@ -133,11 +136,36 @@ class Bench:
         experiment, stopped = self._session.experiment, self._session.stopped
         machines = [(self._site, self._applier)]
         if self._hypervisor is not None:
-            machines.append((self._hypervisor.site, self._hypervisor.applier))
+            machines.insert(0, (self._hypervisor.site, self._hypervisor.applier))
         try:
             self.closing_notes += restore_settings(machines, experiment, stopped, error)
         finally:
+            if self._hypervisor is not None and self._hypervisor.restarts_guest:
+                with contextlib.suppress(HostError):
+                    self._site.host.reconnect(stopped)
             self._remove_data()
+
+    def _leave(self) -> None:
+        """End and restore everything in the target, which is a guest that will be restarted. Raises as `__exit__`."""
+        self._runner.stop()
+        self._close_servers()
+        self._applier.restore()
+        self._sampler.close()
+
+    def _come_back(self, ended: Callable[[], bool]) -> None:
+        """Begin anew in the restarted guest, whose data is as it was. Raises HostError and JournalError."""
+        host = self._site.host
+        host.reconnect(lambda: self._session.stopped() or ended())
+        if (guest := self._plan.target.guest) is not None:
+            refuse_other(self._site, guest)
+        data_folder = self._session.data_folder
+        if not probe(host, self._site.engine, data_folder).directory.exists:
+            raise HostError(
+                f"{data_folder} is not there after the restart of the guest",
+                f"have the guest mount {self._plan.target.path} at its start, in /etc/fstab",
+            )
+        self._applier.begin_anew(self._open_journal(self._written_files()))
+        self._sampler.revive()
 
     def _database_session(self) -> DatabaseSession | None:
         """The servers that workloads use, private or in use by others; None where there are none."""
@@ -178,7 +206,7 @@ class Bench:
     def _written_files(self) -> set[str]:
         """Every file of the target that the settings of trials may write to."""
         keys = dict.fromkeys(key for trial in self._session.trials for key in trial.settings)
-        of_target = [key for key in keys if not key.startswith(HYPERVISOR)]
+        of_target = [key for key in keys if not is_of_hypervisor(key)]
         return touched(self._site.host, self._site.catalogue, of_target, self._plan.target.location)
 
     @property
@@ -187,9 +215,9 @@ class Bench:
         database = self._plan.database
         return bool(database and database.running and database.running.variable)
 
-    def _open_journal(self, addresses: set[str]) -> Applier:
-        """Open the journal, which also keeps a second run away from this experiment's data; its applier."""
-        site, location = self._site, self._plan.target.location
+    def _open_journal(self, addresses: set[str]) -> journal.Journal:
+        """Open the journal, which also keeps a second run away from this experiment's data."""
+        site = self._site
         database = self._plan.database
         running = {database.running.address} if database and database.running else set()
         self._journal = journal.Journal(
@@ -201,7 +229,7 @@ class Bench:
             connects=self._needs_password,
         )
         self._note_copy(self._journal.without_copy)
-        return Applier(site.host, site.catalogue, location, self._journal)
+        return self._journal
 
     def _note_copy(self, reason: str) -> None:
         """Note why a journal has no second copy, if it has none."""

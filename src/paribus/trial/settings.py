@@ -1,6 +1,6 @@
 """Settings of a trial by what has them; those of no machine or server are parameters of the workload's job."""
 
-from paribus.model import HYPERVISOR, Plan, Settings
+from paribus.model import Plan, Settings, is_of_hypervisor
 
 
 def of_machine(plan: Plan, settings: Settings) -> Settings:
@@ -8,10 +8,10 @@ def of_machine(plan: Plan, settings: Settings) -> Settings:
     owners = {owner for workload in plan.workloads for owner in workload.owners}
     if plan.database is not None and plan.database.is_server:
         owners.add(plan.database.family)
-    of_target = {key: value for key, value in settings.items() if not key.startswith(HYPERVISOR)}
+    of_target = {key: value for key, value in settings.items() if not is_of_hypervisor(key)}
     return {key: value for key, value in of_target.items() if key.partition(".")[0] not in owners}
 
 
 def of_hypervisor(settings: Settings) -> Settings:
     """The settings of the machine that the target is a guest of."""
-    return {key: value for key, value in settings.items() if key.startswith(HYPERVISOR)}
+    return {key: value for key, value in settings.items() if is_of_hypervisor(key)}

@@ -8,7 +8,7 @@ from paribus.hosts.address import machine_name
 from paribus.hosts.transport import Host
 from paribus.knobs import journals
 from paribus.knobs.catalog import Catalogue
-from paribus.model import HYPERVISOR
+from paribus.model import is_of_hypervisor
 
 DATA_FOLDER = "paribus-data"
 
@@ -38,8 +38,8 @@ class Site:
         return (self,) if self.hypervisor is None else (self, self.hypervisor)
 
     def machine_of(self, key: str) -> "Site":
-        """The machine that has a setting: the hypervisor for `host.*`, else the target."""
-        return self.hypervisor if self.hypervisor is not None and key.startswith(HYPERVISOR) else self
+        """The machine that has a setting: the hypervisor for `host.*` and `guest.*`, else the target."""
+        return self.hypervisor if self.hypervisor is not None and is_of_hypervisor(key) else self
 
     def engine_version(self) -> str:
         """The engine's name and version. Raises HostError."""

@@ -15,56 +15,17 @@ from paribus.store.open import open_engine, store_url
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 
 Paribus = Callable[..., Done]
+Plan = Callable[..., str]
+FACTORS = '"host.block.read_ahead_kb" = [64, 256]'
 IN_GUEST = "cat /sys/block/vda/queue/read_ahead_kb"
-PLAN = """
-name = "guest"
-[target]
-host = "{host}"
-path = "{path}"
-guest = "{guest}"
-hypervisor = "{uri}"
-[factors]
-"host.block.read_ahead_kb" = [64, 256]
-{more}
-[[workload]]
-kind       = "fileio"
-total_size = "1MiB"
-block_size = "4KiB"
-threads    = [1]
-[protocol]
-trial  = "{trial}"
-settle = "10ms"
-rounds = 2
-margin = "50%"
-method = "fixed"
-seed   = 1
-"""
-
-
-@pytest.fixture
-def plan(hypervisor: Hypervisor, tmp_path: Path) -> Callable[..., str]:
-    """Write a plan whose target is the guest, and return its path."""
-
-    def write(
-        guest: str = Hypervisor.name,
-        host: str = Hypervisor.address,
-        path: str = Hypervisor.data,
-        trial: str = "200ms",
-        more: str = '[hold]\n"block.read_ahead_kb" = 256',
-    ) -> str:
-        file = tmp_path / "plan.toml"
-        file.write_text(PLAN.format(guest=guest, host=host, path=path, uri=hypervisor.uri, trial=trial, more=more))
-        return str(file)
-
-    return write
 
 
 def test_one_plan_has_settings_of_guest_and_hypervisor(
-    paribus: Paribus, plan: Callable[..., str], hypervisor: Hypervisor, disk: str
+    paribus: Paribus, plan: Plan, hypervisor: Hypervisor, disk: str
 ) -> None:
     before = settings_of(disk)
     hypervisor.run("echo 32 > /sys/block/vda/queue/read_ahead_kb")
-    done = paribus("run", plan())
+    done = paribus("run", plan(FACTORS))
     assert done.code in RUN_ENDED, done.err
     store = open_engine(store_url(None), create=False)
     changes = [change for _, change in read.changes(store, read.find(store, "last").id)]
@@ -78,20 +39,16 @@ def test_one_plan_has_settings_of_guest_and_hypervisor(
     assert fingerprint["hypervisor_kernel"] and fingerprint["hypervisor"] != fingerprint["host"]
 
 
-def test_check_names_both_machines(
-    paribus: Paribus, plan: Callable[..., str], hypervisor: Hypervisor, disk: str
-) -> None:
-    checked = paribus("check", plan())
+def test_check_names_both_machines(paribus: Paribus, plan: Plan, hypervisor: Hypervisor, disk: str) -> None:
+    checked = paribus("check", plan(FACTORS))
     assert checked.code == 0, checked.err
     assert f"the guest {hypervisor.name} of this machine" in checked.out
     assert f"/{Path(disk).name}/queue/read_ahead_kb  # on the hypervisor" in checked.out
 
 
-def test_a_killed_controller_leaves_both_machines_as_they_were(
-    plan: Callable[..., str], hypervisor: Hypervisor, disk: str
-) -> None:
+def test_a_killed_controller_leaves_both_machines_as_they_were(plan: Plan, hypervisor: Hypervisor, disk: str) -> None:
     before, in_guest = settings_of(disk), hypervisor.run(IN_GUEST)
-    running = Running("run", plan(trial="500ms"))
+    running = Running("run", plan(FACTORS, trial="500ms"))
     wait_for(lambda: settings_of(disk) != before and hypervisor.run(IN_GUEST) != in_guest, "no setting was changed")
     running.signal(signal.SIGKILL)
     running.end()
@@ -99,11 +56,9 @@ def test_a_killed_controller_leaves_both_machines_as_they_were(
     wait_for(lambda: hypervisor.run(IN_GUEST) == in_guest, "the guest was not restored")
 
 
-def test_a_hypervisor_is_restored_while_its_guest_is_lost(
-    plan: Callable[..., str], hypervisor: Hypervisor, disk: str
-) -> None:
+def test_a_hypervisor_is_restored_while_its_guest_is_lost(plan: Plan, hypervisor: Hypervisor, disk: str) -> None:
     before = settings_of(disk)
-    running = Running("run", plan(trial="500ms", more=""))
+    running = Running("run", plan(FACTORS, trial="500ms", more=""))
     wait_for(lambda: settings_of(disk) != before, "no setting was changed")
     hypervisor.cut_power()
     wait_for(lambda: settings_of(disk) == before, "the hypervisor was not restored")
@@ -122,9 +77,9 @@ def test_a_hypervisor_is_restored_while_its_guest_is_lost(
     ],
 )
 def test_a_target_that_is_not_the_guest_is_refused(
-    paribus: Paribus, plan: Callable[..., str], disk: str, change: dict[str, str], cause: str, remedy: str
+    paribus: Paribus, plan: Plan, disk: str, change: dict[str, str], cause: str, remedy: str
 ) -> None:
     before = settings_of(disk)
-    done = paribus("run", plan(**change, more=""))
+    done = paribus("run", plan(FACTORS, **change, more=""))
     assert done.code == 2 and cause in done.err and remedy in done.err, done.err
     assert settings_of(disk) == before

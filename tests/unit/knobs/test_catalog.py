@@ -13,8 +13,9 @@ assert kinds
 def test_every_row_is_complete(knob: Knob) -> None:
     assert knob.kind in knob_kinds
     assert knob.summary and knob.documentation.endswith(".")
-    assert knob.takes_effect in ("live", "rebuild", "reload", "restart", "remount")
+    assert knob.takes_effect in ("live", "rebuild", "reload", "restart", "remount", "reboot")
     assert (knob_kinds.get(knob.kind).holder == "process") == (knob.takes_effect == "restart")
+    assert (knob_kinds.get(knob.kind).holder == "guest") == (knob.takes_effect == "reboot")
     assert knob.danger in ("", "data_loss", "durability")
     assert bool(knob.filesystems) == knob.name.startswith("mount.")
     assert set(knob.unmounts) | set(knob.only_on.values()) <= set(knob.filesystems)
@@ -164,3 +165,9 @@ def test_a_hypervisor_has_the_knobs_of_kernel_and_devices() -> None:
 )
 def test_knobs_of_mounts_and_processes_are_of_a_target_only(name: str) -> None:
     assert load().find(name) is None
+
+
+def test_a_guest_has_the_knobs_of_its_definition() -> None:
+    assert load().get("guest.disk.cache").addresses == ("devices/disk/driver/@cache",)
+    assert load().get("guest.disk.iotune.total_iops_sec").addresses == ("devices/disk/iotune/total_iops_sec",)
+    assert load().find("host.guest.disk.cache") is None

@@ -12,6 +12,7 @@ from paribus.knobs.recipe import persist_command, set_command
 from paribus.model import (
     CommandLines,
     ControlGroup,
+    DomainPlace,
     Knob,
     LoadModule,
     Location,
@@ -351,7 +352,14 @@ LASTING = [
     ("sqlite.journal_mode", "wal", "PRAGMA journal_mode = wal;  -- once"),
     ("mysql.innodb_io_capacity", 2000, "innodb_io_capacity = 2000    # below [mysqld]"),
     ("postgres.work_mem", "64MB", "ALTER SYSTEM SET work_mem = '64MB';"),
+    (
+        "guest.disk.cache",
+        "unsafe",
+        "edit --domain 'db 1'  # devices/disk[vda]/driver/@cache: unsafe; then: virsh shutdown",
+    ),
+    ("guest.vcpus", 4, "# vcpu: 4; then: virsh shutdown 'db 1'; virsh start 'db 1'"),
 ]
+GUEST = DomainPlace("qemu:///system", "db 1", "vda")
 MACHINE = (
     SECOND
     | DEVICE
@@ -377,7 +385,7 @@ def test_every_kind_has_a_way_to_keep_a_value(name: str, value: Value, words: st
     knob = (
         row
         if row.kind in ("launch", "pragma", "variable")
-        else place(FakeHost(MACHINE), row, Location("/dev/sda", point))
+        else place(FakeHost(MACHINE), row, Location("/dev/sda", point, domain=GUEST))
     )
     assert words in persist_command(knob, value)
 
@@ -385,3 +393,24 @@ def test_every_kind_has_a_way_to_keep_a_value(name: str, value: Value, words: st
 def test_every_kind_has_such_a_case() -> None:
     kinds_with_case = {(OWN.get(name) or load().find(name) or _knob("variable")).kind for name, _, _ in LASTING}
     assert kinds_with_case == set(knob_kinds)
+
+
+def test_a_setting_of_a_guest_is_checked_while_it_runs() -> None:
+    knob = place(FakeHost({}), load().get("guest.disk.cache"), Location("/dev/sdb", domain=GUEST))
+    assert knob_kinds.get("domain").check_by_hand(knob) == "virsh --connect qemu:///system dumpxml --domain 'db 1'"
+
+
+@pytest.mark.parametrize(
+    ("name", "location", "message"),
+    [
+        ("guest.vcpus", Location("/dev/sdb"), "guest.vcpus is a setting of a virtual machine"),
+        (
+            "guest.disk.cache",
+            Location("/dev/sdb", domain=DomainPlace("qemu:///system", "db1", "")),
+            "guest.disk.cache needs the guest's disk under test",
+        ),
+    ],
+)
+def test_a_setting_of_a_guest_needs_the_guest_and_its_disk(name: str, location: Location, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        place(FakeHost({}), load().get(name), location)

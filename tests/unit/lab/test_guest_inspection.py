@@ -8,7 +8,7 @@ from paribus.hosts.fake import FakeHost
 from paribus.hosts.transport import Completed
 from paribus.knobs.catalog import load
 from paribus.lab.machine.guest_inspection import inspect_guest
-from paribus.model import GuestFacts, Location, Offer
+from paribus.model import DomainPlace, GuestFacts, Location, Offer
 from paribus.plan.form.parse import parse
 from paribus.plan.needs import needs
 from paribus.trial.target_session import Site
@@ -23,10 +23,13 @@ guest = "db1"
 "host.block.read_ahead_kb" = [64, 256]
 "host.vm.swappiness" = [60, 10]
 "vm.swappiness" = [60, 10]
+"guest.disk.cache" = ["none", "writeback"]
+"guest.vcpus" = [2, 4]
 [[workload]]
 kind = "fileio"
 """
-XML = f"""<domain><name>db1</name><uuid>{UUID}</uuid><devices><disk type="block"><source dev="/dev/sdb"/>
+XML = f"""<domain><name>db1</name><uuid>{UUID}</uuid><vcpu>2</vcpu><devices><disk type="block">
+<driver cache="none"/><source dev="/dev/sdb"/>
 <target dev="vda" bus="virtio"/><address type="pci" domain="0x0000" bus="0x00" slot="0x02" function="0x0"/>
 </disk><controller type="pci" index="0" model="pci-root"/></devices></domain>"""
 BYTES = 256 << 20
@@ -35,7 +38,9 @@ BYTES = 256 << 20
 class _Hypervisor(FakeHost):
     name = "local"
 
-    def __init__(self, state: str = "running", capacity: int = BYTES, user: str = "0") -> None:
+    def __init__(
+        self, state: str = "running", capacity: int = BYTES, user: str = "0", persistent: str = "yes", later: str = XML
+    ) -> None:
         super().__init__(
             {
                 "/sys/class/block/sdb/size": "",
@@ -44,15 +49,18 @@ class _Hypervisor(FakeHost):
             }
         )
         self._answers = {
-            "dominfo": f"State:  {state}\n",
+            "dominfo": f"State:  {state}\nPersistent:  {persistent}\n",
             "dumpxml": XML,
             "domjobinfo": "Job type:  None\n",
             "domblkinfo": f"Capacity:  {capacity}\nAllocation:  0\n",
             "id": user,
         }
+        self._later = later
 
     def run(self, argv: Sequence[str], **_options: object) -> Completed:
         """Answer virsh and id."""
+        if "--inactive" in argv:
+            return Completed(0, self._later, "")
         command = argv[argv.index("--domain") - 1] if "--domain" in argv else argv[0]
         return Completed(0, self._answers.get(command, ""), "")
 
@@ -80,10 +88,13 @@ def _inspected(
 def test_the_hypervisor_offers_its_own_settings() -> None:
     facts, offers = _inspected(_Guest(), _Hypervisor())
     assert facts.wrong == ()
-    assert (facts.guest.disk, facts.guest.location) == ("/dev/sdb", Location("/dev/sdb"))
+    place = DomainPlace("qemu:///system", "db1", "vda")
+    assert (facts.guest.disk, facts.guest.location) == ("/dev/sdb", Location("/dev/sdb", domain=place))
     assert {name: (offer.current, offer.refused) for name, offer in offers.items()} == {
         "host.block.read_ahead_kb": (128, ""),
         "host.vm.swappiness": (60, ""),
+        "guest.disk.cache": ("none", ""),
+        "guest.vcpus": (2, ""),
     }
 
 
@@ -118,11 +129,25 @@ def test_without_its_disk_only_settings_of_disks_are_refused(
     hypervisor: FakeHost, device: str | None, cause: str
 ) -> None:
     facts, offers = _inspected(_Guest(), hypervisor, device)
-    assert facts.wrong == () and facts.guest.location == Location()
-    assert offers["host.block.read_ahead_kb"].refused == cause
-    assert offers["host.vm.swappiness"].refused == ""
+    place = DomainPlace("qemu:///system", "db1", "")
+    assert facts.wrong == () and facts.guest.location == Location(domain=place)
+    assert {offers[name].refused for name in ("host.block.read_ahead_kb", "guest.disk.cache")} == {cause}
+    assert {offers[name].refused for name in ("host.vm.swappiness", "guest.vcpus")} == {""}
 
 
 def test_only_root_sets_a_hypervisor() -> None:
     _, offers = _inspected(_Guest(), _Hypervisor(user="1000"))
     assert offers["host.vm.swappiness"].refused == "only root may set it"
+
+
+def test_a_transient_domain_keeps_its_definition() -> None:
+    _, offers = _inspected(_Guest(), _Hypervisor(persistent="no"))
+    refused = {name for name, offer in offers.items() if "transient" in offer.refused and "virsh define" in offer.todo}
+    assert refused == {"guest.disk.cache", "guest.vcpus"}
+
+
+def test_a_definition_that_waits_for_the_next_start_is_refused() -> None:
+    _, offers = _inspected(_Guest(), _Hypervisor(later=XML.replace("<vcpu>2", "<vcpu>4")))
+    message = "guest.vcpus is 2 in the running guest, and 4 in its definition for the next start"
+    assert offers["guest.vcpus"].refused == message
+    assert offers["guest.disk.cache"].refused == ""

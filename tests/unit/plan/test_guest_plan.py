@@ -11,11 +11,15 @@ GUEST = Guest(name="db1", machine="local", uri="qemu:///system", disk="/dev/vg0/
 TARGET = '[target]\nguest = "db1"\n'
 FACTORS = '[factors]\n"host.vm.swappiness" = [60, 10]\n'
 WORKLOAD = '[[workload]]\nkind = "fileio"\n'
-OFFERS = plan_samples.OFFERS | {"host.vm.swappiness": plan_samples.offer("host.vm.swappiness", 60)}
+OFFERS = plan_samples.OFFERS | {
+    "host.vm.swappiness": plan_samples.offer("host.vm.swappiness", 60),
+    "guest.disk.cache": plan_samples.offer("guest.disk.cache", "none"),
+}
+CACHE = '[factors]\n"guest.disk.cache" = ["none", "writeback"]\n'
 
 
-def _checked(target: str = TARGET, factors: str = FACTORS, facts: GuestFacts | None = None) -> Plan:
-    return checked(f'name = "n"\n{target}{factors}{WORKLOAD}', offers=OFFERS, guest=facts)
+def _checked(target: str = TARGET, factors: str = FACTORS, facts: GuestFacts | None = None, database: str = "") -> Plan:
+    return checked(f'name = "n"\n{target}{factors}{WORKLOAD}{database}', offers=OFFERS, guest=facts)
 
 
 def _refused(**parts: object) -> str:
@@ -59,3 +63,27 @@ def test_an_address_of_no_hypervisor_is_refused(hypervisor: str) -> None:
 def test_only_kernel_and_devices_of_a_hypervisor_are_settings(key: str) -> None:
     message = _refused(factors=f'[factors]\n"{key}" = ["a", "b"]\n', facts=GuestFacts(guest=GUEST))
     assert "is neither a knob nor a parameter" in message
+
+
+def test_a_setting_of_the_guest_itself_is_a_factor() -> None:
+    plan = _checked(factors=CACHE, facts=GuestFacts(guest=GUEST))
+    assert [factor.key for factor in plan.factors] == ["guest.disk.cache"]
+    assert plan.target.location_of("guest.disk.cache") == GUEST.location
+
+
+def test_a_setting_of_a_guest_needs_its_name() -> None:
+    message = _refused(target="", factors=CACHE)
+    assert "guest.disk.cache is a setting of a virtual machine, and the plan names none" in message
+    assert 'under [target]: guest = "NAME"' in message
+
+
+def test_a_server_in_use_by_others_is_not_restarted_with_the_guest() -> None:
+    database = '[database]\nkind = "mysql"\ndsn = "mysql://u@db1/"\n'
+    message = _refused(factors=CACHE, facts=GuestFacts(guest=GUEST), database=database)
+    assert "guest.disk.cache restarts the guest, and others use its server; have Paribus start" in message
+
+
+def test_layouts_do_not_outlive_a_restart_of_the_guest() -> None:
+    target = TARGET + 'devices = ["/dev/vdb"]\n'
+    message = _refused(target=target, factors=CACHE, facts=GuestFacts(guest=GUEST))
+    assert "guest.disk.cache restarts the guest, which layouts do not outlive; compare them in two plans" in message

@@ -5,6 +5,7 @@
 
 mod command;
 mod group;
+mod guest;
 mod module;
 mod mount;
 mod pools;
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub use command::SetByCommand;
 pub use group::ControlGroup;
+pub use guest::DefineGuest;
 pub use module::LoadModule;
 pub use mount::MountOption;
 pub use release::ReleaseDisk;
@@ -44,6 +46,8 @@ pub enum Action {
     Program(RunProgram),
     /// Sets a value by a program, and reads it by another.
     Command(SetByCommand),
+    /// Defines a guest of libvirt, and shuts it down or starts it.
+    Guest(DefineGuest),
     /// Executes statements on a running server.
     Statement(Box<PutStatements>),
 }
@@ -106,6 +110,7 @@ impl Action {
             Action::Release(release) => release,
             Action::Program(program) => program,
             Action::Command(command) => command,
+            Action::Guest(guest) => guest,
             Action::Statement(statement) => statement.as_ref(),
         }
     }

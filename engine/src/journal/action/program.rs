@@ -4,9 +4,9 @@
 //! No shell is involved.
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,16 +20,27 @@ const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 /// The standard output of a program. An error holds its messages when it fails or does not end.
 pub(super) fn output(argv: &[&str]) -> io::Result<String> {
-    output_within(argv, PATIENCE)
+    output_of(argv, "", PATIENCE)
 }
 
 /// The same, with another time limit.
 pub(super) fn output_within(argv: &[&str], patience: Duration) -> io::Result<String> {
+    output_of(argv, "", patience)
+}
+
+/// The same, with a text on the program's standard input.
+pub(super) fn output_with(argv: &[&str], input: &str) -> io::Result<String> {
+    output_of(argv, input, PATIENCE)
+}
+
+fn output_of(argv: &[&str], input: &str, patience: Duration) -> io::Result<String> {
     let (program, arguments) = argv
         .split_first()
         .ok_or_else(|| io::Error::other("no program is named"))?;
     // Into memory: a program with much output never blocks, and no thread has to read.
-    let (stdout, stderr) = (memory()?, memory()?);
+    let (mut stdin, stdout, stderr) = (memory()?, memory()?, memory()?);
+    stdin.write_all(input.as_bytes())?;
+    stdin.rewind()?;
     let mut command = Command::new(program);
     // SAFETY: between fork and exec it only makes one system call.
     unsafe { command.pre_exec(end_with_parent) };
@@ -38,7 +49,7 @@ pub(super) fn output_within(argv: &[&str], patience: Duration) -> io::Result<Str
         .env_clear()
         .env("PATH", PATH)
         .env("LC_ALL", "C")
-        .stdin(Stdio::null())
+        .stdin(stdin)
         .stdout(stdout.try_clone()?)
         .stderr(stderr.try_clone()?)
         .spawn()
@@ -93,7 +104,16 @@ fn text(mut file: File) -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::output;
+    use super::{output, output_with};
+
+    #[test]
+    fn a_program_reads_its_input() {
+        assert_eq!(
+            output_with(&["cat", "/dev/stdin"], "<xml/>\n").unwrap(),
+            "<xml/>\n"
+        );
+        assert_eq!(output(&["cat"]).unwrap(), "");
+    }
 
     #[test]
     fn a_failure_keeps_the_message_of_the_program() {

@@ -4,7 +4,7 @@ from rich.console import Console
 
 from paribus.lab.apply_document import ApplyDocument, Step
 from paribus.lab.applying import DANGERS
-from paribus.model import HYPERVISOR, Target
+from paribus.model import Target, is_of_hypervisor
 
 
 def show(document: ApplyDocument, console: Console) -> None:
@@ -55,7 +55,7 @@ def lines(step: Step) -> list[str]:
 
 
 def _owner(step: Step) -> str:
-    return "a setting of the hypervisor" if step.knob.startswith(HYPERVISOR) else "no setting of this machine"
+    return "a setting of the hypervisor" if is_of_hypervisor(step.knob) else "no setting of this machine"
 
 
 def show_made(document: ApplyDocument, target: Target, console: Console) -> None:

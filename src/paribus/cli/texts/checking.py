@@ -77,7 +77,9 @@ def _place(document: CheckDocument) -> str:
         hypervisor = "this machine" if guest.hypervisor == "local" else guest.hypervisor
         device = f" on {guest.device}" if guest.device not in (None, guest.image) else ""
         disk = f"; its disk is {guest.image}{device}" if guest.image else ""
-        lines.append(f"the target is the guest {guest.name} of {hypervisor}, which has the settings host.*{disk}")
+        lines.append(
+            f"the target is the guest {guest.name} of {hypervisor}, which has the settings host.* and guest.*{disk}"
+        )
     return "\n".join(f"  {line}" for line in lines)
 
 

@@ -35,31 +35,49 @@ class DomainDisk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Domain:
-    """A domain: its identity, its state in libvirt's words, and its disks where it runs."""
+    """A domain: its identity, its state in libvirt's words, and its disks.
+
+    One that is not persistent is gone when it is shut down.
+    """
 
     name: str
     uuid: str
     state: str
     job: str
+    is_persistent: bool
     disks: tuple[DomainDisk, ...]
 
 
 def read(host: Host, uri: str, name: str) -> Domain:
     """The domain of that name. Raises Missing where there is none, and HostError where libvirt does not answer."""
     about = dict(_pair(line) for line in _virsh(host, uri, "dominfo", name).splitlines() if ":" in line)
-    live = _virsh(host, uri, "dumpxml", name)
     jobs = dict(_pair(line) for line in _virsh(host, uri, "domjobinfo", name).splitlines() if ":" in line)
     try:
-        definition = ElementTree.fromstring(live)  # noqa: S314  bounded in size, and expat bounds entities
+        live = ElementTree.fromstring(definition(host, uri, name))  # noqa: S314  bounded; expat bounds entities
         return Domain(
-            name=definition.findtext("name", ""),
-            uuid=definition.findtext("uuid", "").lower(),
+            name=live.findtext("name", ""),
+            uuid=live.findtext("uuid", "").lower(),
             state=about["State"],
-            job=_job(definition, jobs.get("Job type", "None")),
-            disks=tuple(_disks(definition)),
+            job=_job(live, jobs.get("Job type", "None")),
+            is_persistent=about.get("Persistent") != "no",
+            disks=tuple(_disks(live)),
         )
     except (ElementTree.ParseError, KeyError, ValueError) as error:
         raise BadReply(f"virsh describes the domain {name} in a form that is not understood: {error}") from error
+
+
+def definition(host: Host, uri: str, name: str, *, for_next_start: bool = False) -> str:
+    """The definition of the running domain in XML; `for_next_start`: the other one, with its secrets.
+
+    Raises as `read`.
+    """
+    options = ["--inactive", "--security-info"] if for_next_start else []
+    return _virsh(host, uri, "dumpxml", name, *options)
+
+
+def is_off(host: Host, uri: str, name: str) -> bool:
+    """Whether the domain does not run. Raises as `read`."""
+    return _virsh(host, uri, "domstate", name).strip() == "shut off"
 
 
 def problems(target: Host, domain: Domain) -> Iterator[tuple[str, str]]:
@@ -114,10 +132,10 @@ def capacity_bytes(host: Host, uri: str, domain: Domain, disk: DomainDisk) -> in
         raise BadReply(f"virsh does not tell the size of {disk.name} of the domain {domain.name}") from error
 
 
-def _virsh(host: Host, uri: str, command: str, *names: str) -> str:
+def _virsh(host: Host, uri: str, command: str, name: str, *more: str) -> str:
     """The output of one command of virsh about a domain, in English."""
     where = machine_name(host.name)
-    argv = ["env", "LC_ALL=C", full_path(host, "virsh"), "--connect", uri, command, "--domain", *names]
+    argv = ["env", "LC_ALL=C", full_path(host, "virsh"), "--connect", uri, command, "--domain", name, *more]
     done = host.run(argv)
     if done.exit_code == 0:
         return done.stdout
@@ -126,7 +144,7 @@ def _virsh(host: Host, uri: str, command: str, *names: str) -> str:
     words = " ".join(line.removeprefix("error: ") for line in done.stderr.splitlines() if line.strip())
     listed = f"virsh --connect {shlex.quote(uri)} list --all"
     if "failed to get domain" in words:
-        raise Missing(f"the hypervisor, {where}, has no domain {names[0]!r}", f"its domains are listed by: {listed}")
+        raise Missing(f"the hypervisor, {where}, has no domain {name!r}", f"its domains are listed by: {listed}")
     raise HostError(f"libvirt of {where} does not answer: {words}", f"see whether this works there: {listed}")
 
 

@@ -9,9 +9,9 @@ from paribus.knobs.kinds import placement, shell
 from paribus.model import Action, Knob, Location, ProcessState, Reading, Refusal, Value
 from paribus.registry import Registry
 
-Holder = Literal["machine", "group", "layout", "process", "server", "trial"]
-NOT_APPLIED: tuple[Holder, ...] = ("layout", "process", "trial")
-"""Kinds of knobs not written one by one: a process starts with them, disks are built anew, a trial has events."""
+Holder = Literal["machine", "group", "guest", "layout", "process", "server", "trial"]
+NOT_APPLIED: tuple[Holder, ...] = ("guest", "layout", "process", "trial")
+"""Kinds of knobs not written one by one: processes and guests start with them, disks are built, a trial has events."""
 
 
 class KnobKind(Protocol):
@@ -22,7 +22,7 @@ class KnobKind(Protocol):
 
     Attributes:
         holder: What has the value: the machine itself, its disks (a layout), a control group of the experiment, a
-            process from its start, a database server. Or the trial, in which events happen.
+            process or a virtual machine from its start, a database server. Or the trial, in which events happen.
         is_condition: Whether every trial records the values of such knobs, as conditions that should stay constant.
         renumbers_devices: Whether a write can give a block device another number, as reloading its driver does.
         absent_text: The text that stands for a file that does not exist yet; None where a missing file is an error.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from paribus.model import (
     Action,
     ControlGroup,
+    DefineGuest,
     LoadModule,
     MountOption,
     PutStatements,
@@ -36,6 +37,8 @@ def _line(action: Action) -> str:
             return shlex.join(["mkdir", "-p", action.path] if action.present else ["rmdir", action.path])
         case SetByCommand():
             return shlex.join(action.set)
+        case DefineGuest():
+            return shlex.join([*action.virsh, "start" if action.running else "shutdown", "--domain", action.name])
         case RunProgram():
             return shlex.join(action.argv)
         case ReleaseDisk():

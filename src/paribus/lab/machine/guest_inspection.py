@@ -15,7 +15,7 @@ from paribus.hosts.storage.stack import stack_of
 from paribus.hosts.transport import Host
 from paribus.knobs import discovery
 from paribus.lab.machine.connection import Report, site
-from paribus.model import HYPERVISOR, Guest, GuestFacts, Location, Offer
+from paribus.model import DOMAIN, DomainPlace, Guest, GuestFacts, Location, Offer, is_of_hypervisor
 from paribus.plan.form.file import PlanTable
 from paribus.plan.needs import Needs
 from paribus.trial.target_session import Site
@@ -57,17 +57,29 @@ def inspect_guest(site: Site, needs: Needs, device: str | None) -> tuple[GuestFa
     try:
         disk = _disk(site.host, above.host, address.uri, domain, device)
         location = _location(above, disk.source)
-        guest, no_disk = dataclasses.replace(guest, disk=disk.source, location=location), ""
+        no_disk = ""
+        place = DomainPlace(address.uri, domain.name, disk.name)
+        guest = dataclasses.replace(guest, disk=disk.source, location=dataclasses.replace(location, domain=place))
     except HostError as error:
         no_disk = error.message
+        guest = dataclasses.replace(guest, location=Location(domain=DomainPlace(address.uri, domain.name, "")))
     root = above.host.run(["id", "-u"]).stdout.strip() == "0"
-    keys = [key for key in needs.knob_keys if key.startswith(HYPERVISOR)]
+    keys = [key for key in needs.knob_keys if is_of_hypervisor(key)]
     offers = discovery.offers(above.host, above.catalogue, keys, guest.location, root=root)
     if no_disk:
         todo = "take it out of the plan, or name a disk of the guest as target.device"
-        of_disk = {name: offer for name, offer in offers.items() if "{" in above.catalogue.get(name).addresses[0]}
+        of_disk = {name: o for name, o in offers.items() if _is_of_disk(above.catalogue.get(name).addresses[0])}
         offers |= {name: dataclasses.replace(offer, refused=no_disk, todo=todo) for name, offer in of_disk.items()}
+    if not domain.is_persistent:
+        message, todo = "the domain is transient: it would be gone after a restart", "define it: virsh define FILE"
+        of_domain = {name: offer for name, offer in offers.items() if name.startswith(DOMAIN)}
+        offers |= {name: dataclasses.replace(offer, refused=message, todo=todo) for name, offer in of_domain.items()}
     return GuestFacts(guest=guest), offers
+
+
+def _is_of_disk(address: str) -> bool:
+    """Whether an address in a row of the catalogue needs the guest's disk under test."""
+    return "{" in address or address.startswith("devices/disk")
 
 
 def _disk(target: Host, above: Host, uri: str, domain: Domain, device: str | None) -> DomainDisk:

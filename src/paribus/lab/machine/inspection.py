@@ -21,7 +21,7 @@ from paribus.lab.machine.health import watching
 from paribus.lab.machine.load_host_inspection import inspect_load_host
 from paribus.lab.machine.own_knobs import with_own_rows
 from paribus.lab.machine.server_inspection import inspect_server
-from paribus.model import HYPERVISOR, Facts, Location, Plan, Refusal, Stack
+from paribus.model import Facts, Location, Plan, Refusal, Stack, is_of_hypervisor
 from paribus.plan.check import check
 from paribus.plan.form.parse import Parsed
 from paribus.plan.load_host import separate_load
@@ -117,7 +117,7 @@ def inspect(site: Site, needs: Needs) -> Facts:
     mount = mount_of(site.host, probed.directory.path).point
     arrays = stack.arrays if stack else ()
     location = Location(device, mount, tuple(more_disks), top, arrays, is_layout=bool(needs.disks))
-    of_target = [key for key in needs.knob_keys if not key.startswith(HYPERVISOR)]
+    of_target = [key for key in needs.knob_keys if not is_of_hypervisor(key)]
     offers = discovery.offers(site.host, site.catalogue, of_target, location, root=root)
     guest, hypervisor_offers = inspect_guest(site, needs, device) if site.hypervisor else (None, {})
     database, server_offers = inspect_server(site, needs, probed.directory.path, path_refusal)

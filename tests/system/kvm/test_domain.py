@@ -1,0 +1,166 @@
+"""Settings of a guest's own definition: applied by a restart, read back, and the definition restored to the byte."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from command import RUN_ENDED, Done, Running
+from waiting import wait_for
+
+from guest.hypervisor import Hypervisor
+from paribus.engine.find import binary
+from paribus.hosts.local import LocalHost
+from paribus.knobs.catalog import load
+from paribus.knobs.discovery import place
+from paribus.knobs.journal import Journal
+from paribus.model import ChangeState, DomainPlace, Guest, Location, Value
+from paribus.store import read
+from paribus.store.open import open_engine, store_url
+from paribus.trial.domain_session import DomainSession, GuestRestart
+
+pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
+
+Paribus = Callable[..., Done]
+Plan = Callable[..., str]
+FACTORS = '"guest.disk.cache" = ["none", "writethrough"]'
+VALUES: dict[str, list[Value]] = {
+    "guest.disk.cache": ["default", "directsync", "writeback", "writethrough", "unsafe", "none"],
+    "guest.disk.io": ["threads", "native", "io_uring", "default"],  # native needs O_DIRECT
+    "guest.disk.discard": ["ignore", "unmap", "default"],
+    "guest.disk.detect_zeroes": ["off", "on", "unmap", "default"],
+    "guest.disk.queues": [2, "default"],
+    "guest.disk.iotune.total_iops_sec": [500, "default"],
+    "guest.disk.iotune.total_bytes_sec": [10_000_000, "default"],
+    "guest.disk.iothread": [1, "default"],
+    "guest.iothreads": [1, "default"],
+    "guest.vcpus": [1, 2],
+}
+
+
+@pytest.fixture
+def definitions(hypervisor: Hypervisor) -> Iterator[Callable[[], tuple[str, ...]]]:
+    """The definitions of the guest, for its next start and as it runs; the guest is as found after the test."""
+
+    def dumped() -> tuple[str, ...]:
+        later = hypervisor.virsh("dumpxml", "--inactive", "--security-info", hypervisor.name)
+        live = hypervisor.virsh("dumpxml", hypervisor.name)
+        return later, *(line for line in live.splitlines() if not line.startswith("<domain"))  # its number counts up
+
+    before = dumped()
+    yield dumped
+    assert dumped() == before
+    wait_for(lambda: _answers(hypervisor), "the guest answers")
+
+
+def _answers(hypervisor: Hypervisor) -> bool:
+    done = subprocess.run([hypervisor.path / "ssh", hypervisor.name, "true"], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+def _is_changed(hypervisor: Hypervisor) -> bool:
+    return 'cache="writethrough"' in hypervisor.virsh("dumpxml", hypervisor.name).replace("'", '"')
+
+
+@pytest.mark.usefixtures("definitions")
+def test_an_interrupted_experiment_leaves_the_guest_as_found(plan: Plan, hypervisor: Hypervisor) -> None:
+    running = Running("run", plan(FACTORS, trial="500ms"))
+    wait_for(lambda: _is_changed(hypervisor), "no setting was changed")
+    running.wait_for("trial")
+    running.signal(signal.SIGINT)
+    done = running.end(300)
+    assert done.code == 130, done.err
+
+
+@pytest.mark.gate
+@pytest.mark.usefixtures("definitions")
+def test_a_killed_controller_leaves_the_guest_as_found(plan: Plan, hypervisor: Hypervisor) -> None:
+    running = Running("run", plan(FACTORS, trial="500ms"))
+    wait_for(lambda: _is_changed(hypervisor), "no setting was changed")
+    running.signal(signal.SIGKILL)
+    running.end()
+    wait_for(lambda: not _is_changed(hypervisor), "the guest was not restored")
+
+
+def test_undo_restarts_a_guest_after_everything_was_killed(
+    paribus: Paribus, plan: Plan, hypervisor: Hypervisor, definitions: Callable[[], tuple[str, ...]]
+) -> None:
+    before = definitions()
+    others = _keepers()
+    running = Running("run", plan(FACTORS, trial="500ms"))
+    wait_for(lambda: _is_changed(hypervisor), "no setting was changed")
+    for pid in (running.pid, *(_keepers() - others)):
+        os.kill(pid, signal.SIGKILL)
+    running.end()
+    assert definitions() != before
+    undone = paribus("undo")
+    assert undone.code == 0, undone.err
+    assert definitions() == before
+
+
+@pytest.mark.usefixtures("definitions")
+def test_a_guest_that_crashes_is_as_found_at_the_end(plan: Plan, hypervisor: Hypervisor) -> None:
+    running = Running("run", plan(FACTORS, trial="500ms"))
+    wait_for(lambda: _is_changed(hypervisor) and _answers(hypervisor), "no setting was changed")
+    hypervisor.cut_power()
+    wait_for(lambda: not _is_changed(hypervisor) and _answers(hypervisor), "the guest was not restored")
+    running.signal(signal.SIGINT)
+    running.end(300)
+
+
+@pytest.mark.usefixtures("definitions")
+def test_a_refused_value_is_a_finding(paribus: Paribus, plan: Plan) -> None:
+    done = paribus("run", plan('"guest.memory.hugepages" = ["off", "on"]'))
+    assert done.code in RUN_ENDED, done.err
+    store = open_engine(store_url(None), create=False)
+    changes = [change for _, change in read.changes(store, read.find(store, "last").id)]
+    store.dispose()
+    [refused] = {change.refused for change in changes if change.wanted == "on"}
+    assert "hugetlbfs" in refused
+    assert {change.observed for change in changes if change.knob == "guest.memory.hugepages"} == {"off"}
+
+
+def test_check_tells_the_loss_and_the_editor(paribus: Paribus, plan: Plan, hypervisor: Hypervisor) -> None:
+    checked = paribus("check", plan('"guest.disk.cache" = ["none", "unsafe"]'))
+    assert checked.code == 0, checked.err
+    assert f"edit --domain {hypervisor.name}  # devices/disk[vda]/driver/@cache: unsafe" in checked.out
+    assert "can destroy its file systems" in checked.out.replace("\n", " ")
+
+
+def test_each_value_is_taken_by_a_running_guest(
+    hypervisor: Hypervisor, disk: str, definitions: Callable[[], tuple[str, ...]]
+) -> None:
+    host = LocalHost()
+    location = Location(disk, domain=DomainPlace(hypervisor.uri, hypervisor.name, "vda"))
+    guest = Guest(name=hypervisor.name, machine="local", uri=hypervisor.uri, disk=disk, location=location)
+    knobs = {key: place(host, load().get(key), location) for key in VALUES}
+    journal = Journal(host, binary(), "values", [hypervisor.name], volatile=True)
+    restart = GuestRestart(lambda: None, lambda _ended: wait_for(lambda: _answers(hypervisor), "the guest answers"))
+    domain = DomainSession(host, guest, knobs, journal, "values", restart)
+    before = definitions()
+    untaken = []
+    try:
+        for step in range(max(len(values) for values in VALUES.values())):
+            settings = {key: values[min(step, len(values) - 1)] for key, values in VALUES.items()}
+            changes = domain.apply(settings, [])
+            untaken += [change for change in changes if change.state is not ChangeState.VERIFIED]
+    finally:
+        assert journal.restore()
+    wait_for(lambda: _answers(hypervisor), "the guest answers")
+    assert untaken == []
+    assert definitions() == before
+
+
+def _keepers() -> set[int]:
+    """The keepers of journals on this machine; the guest has others."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:  # it has ended
+            continue
+        if words[0].endswith(b"paribus-engine") and b"journal" in words:
+            found.add(int(path.parent.name))
+    return found

@@ -1,0 +1,75 @@
+"""Values in the definition of a domain, and the definition with others."""
+
+import pytest
+
+from paribus.errors import BadReply, Missing
+from paribus.hosts.guests import definition
+
+XML = """<domain type='kvm' xmlns:qemu='http://libvirt.org/schemas/domain/qemu/1.0'>
+  <name>db1</name>
+  <vcpu placement='static'>2</vcpu>
+  <devices>
+    <disk type='file' device='disk'><driver name='qemu' type='raw' cache='writeback'/><target dev='vda'/></disk>
+    <disk type='block' device='disk'>
+      <driver name='qemu' type='raw' cache='none'/>
+      <target dev='vdb'/>
+      <iotune><total_iops_sec>500</total_iops_sec></iotune>
+    </disk>
+  </devices>
+  <qemu:commandline><qemu:arg value='-S'/></qemu:commandline>
+</domain>
+"""
+CACHE, LIMIT, CPUS, PAGES = (
+    "devices/disk/driver/@cache",
+    "devices/disk/iotune/total_iops_sec",
+    "vcpu",
+    "memoryBacking/hugepages?",
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "disk", "value"),
+    [
+        (CACHE, "vda", "writeback"),
+        (CACHE, "vdb", "none"),
+        (LIMIT, "vda", "default"),
+        (LIMIT, "vdb", "500"),
+        (CPUS, "", "2"),
+        (PAGES, "", "off"),
+        ("devices/disk/driver/@io", "vda", "default"),
+    ],
+)
+def test_values_are_read(path: str, disk: str, value: str) -> None:
+    assert definition.value(XML, path, disk) == value
+
+
+@pytest.mark.parametrize(
+    ("path", "values"),
+    [
+        (CACHE, ["unsafe", "default", "none"]),
+        (LIMIT, ["default", "70"]),
+        (CPUS, ["4"]),
+        (PAGES, ["on", "off"]),
+        ("devices/disk/driver/@io", ["native", "default"]),
+    ],
+)
+def test_values_are_set_on_one_disk_only(path: str, values: list[str]) -> None:
+    text = XML
+    for value in values:
+        text = definition.edited(text, {path: value}, "vdb", "experiment")
+        assert definition.value(text, path, "vdb") == value
+    assert definition.value(text, CACHE, "vda") == "writeback"
+
+
+def test_the_mark_distinguishes_a_definition_and_is_there_once() -> None:
+    once = definition.edited(XML, {}, "vda", "first")
+    again = definition.edited(once, {}, "vda", "second")
+    assert once.count("first") == 1 and "first" not in again and again.count("second") == 1
+    assert "qemu:commandline" in again
+
+
+def test_an_unknown_disk_and_a_text_without_xml_are_errors() -> None:
+    with pytest.raises(Missing, match="db1 has no disk 'vdc'"):
+        definition.value(XML, CACHE, "vdc")
+    with pytest.raises(BadReply, match="no XML"):
+        definition.value("error: no", CACHE, "vda")
