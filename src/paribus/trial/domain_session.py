@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from paribus.errors import HostError, Unreachable
-from paribus.hosts.guests import definition
+from paribus.hosts.guests import definition, qemu
 from paribus.hosts.guests import domain as domains
 from paribus.hosts.transport import Host
 from paribus.knobs.journal import Journal
@@ -48,6 +48,7 @@ class DomainSession:
         self._journal = journal
         self._experiment = experiment
         self._restart = restart
+        self._disk = guest.location.domain.disk if guest.location.domain else ""
         self._virsh = next(DomainAddress(*knob.addresses).virsh for knob in knobs.values())
         self._original = domains.definition(host, guest.uri, guest.name, for_next_start=True)
         self._before = {key: value_in(self._original, knob) for key, knob in knobs.items()}
@@ -91,8 +92,7 @@ class DomainSession:
         The mark distinguishes the definition from the original, so that an undo always restarts the guest.
         """
         texts = {DomainAddress(*knob.addresses).path: str(values[key]) for key, knob in self._knobs.items()}
-        disk = self._guest.location.domain.disk if self._guest.location.domain else ""
-        text = definition.edited(self._original, texts, disk, self._experiment)
+        text = definition.edited(self._original, texts, self._disk, self._experiment)
         if not self.was_changed:
             undo = [self._action(self._original, running=True)]
             self._journal.intend(_SUBJECT, self._guest.name, "as found", "with other settings", undo, persistent=True)
@@ -130,9 +130,15 @@ class DomainSession:
         return DefineGuest((self._virsh, "--connect", self._guest.uri), self._guest.name, text, running)
 
     def _read(self) -> dict[str, Value]:
-        """The values of the running guest."""
+        """The values of the running guest: those that its process shows, else what libvirt says."""
         text = domains.definition(self._host, self._guest.uri, self._guest.name)
-        return {key: value_in(text, knob) for key, knob in self._knobs.items()}
+        of_process = qemu.in_force(self._host, text, self._disk) if self._disk else {}
+        return {key: self._value(text, knob, of_process) for key, knob in self._knobs.items()}
+
+    def _value(self, text: str, knob: Knob, of_process: Mapping[str, str]) -> Value:
+        value = value_in(text, knob)
+        path = DomainAddress(*knob.addresses).path
+        return value if value == definition.DEFAULT else of_process.get(path, value)
 
     def _change(
         self, key: str, value: Value, observed: Value, refused: str = "", outcome: NotTaken = NotTaken.IGNORED

@@ -1,5 +1,6 @@
 """Settings of a guest's own definition: applied by a restart, read back, and the definition restored to the byte."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -16,7 +17,7 @@ from paribus.hosts.local import LocalHost
 from paribus.knobs.catalog import load
 from paribus.knobs.discovery import place
 from paribus.knobs.journal import Journal
-from paribus.model import ChangeState, DomainPlace, Guest, Location, Value
+from paribus.model import ChangeState, DomainPlace, Guest, Location, NotTaken, Value
 from paribus.store import read
 from paribus.store.open import open_engine, store_url
 from paribus.trial.domain_session import DomainSession, GuestRestart
@@ -26,6 +27,9 @@ pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 Paribus = Callable[..., Done]
 Plan = Callable[..., str]
 FACTORS = '"guest.disk.cache" = ["none", "writethrough"]'
+UNTRUE_EMULATOR = """#!/bin/bash
+exec /usr/bin/qemu-system-x86_64 "${@//\\"direct\\":true/\\"direct\\":false}"
+"""
 VALUES: dict[str, list[Value]] = {
     "guest.disk.cache": ["default", "directsync", "writeback", "writethrough", "unsafe", "none"],
     "guest.disk.io": ["threads", "native", "io_uring", "default"],  # native needs O_DIRECT
@@ -132,25 +136,52 @@ def test_check_tells_the_loss_and_the_editor(paribus: Paribus, plan: Plan, hyper
 def test_each_value_is_taken_by_a_running_guest(
     hypervisor: Hypervisor, disk: str, definitions: Callable[[], tuple[str, ...]]
 ) -> None:
-    host = LocalHost()
-    location = Location(disk, domain=DomainPlace(hypervisor.uri, hypervisor.name, "vda"))
-    guest = Guest(name=hypervisor.name, machine="local", uri=hypervisor.uri, disk=disk, location=location)
-    knobs = {key: place(host, load().get(key), location) for key in VALUES}
-    journal = Journal(host, binary(), "values", [hypervisor.name], volatile=True)
-    restart = GuestRestart(lambda: None, lambda _ended: wait_for(lambda: _answers(hypervisor), "the guest answers"))
-    domain = DomainSession(host, guest, knobs, journal, "values", restart)
     before = definitions()
     untaken = []
-    try:
+    with _session(hypervisor, disk, list(VALUES)) as domain:
         for step in range(max(len(values) for values in VALUES.values())):
             settings = {key: values[min(step, len(values) - 1)] for key, values in VALUES.items()}
             changes = domain.apply(settings, [])
             untaken += [change for change in changes if change.state is not ChangeState.VERIFIED]
-    finally:
-        assert journal.restore()
-    wait_for(lambda: _answers(hypervisor), "the guest answers")
     assert untaken == []
     assert definitions() == before
+
+
+@pytest.mark.usefixtures("definitions")
+def test_a_cache_mode_that_qemu_does_not_use_is_not_taken(hypervisor: Hypervisor, disk: str, tmp_path: Path) -> None:
+    original = hypervisor.virsh("dumpxml", "--inactive", "--security-info", hypervisor.name)
+    emulator = tmp_path / "qemu"
+    emulator.write_text(UNTRUE_EMULATOR)
+    emulator.chmod(0o755)
+    try:
+        _restart(hypervisor, original.replace(">/usr/bin/qemu-system-x86_64<", f">{emulator}<"))
+        with _session(hypervisor, disk, ["guest.disk.cache"]) as domain:
+            [change] = domain.apply({"guest.disk.cache": "directsync"}, [])
+    finally:
+        _restart(hypervisor, original)
+    assert (change.observed, change.not_taken) == ("writethrough", NotTaken.IGNORED)
+
+
+@contextlib.contextmanager
+def _session(hypervisor: Hypervisor, disk: str, keys: list[str]) -> Iterator[DomainSession]:
+    """A session of these settings, which restores the guest."""
+    host = LocalHost()
+    location = Location(disk, domain=DomainPlace(hypervisor.uri, hypervisor.name, "vda"))
+    guest = Guest(name=hypervisor.name, machine="local", uri=hypervisor.uri, disk=disk, location=location)
+    knobs = {key: place(host, load().get(key), location) for key in keys}
+    journal = Journal(host, binary(), "values", [hypervisor.name], volatile=True)
+    restart = GuestRestart(lambda: None, lambda _ended: wait_for(lambda: _answers(hypervisor), "the guest answers"))
+    try:
+        yield DomainSession(host, guest, knobs, journal, "values", restart)
+    finally:
+        assert journal.restore()
+        wait_for(lambda: _answers(hypervisor), "the guest answers")
+
+
+def _restart(hypervisor: Hypervisor, definition: str) -> None:
+    hypervisor.virsh("define", "/dev/stdin", input=definition)
+    hypervisor.cut_power()
+    hypervisor.boot()
 
 
 def _keepers() -> set[int]:
