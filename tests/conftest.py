@@ -30,7 +30,11 @@ OF_THE_WHOLE_MACHINE = {
 
 
 IN_A_SANDBOX = {"test_layouts", "test_sandbox", "test_stacks"}  # files whose tests share a virtual machine
-OF_A_HYPERVISOR = {"test_domain", "test_hypervisor"}  # files whose tests share a daemon of libvirt and its guest
+OF_A_HYPERVISOR = {
+    "test_domain",
+    "test_guest_faults",
+    "test_hypervisor",
+}  # files whose tests share a daemon of libvirt and its guest
 
 
 class _Scheduling(LoadScopeScheduling):

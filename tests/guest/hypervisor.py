@@ -7,6 +7,7 @@ machine, with ext4 for the data.
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import uuid
@@ -84,7 +85,7 @@ class Hypervisor:
         """Start the daemon, and define and boot the guest with this disk, whose content is lost."""
         self._folder = folder
         folder.mkdir()
-        self._start_daemon()
+        self._prepare_daemon()
         port = free_port()
         self.path = make_access(folder / "access", self.name, "127.0.0.1", port)
         image = Image(PACKAGES, folder, contents(folder / "access"))
@@ -101,7 +102,7 @@ class Hypervisor:
         self.virsh("define", "/dev/stdin", input=definition)
         self.boot()
 
-    def _start_daemon(self) -> None:
+    def _prepare_daemon(self) -> None:
         sockets = self._folder / "sockets"
         sockets.mkdir()
         self.uri = f"qemu+unix:///system?socket={sockets}/libvirt-sock"
@@ -117,8 +118,13 @@ class Hypervisor:
         configuration = self._folder / "libvirtd.conf"
         configuration.write_text(_LIBVIRTD_CONF.format(sockets=sockets, folder=self._folder))
         daemon = f"exec libvirtd -d -f {configuration} -p {self._folder}/pid"
+        self._script = "\n".join([*mounts, daemon])
+        self.start_daemon()
+
+    def start_daemon(self) -> None:
+        """Start the daemon, which finds the guest that runs."""
         done = subprocess.run(
-            ["unshare", "--mount", "sh", "-ec", "\n".join([*mounts, daemon])],
+            ["unshare", "--mount", "sh", "-ec", self._script],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -126,6 +132,12 @@ class Hypervisor:
         )
         assert done.returncode == 0, done.stdout
         wait_for(lambda: self.virsh_code("version") == 0, "libvirt answers")
+
+    def kill_daemon(self) -> None:
+        """End the daemon from one moment to the next; the guest runs on."""
+        pid = int((self._folder / "pid").read_text())
+        os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: not Path(f"/proc/{pid}").exists(), "the daemon ends")
 
     def virsh(self, *words: str | Path, **options: object) -> str:
         """Run virsh on this daemon; its output."""
@@ -143,6 +155,22 @@ class Hypervisor:
     def cut_power(self) -> None:
         """End the guest from one moment to the next."""
         self.virsh("destroy", self.name)
+
+    def answers(self) -> bool:
+        """Whether the guest can be reached."""
+        argv = [self.path / "ssh", "-o", "ConnectTimeout=2", self.name, "true"]
+        return subprocess.run(argv, capture_output=True, check=False).returncode == 0
+
+    def definitions(self) -> tuple[str, ...]:
+        """The guest's definitions, for its next start and as it runs, and its state."""
+        later = self.virsh("dumpxml", "--inactive", "--security-info", self.name)
+        live = self.virsh("dumpxml", self.name).splitlines()
+        return later, self.virsh("domstate", self.name), *live[1:]  # the first line has a number that counts up
+
+    def cache_mode(self) -> str:
+        """The cache mode of the disk, in the definition of the running guest."""
+        match = re.search(r"cache=['\"](\w+)", self.virsh("dumpxml", self.name))
+        return match[1] if match else ""
 
     def run(self, line: str) -> str:
         """Return the output of a shell command in the guest."""

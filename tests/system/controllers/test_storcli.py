@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command import RUN_ENDED, Running, run_paribus
+from processes import keepers
 from storcli import Storcli
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "knobs" / "megaraid.toml"
@@ -119,24 +120,11 @@ def test_a_program_that_is_missing_is_to_be_installed(storcli: Storcli, plan: Ca
     assert "storcli64" in done.err and "install" in done.err
 
 
-def _keepers() -> list[int]:
-    """The keepers of journals on this machine."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (process / "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if words[0].endswith(b"paribus-engine") and b"journal" in words:
-            found.append(int(process.name))
-    return found
-
-
 def test_after_each_of_many_kills_undo_restores_it(storcli: Storcli, plan: Callable[..., str]) -> None:
     moments, path = random.Random(20261128), plan()
     struck = 0
     for number in range(KILLS):
-        others = set(_keepers())
+        others = keepers()
         running = Running("run", path)
         if number % 3:  # most wait until something is set
             while _is_as_it_was(storcli) and running.goes_on():
@@ -145,7 +133,7 @@ def test_after_each_of_many_kills_undo_restores_it(storcli: Storcli, plan: Calla
         struck += not _is_as_it_was(storcli)
         os.kill(running.pid, signal.SIGSTOP)
         if number % 2:
-            for keeper in set(_keepers()) - others:
+            for keeper in keepers() - others:
                 os.kill(keeper, signal.SIGKILL)
         running.signal(signal.SIGKILL)
         running.end()

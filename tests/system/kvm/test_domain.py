@@ -3,12 +3,12 @@
 import contextlib
 import os
 import signal
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from command import RUN_ENDED, Done, Running
+from processes import keepers
 from waiting import wait_for
 
 from guest.hypervisor import Hypervisor
@@ -45,33 +45,18 @@ VALUES: dict[str, list[Value]] = {
 
 
 @pytest.fixture
-def definitions(hypervisor: Hypervisor) -> Iterator[Callable[[], tuple[str, ...]]]:
-    """The definitions of the guest, for its next start and as it runs; the guest is as found after the test."""
-
-    def dumped() -> tuple[str, ...]:
-        later = hypervisor.virsh("dumpxml", "--inactive", "--security-info", hypervisor.name)
-        live = hypervisor.virsh("dumpxml", hypervisor.name)
-        return later, *(line for line in live.splitlines() if not line.startswith("<domain"))  # its number counts up
-
-    before = dumped()
-    yield dumped
-    assert dumped() == before
-    wait_for(lambda: _answers(hypervisor), "the guest answers")
+def as_found(hypervisor: Hypervisor) -> Iterator[None]:
+    """The guest, which is as found after the test."""
+    before = hypervisor.definitions()
+    yield
+    wait_for(lambda: hypervisor.definitions() == before, "the guest is as it was")
+    wait_for(hypervisor.answers, "the guest answers")
 
 
-def _answers(hypervisor: Hypervisor) -> bool:
-    done = subprocess.run([hypervisor.path / "ssh", hypervisor.name, "true"], capture_output=True, check=False)
-    return done.returncode == 0
-
-
-def _is_changed(hypervisor: Hypervisor) -> bool:
-    return 'cache="writethrough"' in hypervisor.virsh("dumpxml", hypervisor.name).replace("'", '"')
-
-
-@pytest.mark.usefixtures("definitions")
+@pytest.mark.usefixtures("as_found")
 def test_an_interrupted_experiment_leaves_the_guest_as_found(plan: Plan, hypervisor: Hypervisor) -> None:
     running = Running("run", plan(FACTORS, trial="500ms"))
-    wait_for(lambda: _is_changed(hypervisor), "no setting was changed")
+    wait_for(lambda: hypervisor.cache_mode() == "writethrough", "no setting was changed")
     running.wait_for("trial")
     running.signal(signal.SIGINT)
     done = running.end(300)
@@ -79,42 +64,42 @@ def test_an_interrupted_experiment_leaves_the_guest_as_found(plan: Plan, hypervi
 
 
 @pytest.mark.gate
-@pytest.mark.usefixtures("definitions")
+@pytest.mark.usefixtures("as_found")
 def test_a_killed_controller_leaves_the_guest_as_found(plan: Plan, hypervisor: Hypervisor) -> None:
     running = Running("run", plan(FACTORS, trial="500ms"))
-    wait_for(lambda: _is_changed(hypervisor), "no setting was changed")
+    wait_for(lambda: hypervisor.cache_mode() == "writethrough", "no setting was changed")
     running.signal(signal.SIGKILL)
     running.end()
-    wait_for(lambda: not _is_changed(hypervisor), "the guest was not restored")
+    wait_for(lambda: hypervisor.cache_mode() == "none", "the guest was not restored")
 
 
 def test_undo_restarts_a_guest_after_everything_was_killed(
-    paribus: Paribus, plan: Plan, hypervisor: Hypervisor, definitions: Callable[[], tuple[str, ...]]
+    paribus: Paribus, plan: Plan, hypervisor: Hypervisor
 ) -> None:
-    before = definitions()
-    others = _keepers()
+    before = hypervisor.definitions()
+    others = keepers()
     running = Running("run", plan(FACTORS, trial="500ms"))
-    wait_for(lambda: _is_changed(hypervisor), "no setting was changed")
-    for pid in (running.pid, *(_keepers() - others)):
+    wait_for(lambda: hypervisor.cache_mode() == "writethrough", "no setting was changed")
+    for pid in (running.pid, *(keepers() - others)):
         os.kill(pid, signal.SIGKILL)
     running.end()
-    assert definitions() != before
+    assert hypervisor.definitions() != before
     undone = paribus("undo")
     assert undone.code == 0, undone.err
-    assert definitions() == before
+    assert hypervisor.definitions() == before
 
 
-@pytest.mark.usefixtures("definitions")
+@pytest.mark.usefixtures("as_found")
 def test_a_guest_that_crashes_is_as_found_at_the_end(plan: Plan, hypervisor: Hypervisor) -> None:
     running = Running("run", plan(FACTORS, trial="500ms"))
-    wait_for(lambda: _is_changed(hypervisor) and _answers(hypervisor), "no setting was changed")
+    wait_for(lambda: hypervisor.cache_mode() == "writethrough" and hypervisor.answers(), "no setting was changed")
     hypervisor.cut_power()
-    wait_for(lambda: not _is_changed(hypervisor) and _answers(hypervisor), "the guest was not restored")
+    wait_for(lambda: hypervisor.cache_mode() == "none" and hypervisor.answers(), "the guest was not restored")
     running.signal(signal.SIGINT)
     running.end(300)
 
 
-@pytest.mark.usefixtures("definitions")
+@pytest.mark.usefixtures("as_found")
 def test_a_refused_value_is_a_finding(paribus: Paribus, plan: Plan) -> None:
     done = paribus("run", plan('"guest.memory.hugepages" = ["off", "on"]'))
     assert done.code in RUN_ENDED, done.err
@@ -133,10 +118,8 @@ def test_check_tells_the_loss_and_the_editor(paribus: Paribus, plan: Plan, hyper
     assert "can destroy its file systems" in checked.out.replace("\n", " ")
 
 
-def test_each_value_is_taken_by_a_running_guest(
-    hypervisor: Hypervisor, disk: str, definitions: Callable[[], tuple[str, ...]]
-) -> None:
-    before = definitions()
+def test_each_value_is_taken_by_a_running_guest(hypervisor: Hypervisor, disk: str) -> None:
+    before = hypervisor.definitions()
     untaken = []
     with _session(hypervisor, disk, list(VALUES)) as domain:
         for step in range(max(len(values) for values in VALUES.values())):
@@ -144,10 +127,10 @@ def test_each_value_is_taken_by_a_running_guest(
             changes = domain.apply(settings, [])
             untaken += [change for change in changes if change.state is not ChangeState.VERIFIED]
     assert untaken == []
-    assert definitions() == before
+    assert hypervisor.definitions() == before
 
 
-@pytest.mark.usefixtures("definitions")
+@pytest.mark.usefixtures("as_found")
 def test_a_cache_mode_that_qemu_does_not_use_is_not_taken(hypervisor: Hypervisor, disk: str, tmp_path: Path) -> None:
     original = hypervisor.virsh("dumpxml", "--inactive", "--security-info", hypervisor.name)
     emulator = tmp_path / "qemu"
@@ -170,28 +153,15 @@ def _session(hypervisor: Hypervisor, disk: str, keys: list[str]) -> Iterator[Dom
     guest = Guest(name=hypervisor.name, machine="local", uri=hypervisor.uri, disk=disk, location=location)
     knobs = {key: place(host, load().get(key), location) for key in keys}
     journal = Journal(host, binary(), "values", [hypervisor.name], volatile=True)
-    restart = GuestRestart(lambda: None, lambda _ended: wait_for(lambda: _answers(hypervisor), "the guest answers"))
+    restart = GuestRestart(lambda: None, lambda _ended: wait_for(hypervisor.answers, "the guest answers"))
     try:
         yield DomainSession(host, guest, knobs, journal, "values", restart)
     finally:
         assert journal.restore()
-        wait_for(lambda: _answers(hypervisor), "the guest answers")
+        wait_for(hypervisor.answers, "the guest answers")
 
 
 def _restart(hypervisor: Hypervisor, definition: str) -> None:
     hypervisor.virsh("define", "/dev/stdin", input=definition)
     hypervisor.cut_power()
     hypervisor.boot()
-
-
-def _keepers() -> set[int]:
-    """The keepers of journals on this machine; the guest has others."""
-    found = set()
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = path.read_bytes().split(b"\0")
-        except OSError:  # it has ended
-            continue
-        if words[0].endswith(b"paribus-engine") and b"journal" in words:
-            found.add(int(path.parent.name))
-    return found
