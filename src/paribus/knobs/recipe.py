@@ -23,11 +23,19 @@ def located(knob: Knob, line: str) -> str:
 
 
 def joined(lines: Sequence[tuple[Knob, str]]) -> str:
-    """Lines that are typed one after the other, for each machine in one line."""
+    """Lines that are typed one after the other: for each machine in one line, unless a remark ends it."""
     by_machine: dict[bool, list[tuple[Knob, str]]] = {}
     for knob, line in lines:
         by_machine.setdefault(is_of_hypervisor(knob.name), []).append((knob, line))
-    return "\n".join(located(of[0][0], " && ".join(line for _, line in of)) for of in by_machine.values())
+    return "\n".join(
+        located(of[0][0], line) for of in by_machine.values() for line in _chained([line for _, line in of])
+    )
+
+
+def _chained(lines: Sequence[str]) -> list[str]:
+    """Lines as one, so that each needs the success of those before; a line with a remark stands alone."""
+    different = list(dict.fromkeys(lines))
+    return different if any("  # " in line for line in different) else [" && ".join(different)]
 
 
 def set_command(knob: Knob, value: Value) -> str:

@@ -77,11 +77,16 @@ def conclusions(view: ReportView, console: "Console") -> None:
         if advice.kind == "set" and advice.recipe:
             console.print()
             console.print(plain(gettext("{factor}: {advice}", factor=advice.factor, advice=advice.text)))
-            console.print(plain(gettext("  set    {command}", command=advice.recipe.set)), soft_wrap=True)
+            console.print(plain(gettext("  set    {command}", command=_aligned(advice.recipe.set))), soft_wrap=True)
     if view.recommendation:
         console.print()
         console.print(plain(view.recommendation, "bold"))
     _again(view, console)
+
+
+def _aligned(command: str) -> str:
+    """Commands on several lines, below the first."""
+    return command.replace("\n", "\n         ")
 
 
 def _again(view: ReportView, console: "Console") -> None:
@@ -161,8 +166,8 @@ def _compared(view: ReportView, console: "Console") -> None:
         line = plain(f"{advice.factor}: ", "bold")
         console.print(line.append_text(plain(advice.text)))
         if advice.recipe:
-            console.print(plain(gettext("  set    {command}", command=advice.recipe.set)), soft_wrap=True)
-            console.print(plain(gettext("  check  {command}", command=advice.recipe.check)), soft_wrap=True)
+            console.print(plain(gettext("  set    {command}", command=_aligned(advice.recipe.set))), soft_wrap=True)
+            console.print(plain(gettext("  check  {command}", command=_aligned(advice.recipe.check))), soft_wrap=True)
             for how in advice.recipe.last.split("\n"):
                 console.print(plain(gettext("  last   {command}", command=how)), soft_wrap=True)
     _again(view, console)
