@@ -50,6 +50,8 @@ def test_values_are_read(path: str, disk: str, value: str) -> None:
         (LIMIT, ["default", "70"]),
         (CPUS, ["4"]),
         (PAGES, ["on", "off"]),
+        ("numatune/memory/@nodeset", ["0", "default"]),
+        ("vcpu/@cpuset", ["0-1", "default"]),
         ("devices/disk/driver/@io", ["native", "default"]),
     ],
 )
@@ -59,6 +61,14 @@ def test_values_are_set_on_one_disk_only(path: str, values: list[str]) -> None:
         text = definition.edited(text, {path: value}, "vdb", "experiment")
         assert definition.value(text, path, "vdb") == value
     assert definition.value(text, CACHE, "vda") == "writeback"
+
+
+def test_no_empty_element_is_left() -> None:
+    nodes, cores = "numatune/memory/@nodeset", "vcpu/@cpuset"
+    text = definition.edited(XML, {nodes: "0", cores: "0"}, "vdb", "experiment")
+    text = definition.edited(text, {nodes: "default", cores: "default", LIMIT: "default"}, "vdb", "experiment")
+    assert not any(name in text for name in ("numatune", "cpuset", "iotune"))
+    assert definition.value(text, CPUS, "") == "2"
 
 
 def test_the_mark_distinguishes_a_definition_and_is_there_once() -> None:

@@ -75,13 +75,14 @@ def _set(root: ElementTree.Element, path: str, text: str, disk: str) -> None:
 
 
 def _remove(root: ElementTree.Element, path: str, attribute: str, disk: str) -> None:
-    """Remove an attribute, or an element and those above it that are empty then."""
+    """Remove an attribute or an element, and the elements that are empty then."""
     element = _find(root, path, disk)
     if element is None:
         return
     if attribute:
         element.attrib.pop(attribute, None)
-        return
+        if len(element) or element.attrib or (element.text or "").strip():
+            return
     parents = {child: parent for parent in root.iter() for child in parent}
     while element in parents:
         parents[element].remove(element)
