@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from command import RUN_ENDED, Running
 
-# They need somebody's server, which test_running_server.py has, disks that may be wiped, as in test_layouts.py, or a
-# RAID controller, as in test_raid_example.py.
-ELSEWHERE = {"running-server", "layouts", "storage-combinations", "disk-failure", "raid-controller"}
+# They need somebody's server, which test_running_server.py has, disks that may be wiped, as in test_layouts.py, a
+# RAID controller, as in test_raid_example.py, or a guest, as in test_domain.py.
+ELSEWHERE = {"running-server", "layouts", "storage-combinations", "disk-failure", "raid-controller", "kvm"}
 ALL = sorted((Path(__file__).parents[3] / "examples").glob("*.toml"))
 EXAMPLES = [path for path in ALL if path.stem not in ELSEWHERE]
 RUN = [pytest.param(path, marks=[pytest.mark.gate] * (path.stem == "first")) for path in EXAMPLES]

@@ -27,6 +27,7 @@ pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 Paribus = Callable[..., Done]
 Plan = Callable[..., str]
 FACTORS = '"guest.disk.cache" = ["none", "writethrough"]'
+EXAMPLE = Path(__file__).parents[3] / "examples/kvm.toml"
 UNTRUE_EMULATOR = """#!/bin/bash
 exec /usr/bin/qemu-system-x86_64 "${@//\\"direct\\":true/\\"direct\\":false}"
 """
@@ -41,6 +42,9 @@ VALUES: dict[str, list[Value]] = {
     "guest.disk.iothread": [1, "default"],
     "guest.iothreads": [1, "default"],
     "guest.vcpus": [1, 2],
+    "guest.cpus": ["0", "default"],
+    "guest.numa.nodes": ["0", "default"],
+    "guest.memory.balloon": ["virtio", "none"],
 }
 
 
@@ -116,6 +120,27 @@ def test_check_tells_the_loss_and_the_editor(paribus: Paribus, plan: Plan, hyper
     assert checked.code == 0, checked.err
     assert f"edit --domain {hypervisor.name}  # devices/disk[vda]/driver/@cache: unsafe" in checked.out
     assert "can destroy its file systems" in checked.out.replace("\n", " ")
+
+
+@pytest.mark.usefixtures("as_found")
+def test_the_example_runs(paribus: Paribus, hypervisor: Hypervisor) -> None:
+    sets = {
+        "target.host": hypervisor.address,
+        "target.hypervisor": hypervisor.uri,
+        "target.path": hypervisor.data,
+        "workload.0.total_size": "4MiB",
+        "workload.1.total_size": "4MiB",
+        "protocol.trial": "500ms",
+        "protocol.settle": "10ms",
+    }
+    arguments = [str(EXAMPLE), *(part for key, value in sets.items() for part in ("--set", f"{key}={value}"))]
+    checked = paribus("check", *arguments)
+    assert checked.code == 0, checked.err
+    running = Running("run", *arguments)
+    running.wait_for("trial ")
+    running.signal(signal.SIGINT)
+    done = running.end(300)
+    assert done.code == 130, done.err
 
 
 def test_each_value_is_taken_by_a_running_guest(hypervisor: Hypervisor, disk: str) -> None:
