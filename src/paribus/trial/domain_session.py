@@ -12,6 +12,7 @@ from paribus.hosts.guests import domain as domains
 from paribus.hosts.transport import Host
 from paribus.knobs.journal import Journal
 from paribus.knobs.kinds.domain import DomainAddress, value_in
+from paribus.knobs.kinds.sysfs import number_or_text
 from paribus.model import DOMAIN, Change, ChangeState, DefineGuest, Guest, Knob, NotTaken, Settings, Value
 
 _SUBJECT = DOMAIN.removesuffix(".")
@@ -61,7 +62,7 @@ class DomainSession:
         A definition that libvirt, QEMU or the guest refuses is a mismatched change, and the guest runs as it was found.
         Raises HostError where that fails too, JournalError and Unreachable.
         """
-        values = self._before | {key: value for key, value in settings.items() if key in self._knobs}
+        values = self._before | {key: number_or_text(str(settings[key])) for key in self._knobs if key in settings}
         self._in_force = self._read()
         if self._in_force == values and not any(key in self._knobs for key in tested):
             return tuple(self._change(key, values[key], self._in_force[key]) for key in self._knobs)

@@ -91,6 +91,12 @@ def test_all_settings_of_a_trial_take_one_restart() -> None:
     assert "0123" in host.live and "0123" not in ORIGINAL  # the mark
 
 
+def test_a_number_in_quotes_is_a_number() -> None:
+    host = Libvirt()
+    [change] = session(host, PROCESSORS).apply({PROCESSORS: "4"}, [PROCESSORS])
+    assert (change.wanted, change.observed, change.state) == (4, 4, ChangeState.VERIFIED)
+
+
 def test_each_trial_of_a_tested_setting_restarts_and_others_only_where_they_differ() -> None:
     host = Libvirt()
     domain = session(host, CACHE)
