@@ -22,6 +22,7 @@ use super::event::JournalEvent;
 use super::exclusion;
 use super::file::Journal;
 use super::line::{Change, Record};
+use super::lock::announce_restoring;
 use super::register::Announcement;
 use super::restore::restore_and_close;
 use crate::device::DeviceIdentity;
@@ -80,7 +81,7 @@ pub fn keep(
         machine::ignore_signal(signal);
     }
     let (sender, inbox) = channel();
-    input::forward(stdin, sender, |input| input).map_err(|cause| EngineError::no_thread(&cause))?;
+    input::forward(stdin, sender, announce_end).map_err(|cause| EngineError::no_thread(&cause))?;
     let open = match inbox.recv() {
         Ok(Input::Line(line)) => match parse(&line)? {
             Command::Open(open) => open,
@@ -99,6 +100,14 @@ pub fn keep(
         End::Restore => restore_and_close(&directory, &mut journal, events),
         End::Keep => Ok(Leftover::Nothing),
     }
+}
+
+/// Shows at the end of the input that everything will be restored, also while a change is made.
+fn announce_end(input: Input) -> Input {
+    if input == Input::End {
+        announce_restoring();
+    }
+    input
 }
 
 /// The end of the changes: restored or kept.

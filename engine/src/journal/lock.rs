@@ -20,6 +20,8 @@ use crate::machine::{self, process::ProcessStat};
 /// The subcommands of the engine that own a journal.
 const OWNERS: [&str; 2] = ["journal", "undo"];
 const ENGINE: &str = "paribus-engine";
+/// The name that an owner gives itself while it restores.
+const RESTORING: &str = "restoring";
 
 /// Far more than a check of the journals needs, which takes milliseconds.
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
@@ -35,6 +37,8 @@ pub struct Holder {
     /// The command line; empty where it cannot be read.
     argv: Vec<String>,
     is_stopped: bool,
+    /// Whether it restores a journal: nobody is left who could change more.
+    pub is_restoring: bool,
     /// Its parent, where that is stopped: the controller of a keeper on the same machine.
     stopped_parent: Option<u32>,
 }
@@ -68,9 +72,17 @@ pub fn holder(file: &File) -> Option<Holder> {
             .filter(|word| !word.is_empty())
             .map(|word| String::from_utf8_lossy(word).into_owned())
             .collect(),
+        is_restoring: fs::read_to_string(format!("/proc/{pid}/comm"))
+            .is_ok_and(|name| name.trim_end() == RESTORING),
         is_stopped: stat.as_ref().is_some_and(ProcessStat::is_stopped),
         stopped_parent: stat.map(|stat| stat.parent).filter(is_stopped),
     })
+}
+
+/// Shows to other processes that this one restores its journal.
+pub fn announce_restoring() {
+    // Where the kernel refuses, others take it for one that still changes settings.
+    let _ = fs::write("/proc/self/comm", RESTORING);
 }
 
 /// The kernel's list of locks. The kernel lists anew for each call to read, and skips a line where
@@ -212,8 +224,11 @@ mod tests {
     fn a_real_lock_names_this_process_and_its_command() {
         let file = tempfile::tempfile().unwrap();
         assert!(try_lock(&file).unwrap());
-        let holder = holder(&file).unwrap();
-        assert_eq!(holder.pid, std::process::id());
-        assert!(holder.trouble().unwrap().contains("holds its lock"));
+        let present = holder(&file).unwrap();
+        assert_eq!(present.pid, std::process::id());
+        assert!(present.trouble().unwrap().contains("holds its lock"));
+        assert!(!present.is_restoring);
+        announce_restoring();
+        assert!(holder(&file).unwrap().is_restoring);
     }
 }

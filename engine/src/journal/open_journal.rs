@@ -92,6 +92,12 @@ impl OpenJournal {
         }
     }
 
+    /// Whether its owner is restoring it, and is not in trouble.
+    pub fn is_being_restored(&self) -> bool {
+        matches!(&self.ownership, Ownership::Owned(Some(holder)) if holder.is_restoring)
+            && self.trouble().is_none()
+    }
+
     pub fn claims(&self) -> Claims<'_> {
         let mut claims = Claims::default();
         for line in &self.contents.lines {

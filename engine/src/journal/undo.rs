@@ -14,7 +14,7 @@ use super::directory::Directory;
 use super::event::{JournalEvent, ListedChange};
 use super::exclusion::{self, overlap};
 use super::file::{OpenChange, open_changes};
-use super::lock::DirectoryLock;
+use super::lock::{DirectoryLock, announce_restoring};
 use super::open_journal::OpenJournal;
 use super::restore::{damaged, restore_and_close};
 use crate::error::Result;
@@ -22,6 +22,8 @@ use crate::event::Events;
 use crate::machine;
 
 const RETRY: Duration = Duration::from_millis(50);
+/// The wait for a keeper that restores: longer than a guest of libvirt may take to shut down.
+const RESTORING_PATIENCE: Duration = Duration::from_secs(900);
 
 pub struct Selection<'a> {
     pub directory: &'a Path,
@@ -113,7 +115,7 @@ fn undo_one(
     selection: &Selection,
     events: &Events,
 ) -> Result<Leftover> {
-    let deadline = Instant::now() + selection.patience;
+    let began = Instant::now();
     loop {
         let lock = directory.lock()?;
         let Some(journal) = read_selected(directory, path, selection, &lock)? else {
@@ -131,13 +133,22 @@ fn undo_one(
                 return Ok(Leftover::Nothing);
             }
         }
+        let is_being_restored = journal.is_being_restored();
         let trouble = journal.trouble();
         if let Some(mut journal) = journal.adopt() {
             drop(lock);
+            announce_restoring();
             return restore_and_close(directory, &mut journal, events);
         }
         drop(lock);
-        if Instant::now() >= deadline {
+        let patience = if is_being_restored {
+            RESTORING_PATIENCE
+        } else {
+            selection.patience
+        };
+        if began.elapsed() >= patience {
+            let trouble = trouble
+                .or_else(|| is_being_restored.then(|| "its keeper still restores it".into()));
             let leftover = match trouble {
                 Some(_) => Leftover::Stuck,
                 None => Leftover::Nothing,
