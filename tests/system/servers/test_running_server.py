@@ -117,7 +117,7 @@ def test_a_variable_is_tried_and_comes_back_and_the_secret_is_kept_nowhere(
     state, kept, trials = _stored()
     assert state is ExperimentState.DONE, done.err
     assert TrialState.DONE in {trial.state for trial in trials}, done.err
-    failures = [trial.failure or "" for trial in trials if trial.state is TrialState.FAILED]
+    failures = [trial.failure_message for trial in trials if trial.state is TrialState.FAILED]
     assert all("completed no operation" in failure for failure in failures), done.err  # other tests took the time
     assert kept.database is not None and kept.database.running is not None
     assert kept.database.running.credential == {"env": VARIABLE}
