@@ -47,6 +47,17 @@ def test_a_change_within_a_pair_is_suspect_and_between_pairs_is_not() -> None:
     assert checks["conditions"].finding == "vm.swappiness differed within 1 of 24 pairs; the plan does not control this"
 
 
+def test_conditions_that_follow_from_a_guests_definition_are_no_doubt() -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    trials = _timed([dataclasses.replace(t, settings={"guest.disk.cache": "unsafe"}) for t in trials])
+    moved = {t.order: {"boot": str(t.order), "block.write_cache": str(t.order)} for t in trials}
+    checks, _ = _checks(trials, values, conditions=moved)
+    assert checks["conditions"].passed
+    scheduler = {order: facts | {"block.scheduler": str(order)} for order, facts in moved.items()}
+    checks, _ = _checks(trials, values, conditions=scheduler)
+    assert checks["conditions"].finding.startswith("block.scheduler differed within 24 of 24 pairs")
+
+
 def test_trials_without_conditions_have_no_check() -> None:
     trials, values = _experiment(lambda _load: 0.0)
     assert "conditions" not in _checks(_timed(trials), values)[0]

@@ -3,12 +3,30 @@
 from collections.abc import Mapping, Sequence
 
 from paribus.findings import Constancy, Held
-from paribus.model import Trial, TrialState
+from paribus.model import DOMAIN, Trial, TrialState
 
 Facts = Mapping[int, Mapping[str, str]]
 """Conditions by name, of each trial that looked at them."""
 
 _ABSENT = "absent"
+_BOOT = "boot"
+_MOVED = {
+    "guest.disk.cache": ("block.write_cache", "block.top.write_cache"),
+    "guest.vcpus": ("online processors",),
+}
+"""By setting of a guest's definition: the conditions in the guest that follow from it."""
+
+
+def without_moved(facts: Facts, trials: Sequence[Trial]) -> Facts:
+    """Return the facts without those that settings of the trials move, since a guest is started anew for its own."""
+    keys = {key for trial in trials for key in trial.settings if key.startswith(DOMAIN)}
+    if not keys:
+        return facts
+    moved = {_BOOT, *(name for key in keys for name in _MOVED.get(key, ()))}
+    return {
+        order: {name: value for name, value in conditions.items() if name not in moved}
+        for order, conditions in facts.items()
+    }
 
 
 def constancy(trials: Sequence[Trial], facts: Facts) -> Constancy:
