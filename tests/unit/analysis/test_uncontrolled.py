@@ -7,7 +7,7 @@ from test_judge import _experiment
 
 from paribus.analysis.diagnostics.uncontrolled import constancy, differing_conditions
 from paribus.findings import Held
-from paribus.model import Tag, TrialState
+from paribus.model import Settings, Tag, TrialState
 
 FACTS = {1: {"a": "1", "b": "x"}, 2: {"a": "1", "b": "y"}, 3: {"a": "1"}}
 
@@ -29,9 +29,10 @@ def test_invalid_trials_are_ignored() -> None:
 
 
 def test_a_pair_with_one_recorded_trial_does_not_differ() -> None:
-    assert differing_conditions((1, 2), FACTS) == {"b"}
-    assert differing_conditions((1, 9), FACTS) == set()
-    assert differing_conditions((8, 9), FACTS) == set()
+    settings: dict[int, Settings] = {order: {} for order in range(10)}
+    assert differing_conditions((1, 2), FACTS, settings) == {"b"}
+    assert differing_conditions((1, 9), FACTS, settings) == set()
+    assert differing_conditions((8, 9), FACTS, settings) == set()
 
 
 def test_a_change_within_a_pair_is_suspect_and_between_pairs_is_not() -> None:
@@ -49,10 +50,14 @@ def test_a_change_within_a_pair_is_suspect_and_between_pairs_is_not() -> None:
 
 def test_conditions_that_follow_from_a_guests_definition_are_no_doubt() -> None:
     trials, values = _experiment(lambda _load: 0.0)
-    trials = _timed([dataclasses.replace(t, settings={"guest.disk.cache": "unsafe"}) for t in trials])
+    trials = _timed([dataclasses.replace(t, settings={"guest.disk.cache": t.arm}) for t in trials])
     moved = {t.order: {"boot": str(t.order), "block.write_cache": str(t.order)} for t in trials}
     checks, _ = _checks(trials, values, conditions=moved)
     assert checks["conditions"].passed
+    assert constancy(trials, moved).differed == {}
+    held = [dataclasses.replace(t, settings={"guest.disk.cache": "unsafe"}) for t in trials]
+    checks, _ = _checks(held, values, conditions=moved)
+    assert checks["conditions"].finding.startswith("block.write_cache, boot differed within 24 of 24 pairs")
     scheduler = {order: facts | {"block.scheduler": str(order)} for order, facts in moved.items()}
     checks, _ = _checks(trials, values, conditions=scheduler)
     assert checks["conditions"].finding.startswith("block.scheduler differed within 24 of 24 pairs")

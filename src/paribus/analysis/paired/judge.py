@@ -15,7 +15,7 @@ from paribus.analysis.diagnostics.overload import overloads
 from paribus.analysis.diagnostics.plausibility import PlausibilityResults
 from paribus.analysis.diagnostics.saturation import saturation
 from paribus.analysis.diagnostics.scaling import scalings
-from paribus.analysis.diagnostics.uncontrolled import constancy, without_moved
+from paribus.analysis.diagnostics.uncontrolled import constancy
 from paribus.analysis.layouts import layout_uses
 from paribus.analysis.paired.cells import cells
 from paribus.analysis.paired.checks.assumptions import checks_of
@@ -133,7 +133,7 @@ def judge(
         {workload.name: baseline_difference(trials, summaries, workload, purpose) for workload in workloads}
         for purpose in (Purpose.NOISE_FLOOR, Purpose.PLACEBO)
     )
-    absent, uncontrolled = unreached(trials, summaries, requirements), without_moved(conditions, trials)
+    absent, settings = unreached(trials, summaries, requirements), {trial.order: trial.settings for trial in trials}
     timeline, plausibility = Timeline.of(trials), PlausibilityResults.of(trials, summaries)
     for series, question in questions(trials, summaries, workloads, protocol, factors):
         screen_pairs = screen_pairs_of(series, trials, factors) if series.purpose is Purpose.SCREEN else None
@@ -144,7 +144,8 @@ def judge(
             noise=noise_floor[series.workload],
             placebo=placebo[series.workload],
             drives=drives,
-            conditions=uncontrolled,
+            conditions=conditions,
+            settings=settings,
             plausibility=plausibility,
             washed_out=protocol.washed_out,
             trial_s=protocol.trial_s,
@@ -200,7 +201,7 @@ def judge(
         contrasts=tuple(contrasts),
         scalings=tuple(scalings_by_arm.values()),
         bounds=bounds(means, trials),
-        constancy=constancy(trials, uncontrolled),
+        constancy=constancy(trials, conditions),
         breaches=tuple(breach for finding in plausibility.breaches.values() for breach in finding),
         selections=selections(trials, summaries, workloads, protocol, looks, finished=finished),
         layouts=layout_uses(trials, summaries, factors),

@@ -7,7 +7,7 @@ from itertools import pairwise
 from paribus.analysis.diagnostics.plausibility import PlausibilityResults
 from paribus.analysis.diagnostics.uncontrolled import Facts
 from paribus.analysis.paired.effects import PairSeries, Summaries
-from paribus.model import Measurement, Trial
+from paribus.model import Measurement, Settings, Trial
 
 Courses = Mapping[int, Measurement]
 
@@ -60,6 +60,7 @@ class CheckContext:
         placebo: The same during the comparison.
         drives: Error counters of the drives at each reading.
         conditions: Machine conditions that each trial recorded.
+        settings: The settings of each trial.
         plausibility: Trials whose figures violate a law of arithmetic or physics.
         washed_out: Factors whose comparisons of two arms wash out carry-over.
         trial_s: Measured seconds of a trial, which a wash-out takes too.
@@ -72,6 +73,7 @@ class CheckContext:
     placebo: tuple[float, float] | None
     drives: Mapping[str, Sequence[int]]
     conditions: Facts
+    settings: Mapping[int, Settings]
     plausibility: PlausibilityResults
     washed_out: Collection[str] = ()
     trial_s: float = 0.0

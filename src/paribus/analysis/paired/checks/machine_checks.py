@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from paribus.analysis.diagnostics.uncontrolled import Facts, differing_conditions
+from paribus.analysis.diagnostics.uncontrolled import differing_conditions
 from paribus.analysis.paired.checks.check_context import CheckContext
 from paribus.analysis.paired.checks.limits import p_limit, plain_limit, sized_limit
 from paribus.analysis.paired.effects import PairSeries, Summaries
@@ -28,7 +28,7 @@ def machine_checks(series: PairSeries, context: CheckContext) -> list[Check | No
         _no_event(N_("throttling"), "cpu_throttled", series, context.summaries, N_("heat slowed the processors")),
         _no_event(N_("disk errors"), "device_errors", series, context.summaries, N_("requests to the disk failed")),
         _drives(context.drives),
-        _conditions(series, context.conditions),
+        _conditions(series, context),
         _steal(series, context.summaries),
     ]
 
@@ -96,11 +96,11 @@ def _drives(counters: Mapping[str, Sequence[int]]) -> Check | None:
     return Check("SMART", not increased and not failing, text)
 
 
-def _conditions(series: PairSeries, conditions: Facts) -> Check | None:
+def _conditions(series: PairSeries, context: CheckContext) -> Check | None:
     """Whether all uncontrolled conditions were equal in both trials of each pair."""
-    if not any(order in conditions for pair in series.pairs for order in pair.trials):
+    if not any(order in context.conditions for pair in series.pairs for order in pair.trials):
         return None
-    differences = [differing_conditions(pair.trials, conditions) for pair in series.pairs]
+    differences = [differing_conditions(pair.trials, context.conditions, context.settings) for pair in series.pairs]
     names = sorted({name for names_of_pair in differences for name in names_of_pair})
     if not names:
         return Check(
