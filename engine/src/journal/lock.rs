@@ -167,7 +167,7 @@ impl DirectoryLock {
 }
 
 impl Holder {
-    /// The reason why the journal is not restored soon; `None` for a working keeper.
+    /// The reason why the journal is not restored soon, and what to do; `None` for a working keeper.
     pub fn trouble(&self) -> Option<String> {
         let is_engine = self
             .argv
@@ -180,13 +180,19 @@ impl Holder {
             .skip(1)
             .any(|word| OWNERS.contains(&word.as_str()));
         if !(is_engine && is_owner) {
-            return Some(format!("{self} holds its lock"));
+            return Some(format!("{self} holds its lock; end that process"));
         }
-        if self.is_stopped {
-            return Some(format!("its keeper, process {}, is stopped", self.pid));
-        }
-        self.stopped_parent
-            .map(|pid| format!("its controller, process {pid}, is stopped"))
+        let stopped = if self.is_stopped {
+            format!("its keeper, process {}, is stopped", self.pid)
+        } else {
+            format!(
+                "its controller, process {}, is stopped",
+                self.stopped_parent?
+            )
+        };
+        Some(format!(
+            "{stopped}; end that process, or let it continue (kill -CONT)"
+        ))
     }
 }
 

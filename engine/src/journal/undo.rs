@@ -147,8 +147,14 @@ fn undo_one(
             selection.patience
         };
         if began.elapsed() >= patience {
-            let trouble = trouble
-                .or_else(|| is_being_restored.then(|| "its keeper still restores it".into()));
+            let trouble = trouble.or_else(|| {
+                is_being_restored.then(|| {
+                    format!(
+                        "its keeper has restored it for {} s and goes on; wait, and try again",
+                        patience.as_secs()
+                    )
+                })
+            });
             let leftover = match trouble {
                 Some(_) => Leftover::Stuck,
                 None => Leftover::Nothing,

@@ -31,8 +31,8 @@ def _problems(events: Sequence[dict[str, Any]]) -> list[str]:
             case "error" if event.get("class") != _NOT_CLOSED:
                 problems.append(f"{event['message']}; {event['hint']}")
             case "busy" | "open-journal" if event.get("trouble"):
-                trouble = f"experiment {event['experiment']} is not restored: {event['trouble']}"
-                problems.append(f"{trouble} ({event['path']}); end that process, or let it continue (kill -CONT)")
+                where = f"experiment {event['experiment']} ({event['path']})"
+                problems.append(f"{where} is not restored: {event['trouble']}")
     return list(dict.fromkeys(problems))
 
 
