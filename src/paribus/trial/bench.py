@@ -27,6 +27,7 @@ from paribus.trial.domain_session import GuestRestart
 from paribus.trial.experiment_session import ComparisonModes, ExperimentSession
 from paribus.trial.hypervisor_session import HypervisorSession, refuse_other
 from paribus.trial.layouts.session import LayoutSession
+from paribus.trial.load.hypervisor_watch import HypervisorWatch
 from paribus.trial.load.load_host import LoadHostSession
 from paribus.trial.load.precondition import TrialListener
 from paribus.trial.open_target import OpenTarget
@@ -70,6 +71,9 @@ class Bench:
             self._load_host = LoadHostSession(site.load_host, interval_s) if site.load_host else None
             if self._load_host is not None:
                 failing.callback(self._load_host.close)
+            self._watch = HypervisorWatch.of(site.hypervisor, self._plan.target.guest, interval_s, self._load_host)
+            if self._watch is not None:
+                failing.callback(self._watch.close)
             self._hypervisor = HypervisorSession.of(self._session, GuestRestart(self._leave, self._come_back))
             if self._hypervisor is not None:
                 failing.callback(self._hypervisor.applier.restore)
@@ -99,6 +103,7 @@ class Bench:
             load_host=self._load_host,
             layouts=layouts,
             hypervisor=self._hypervisor,
+            watch=self._watch,
         )
         self._runner = Runner(self._session, target, self._make_data_on_layout)
         self._data = TrialData(self._session, target, self._runner.data_jobs, self._runner.workload_data)
@@ -116,8 +121,9 @@ class Bench:
                 closing.callback(self._servers.release)
             closing.callback(self._restore, error)
             closing.callback(self._close_servers)
-            if self._load_host is not None:
-                closing.callback(self._load_host.close)
+            for beside in (self._watch, self._load_host):
+                if beside is not None:
+                    closing.callback(beside.close)
             closing.callback(self._sampler.close)
             closing.callback(self._runner.stop)
 

@@ -9,13 +9,18 @@ from paribus.trial.databases.database_session import DatabaseSession
 from paribus.trial.devices import Devices
 from paribus.trial.hypervisor_session import HypervisorSession
 from paribus.trial.layouts.session import LayoutSession
+from paribus.trial.load.hypervisor_watch import HypervisorWatch
 from paribus.trial.load.load_host import LoadHostSession
 from paribus.trial.tools.tool_session import Tools
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OpenTarget:
-    """Sessions on the target; `load_host` makes the load where there is one, `hypervisor` has settings of its own."""
+    """Sessions on the target, and on the machines beside it where there are such.
+
+    `load_host` makes the load. The target is a guest of the hypervisor: `watch` samples that, and `hypervisor` has its
+    settings where trials make any.
+    """
 
     applier: Applier
     conditions: Conditions
@@ -26,3 +31,4 @@ class OpenTarget:
     load_host: LoadHostSession | None
     layouts: LayoutSession | None
     hypervisor: HypervisorSession | None
+    watch: HypervisorWatch | None

@@ -72,6 +72,7 @@ class Runner:
         self._engine = site.engine
         self._load_host = target.load_host
         self._hypervisor = target.hypervisor
+        self._watch = target.watch
         self._plan = plan
         self._data_folder = folder
         self._applier = target.applier
@@ -160,10 +161,12 @@ class Runner:
         listener.on_notes([reason])
 
     def _read_conditions(self) -> dict[str, str]:
-        """The conditions of all machines; the load host's sampler is started again where it has ended."""
+        """The conditions of all machines; the samplers beside the target are started again where they have ended."""
         conditions = self._conditions.read()
         if self._hypervisor is not None:
             conditions |= self._hypervisor.conditions()
+        if self._watch is not None:
+            self._watch.begin_trial()
         if self._load_host is not None:
             self._load_host.revive()
             conditions |= self._load_host.conditions()

@@ -179,7 +179,7 @@ class OtherLoad:
         self.own_pids = own_pids
         self._cpu: list[float] = []
         self._io: list[float] = []
-        self._cpu_s: defaultdict[str, float] = defaultdict(float)  # by command, since the start
+        self._cpu_s: defaultdict[str, float] = defaultdict(float)  # by name, since the start
         self._discards = Discards()
         self._warned = False
 
@@ -195,19 +195,23 @@ class OtherLoad:
         self._cpu.append(cpu)
         self._io.append(io)
         for process in other_processes:
-            self._cpu_s[process.command] += process.cpu_s
+            self._cpu_s[self.name_of(process)] += process.cpu_s
         reasons = []
         if is_unusual(self._cpu, max(_FOREIGN_CPU * cores, _LITTLE_CPU_S / duration)):
-            busiest = _names(other_processes, lambda process: process.cpu_s)
+            busiest = self._names(other_processes, lambda process: process.cpu_s)
             text = N_("other processes took {cpu:.2f} of {cores} cores: {who}")
             reasons.append(stored_message(text, cpu=cpu, cores=cores, who=busiest))
         if is_unusual(self._io, max(_FOREIGN_IO * work.bytes_per_s, _LITTLE_IO_PER_S)):
-            busiest = _names(other_processes, _bytes)
+            busiest = self._names(other_processes, _bytes)
             reasons.append(
                 stored_message("other processes read and wrote {size}/s: {who}", size=show_size(io), who=busiest)
             )
         discarded = self._discards.discard(bool(reasons), is_last_attempt=is_last_attempt)
         return OtherUse(max(cpu, 0.0) / cores, reasons if discarded else [])
+
+    def name_of(self, process: ProcessUse) -> str:
+        """The name of a process for people."""
+        return process.command
 
     def warning(self) -> StoredMessage | None:
         """A message, once, as soon as more trials are disturbed than may be discarded: what to stop."""
@@ -229,7 +233,13 @@ class OtherLoad:
 
     def _busiest(self) -> list[str]:
         """The three commands with the most processor time."""
-        return sorted(self._cpu_s, key=lambda command: self._cpu_s[command], reverse=True)[:3]
+        return sorted(self._cpu_s, key=lambda name: self._cpu_s[name], reverse=True)[:3]
+
+    def _names(self, processes: Sequence[ProcessUse], use: Callable[[ProcessUse], float]) -> list[str]:
+        """The three processes with the highest use; no census includes short-lived ones."""
+        used = sorted((p for p in processes if use(p) > 0), key=use, reverse=True)
+        names = [stored_message("{name} ({pid})", name=self.name_of(p), pid=p.pid) for p in used[:3]]
+        return [*names] or [stored_message("many short-lived processes")]
 
 
 def is_unusual(history: Sequence[float], excess: float) -> bool:
@@ -254,11 +264,3 @@ def _unnamed_cpu(work: LoadWork, census: Census, samples: Sequence[Sample]) -> f
 def _bytes(process: ProcessUse) -> int:
     """Storage traffic, as far as it may be seen."""
     return (process.read_bytes or 0) + (process.written_bytes or 0)
-
-
-def _names(processes: Sequence[ProcessUse], use: Callable[[ProcessUse], float]) -> list[str]:
-    """The three processes with the highest use; no census includes short-lived ones."""
-    used = sorted((p for p in processes if use(p) > 0), key=use, reverse=True)
-    return [f"{process.command} ({process.pid})" for process in used[:3]] or [
-        stored_message("many short-lived processes")
-    ]

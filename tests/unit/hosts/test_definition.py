@@ -78,6 +78,18 @@ def test_the_mark_distinguishes_a_definition_and_is_there_once() -> None:
     assert "qemu:commandline" in again
 
 
+def test_differing_parts_of_a_running_domain_are_named() -> None:
+    memory = "<currentMemory unit='KiB'>4</currentMemory>"
+    before = f"<domain id='1'>{memory}<devices>{{disks}}<channel>{{agent}}</channel></devices></domain>"
+    disks = "<disk><target dev='vda'/></disk>"
+    text = before.format(disks=disks, agent="")
+    assert definition.differing(text, text.replace("'vda'", '"vda"')) == []
+    assert definition.differing(text, before.format(disks=disks, agent="<target state='connected'/>")) == []
+    assert definition.differing(text, text.replace(">4<", ">2<")) == ["currentMemory"]
+    assert definition.differing(text, before.format(disks=2 * disks, agent="")) == ["devices/disk"]
+    assert definition.differing(text, text.replace("<devices>", "<cputune/><devices>")) == ["cputune"]
+
+
 def test_an_unknown_disk_and_a_text_without_xml_are_errors() -> None:
     with pytest.raises(Missing, match="db1 has no disk 'vdc'"):
         definition.value(XML, CACHE, "vdc")

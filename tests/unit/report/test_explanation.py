@@ -20,6 +20,7 @@ from paribus.report.sections.counter_names import TITLES
 from paribus.report.view.blocks import Place, WordTable
 from paribus.report.view.view_models import ReportView
 from paribus.trial import telemetry
+from paribus.trial.load import hypervisor_watch, load_host
 from paribus.units import LoadLevel
 
 ARMS = ["<a|b>", "none"]
@@ -151,7 +152,8 @@ def test_every_form_shows_it_and_no_name_becomes_markup() -> None:
 def test_every_counter_has_a_title() -> None:
     machine = [name for name, *_ in (*telemetry._OF_THE_MACHINE, *telemetry._OF_A_DEVICE)]
     servers = [one.name for family in counters._METRICS.values() for one in family]
-    assert set(TITLES) == {*machine, *servers, "server_cpu_cores", counters._HIT_SHARE, BUSY}
+    hypervisor = [*(f"hypervisor_{name}" for name in load_host._STORED), *hypervisor_watch._OF_THREADS]
+    assert set(TITLES) == {*machine, *servers, *hypervisor, "server_cpu_cores", counters._HIT_SHARE, BUSY}
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,13 @@ from paribus.trial.validity import OtherLoad, saturation
 ENGINE = 4711
 
 
-class _Sampler:
+class SampledMachine:
     """A machine of four processors that is this busy from `start_s` on, and whose census lists these processes."""
 
     def __init__(self, busy: float, start_s: float, processes: list[ProcessUse]) -> None:
         self._busy = busy
         self._start_s = start_s
-        self._processes = processes
+        self.processes = processes
         self._events: list[Event] = []
 
     def ask_census(self, label: str) -> None:
@@ -31,7 +31,7 @@ class _Sampler:
             cpu = CpuShares(user=self._busy, system=0, iowait=0, irq=0, steal=0, idle=1 - self._busy)
             sample = SAMPLE.model_copy(update={"monotonic_s": now_s, "cpu": cpu, "cores": 4})
             self._events.append(cast("Sample", sample))
-        processes = [] if opens else self._processes
+        processes = [] if opens else self.processes
         self._events.append(
             Census(
                 event="census", label=label, monotonic_s=now_s, duration_s=None if opens else 10.0, processes=processes
@@ -46,14 +46,14 @@ def _process(pid: int, cpu_s: float, written_bytes: int = 0) -> ProcessUse:
     return ProcessUse(pid=pid, command="job", cpu_s=cpu_s, read_bytes=0, written_bytes=written_bytes)
 
 
-def _monitor(sampler: _Sampler) -> LoadMonitor:
+def _monitor(sampler: SampledMachine) -> LoadMonitor:
     return LoadMonitor(cast("Sampler", sampler), OtherLoad(set()), "1", ())
 
 
 def _observed(target_busy: float, load_host_busy: float, problems: tuple[str, ...] = ()) -> Observations:
     """The clock of the target is an hour ahead of that of the load host, on which the engine counts."""
-    target = _Sampler(target_busy, 3700.0, [])
-    load_host = _Sampler(load_host_busy, 100.0, [_process(ENGINE, 40 * load_host_busy)])
+    target = SampledMachine(target_busy, 3700.0, [])
+    load_host = SampledMachine(load_host_busy, 100.0, [_process(ENGINE, 40 * load_host_busy)])
     monitor = TwoHostMonitor(_monitor(target), _monitor(load_host), "ssh://gen")
     monitor.add_load_process(ENGINE)
     monitor.open()
@@ -95,8 +95,8 @@ def test_the_processors_that_the_engine_may_use_can_be_saturated_alone() -> None
 
 def test_the_other_load_of_the_target_does_not_include_the_engine_that_is_elsewhere() -> None:
     """A process of the target that has by chance the number of the engine counts as another's."""
-    target = _Sampler(0.5, 3700.0, [_process(ENGINE, 20.0)])
-    monitor = TwoHostMonitor(_monitor(target), _monitor(_Sampler(0.1, 100.0, [])), "ssh://gen")
+    target = SampledMachine(0.5, 3700.0, [_process(ENGINE, 20.0)])
+    monitor = TwoHostMonitor(_monitor(target), _monitor(SampledMachine(0.1, 100.0, [])), "ssh://gen")
     monitor.add_load_process(ENGINE)
     monitor.open()
     monitor.close()
@@ -108,9 +108,9 @@ def test_the_other_load_of_the_target_does_not_include_the_engine_that_is_elsewh
 def test_others_that_use_the_disks_of_the_load_host_do_not_disturb_the_load() -> None:
     other_load = OtherLoad(set())
     for written_bytes in (0, 0, 0, 2**34):
-        sampler = cast("Sampler", _Sampler(0.1, 100.0, [_process(8, 0.0, written_bytes)]))
+        sampler = cast("Sampler", SampledMachine(0.1, 100.0, [_process(8, 0.0, written_bytes)]))
         load_host = LoadMonitor(sampler, other_load, "1", ())
-        monitor = TwoHostMonitor(_monitor(_Sampler(0.1, 3700.0, [])), load_host, "ssh://gen")
+        monitor = TwoHostMonitor(_monitor(SampledMachine(0.1, 3700.0, [])), load_host, "ssh://gen")
         monitor.open()
         monitor.close()
         assert monitor.conclude_load(_result(), []).reasons == []

@@ -19,7 +19,7 @@ from paribus.stats.multiplicity import benjamini_hochberg
 
 _FEWEST_UNITS = 4
 _THROUGHPUT = "throughput_per_s"
-_WATCHED = ("sample", "server")  # sources of counters; the others measure responses
+_WATCHED = ("sample", "server", "hypervisor")  # sources of counters; the others measure responses
 _RATE = "_per_s"
 _PROCESSOR = ("cpu_user_share", "cpu_system_share")
 BUSY = "cpu_busy_share"  # sum of `_PROCESSOR`

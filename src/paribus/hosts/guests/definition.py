@@ -46,6 +46,26 @@ def edited(definition: str, values: Mapping[str, str], disk: str, mark: str) -> 
     return ElementTree.tostring(root, encoding="unicode")
 
 
+def differing(before: str, after: str) -> list[str]:
+    """The parts in which two definitions of a running domain differ, such as `currentMemory` or `devices/disk`.
+
+    Channels are left out: libvirt notes there when an agent in the guest connects. Raises as `value`.
+    """
+    parts_before, parts_after = (_by_part(_parse(text)) for text in (before, after))
+    names = dict.fromkeys([*parts_before, *parts_after])
+    return [name for name in names if parts_before.get(name) != parts_after.get(name)]
+
+
+def _by_part(root: ElementTree.Element) -> dict[str, list[str]]:
+    """The elements of a domain as XML, by their names; those of its devices by `devices/` and theirs."""
+    parts: dict[str, list[str]] = {}
+    children = [(child.tag, child) for child in root if child.tag != "devices"]
+    children += [(f"devices/{device.tag}", device) for device in root.iterfind("devices/*") if device.tag != "channel"]
+    for name, element in children:
+        parts.setdefault(name, []).append(ElementTree.canonicalize(ElementTree.tostring(element)))
+    return parts
+
+
 def _parse(definition: str) -> ElementTree.Element:
     try:
         return ElementTree.fromstring(definition)  # noqa: S314  bounded in size, and expat bounds entities

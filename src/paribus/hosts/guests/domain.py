@@ -51,14 +51,14 @@ class Domain:
 def read(host: Host, uri: str, name: str) -> Domain:
     """The domain of that name. Raises Missing where there is none, and HostError where libvirt does not answer."""
     about = dict(_pair(line) for line in _virsh(host, uri, "dominfo", name).splitlines() if ":" in line)
-    jobs = dict(_pair(line) for line in _virsh(host, uri, "domjobinfo", name).splitlines() if ":" in line)
+    text = definition(host, uri, name)
     try:
-        live = ElementTree.fromstring(definition(host, uri, name))  # noqa: S314  bounded; expat bounds entities
+        live = ElementTree.fromstring(text)  # noqa: S314  bounded; expat bounds entities
         return Domain(
             name=live.findtext("name", ""),
             uuid=live.findtext("uuid", "").lower(),
             state=about["State"],
-            job=_job(live, jobs.get("Job type", "None")),
+            job=job(host, uri, name, text),
             is_persistent=about.get("Persistent") != "no",
             disks=tuple(_disks(live)),
         )
@@ -73,6 +73,19 @@ def definition(host: Host, uri: str, name: str, *, for_next_start: bool = False)
     """
     options = ["--inactive", "--security-info"] if for_next_start else []
     return _virsh(host, uri, "dumpxml", name, *options)
+
+
+def job(host: Host, uri: str, name: str, live: str) -> str:
+    """The job in progress on a domain of this definition or on a disk, in libvirt's word; empty for none.
+
+    Raises as `read`.
+    """
+    about = dict(_pair(line) for line in _virsh(host, uri, "domjobinfo", name).splitlines() if ":" in line)
+    kind = about.get("Job type", "None")
+    if kind not in ("None", "Completed"):
+        return kind.lower()
+    mirror = ElementTree.fromstring(live).find("./devices/disk/mirror")  # noqa: S314  bounded; expat bounds entities
+    return f"block {mirror.get('job', 'copy')}" if mirror is not None else ""
 
 
 def is_off(host: Host, uri: str, name: str) -> bool:
@@ -151,14 +164,6 @@ def _virsh(host: Host, uri: str, command: str, name: str, *more: str) -> str:
 def _pair(line: str) -> tuple[str, str]:
     name, _, value = line.partition(":")
     return name.strip(), value.strip()
-
-
-def _job(definition: ElementTree.Element, job: str) -> str:
-    """The job in progress on the domain as a whole or on a disk, in libvirt's word; empty for none."""
-    if job not in ("None", "Completed"):
-        return job.lower()
-    mirror = definition.find("./devices/disk/mirror")
-    return f"block {mirror.get('job', 'copy')}" if mirror is not None else ""
 
 
 def _disks(definition: ElementTree.Element) -> Iterator[DomainDisk]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from paribus.hosts.guests import definition
+from paribus.hosts.guests.process import process_of
 from paribus.hosts.transport import Host
 
 CACHE, INTERFACE = "devices/disk/driver/@cache", "devices/disk/driver/@io"
@@ -31,7 +32,7 @@ Options = Mapping[str, Any]
 
 def in_force(host: Host, live: str, disk: str) -> dict[str, str]:
     """The settings that the process of a running domain shows of a disk. Raises HostError."""
-    process = _process(host, definition.value(live, "uuid", disk))
+    process = process_of(host, definition.value(live, "uuid", disk))
     if process is None:
         return {}
     pid, words = process
@@ -47,16 +48,6 @@ def in_force(host: Host, live: str, disk: str) -> dict[str, str]:
     if "aio" in node:
         settings[INTERFACE] = str(node["aio"])
     return settings
-
-
-def _process(host: Host, uuid: str) -> tuple[str, list[str]] | None:
-    """The number and the words of the process that runs a domain; None where it cannot be seen."""
-    pids = [name for name in host.names("/proc") if name.isdigit()]
-    for pid, line in zip(pids, host.read_each([f"/proc/{pid}/cmdline" for pid in pids]), strict=True):
-        words = (line or "").split("\0")
-        if ("-uuid", uuid) in itertools.pairwise(words):
-            return pid, words
-    return None
 
 
 def _options(words: list[str], option: str) -> list[Options]:

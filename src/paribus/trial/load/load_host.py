@@ -33,11 +33,11 @@ class LoadHostSession:
         self._other_load = validity.OtherLoad(own_pids={os.getpid()} if site.host.name == LocalHost.name else set())
         facts = {"load engine": site.engine_version()}
         self._conditions = Conditions.of(site.host, site.catalogue, Location(), (), facts)
-        self._sampler = Sampler(site.host, site.engine, [], interval_s)  # last: where it runs, it has to be closed
+        self.sampler = Sampler(site.host, site.engine, [], interval_s)  # last: where it runs, it has to be closed
 
     def revive(self) -> None:
         """Start the sampler again where it has ended. Raises HostError."""
-        self._sampler.revive()
+        self.sampler.revive()
 
     def conditions(self) -> dict[str, str]:
         """The conditions of this machine, under names of their own. Raises Unreachable and HostError."""
@@ -45,7 +45,7 @@ class LoadHostSession:
 
     def monitor(self, target: LoadMonitor) -> "TwoHostMonitor":
         """The monitor of a trial's window on both machines, given that of the target."""
-        load_host = target.elsewhere(self._sampler, self._other_load)
+        load_host = target.elsewhere(self.sampler, self._other_load)
         return TwoHostMonitor(target, load_host, self.site.host.name)
 
     def warning(self) -> StoredMessage | None:
@@ -53,14 +53,14 @@ class LoadHostSession:
         warning = self._other_load.warning()
         return _located(warning, self.site.host.name) if warning else None
 
-    def usual_load(self) -> StoredMessage | None:
+    def usual(self) -> StoredMessage | None:
         """A note on other load that was always present, if any."""
         usual = self._other_load.usual()
         return _located(usual, self.site.host.name) if usual else None
 
     def close(self) -> None:
         """End the sampler."""
-        self._sampler.close()
+        self.sampler.close()
 
 
 class TwoHostMonitor:
@@ -74,6 +74,7 @@ class TwoHostMonitor:
     def add_load_process(self, pid: int) -> None:
         """Count a process of the load host as the experiment's."""
         self._load_host.add_load_process(pid)
+        self._target.add_process_elsewhere(self._load_host_name, pid)
 
     def open(self) -> None:
         """Mark the start of the window. Raises HostError when a sampler is gone."""
@@ -95,7 +96,7 @@ class TwoHostMonitor:
         on_load_host = self._load_host.conclude(work, result.start_s)
         busy = [] if problems else validity.saturation(result, on_load_host.busy_share, on_load_host.cores)
         reasons = [_located(reason, self._load_host_name) for reason in (*problems, *on_load_host.reasons, *busy)]
-        measurements = (*on_target.measurements, *_renamed(on_load_host.measurements))
+        measurements = (*on_target.measurements, *renamed(on_load_host.measurements, _PREFIX, _SOURCE))
         return dataclasses.replace(on_target, measurements=measurements, reasons=[*on_target.reasons, *reasons])
 
 
@@ -103,10 +104,10 @@ def _located(reason: StoredMessage, load_host: str) -> StoredMessage:
     return stored_message(N_("on the load host {host}: {what}"), host=load_host, what=reason)
 
 
-def _renamed(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """The measurements of the load host's processors, which are not to be taken for the target's."""
+def renamed(measurements: Sequence[Measurement], prefix: str, source: str) -> list[Measurement]:
+    """The measurements of another machine's processors, which are not to be taken for the target's."""
     return [
-        dataclasses.replace(measurement, metric=f"{_PREFIX}{measurement.metric}", source=_SOURCE)
+        dataclasses.replace(measurement, metric=f"{prefix}{measurement.metric}", source=source)
         for measurement in measurements
         if measurement.metric in _STORED
     ]

@@ -51,7 +51,9 @@ class LoadMaker:
         self._tools = target.tools
         self._servers = target.servers
         self._layouts = target.layouts
+        self._watch = target.watch
         self._other_load = validity.OtherLoad(own_pids={os.getpid()} if plan.target.is_local else set())
+        self._other_loads = [each for each in (self._other_load, self._load_host, self._watch) if each is not None]
         self._load: TrialLoad | ToolLoad | PreconditionLoad | None = None
         self._session: LoadSession | None = None
         self.conditions: tuple[Change, ...] = ()
@@ -86,12 +88,11 @@ class LoadMaker:
 
     def usual_load(self) -> list[StoredMessage]:
         """Notes on other load that was always present, if any."""
-        of_load_host = self._load_host.usual_load() if self._load_host else None
-        return [note for note in (self._other_load.usual(), of_load_host) if note]
+        return [note for each in self._other_loads if (note := each.usual())]
 
     def warning(self) -> StoredMessage | None:
         """A message, once, as soon as other load disturbs too many trials to discard them."""
-        return self._other_load.warning() or (self._load_host.warning() if self._load_host else None)
+        return next(filter(None, (each.warning() for each in self._other_loads)), None)
 
     def _precondition(self, trial: Trial, listener: PreconditionListener) -> PreconditionLoad:
         workload = self._workloads[trial.workload]
@@ -159,7 +160,7 @@ class LoadMaker:
 
     def _monitor(self, trial: Trial) -> LoadMonitor:
         target = self._plan.target
-        return LoadMonitor(
+        monitor = LoadMonitor(
             self._sampler,
             self._other_load,
             str(trial.order),
@@ -167,6 +168,9 @@ class LoadMaker:
             self._servers if self._workloads[trial.workload].database else None,
             is_last_attempt=trial.attempt > MOST_RERUNS,
         )
+        if self._watch is not None:
+            monitor.watch_also(self._watch.monitor(monitor))
+        return monitor
 
     def _events(self, trial: Trial) -> TrialEvents | None:
         """Return the events that happen while the trial's load runs; None without any."""

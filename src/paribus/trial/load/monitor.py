@@ -68,6 +68,26 @@ class EngineMonitor(Protocol):
         ...
 
 
+class NeighbourMonitor(Protocol):
+    """Observer of the same window on a machine that the target depends on."""
+
+    def add_load_process(self, host_name: str, pid: int) -> None:
+        """Count a process of a machine as the experiment's, where that is the observed machine."""
+        ...
+
+    def open(self) -> None:
+        """Mark the start of the window. Raises HostError when the sampler is gone."""
+        ...
+
+    def close(self) -> None:
+        """Mark the end of the window. Raises HostError when the sampler is gone."""
+        ...
+
+    def conclude(self, work: LoadWork) -> Observations:
+        """Return the observations of a load that did `work`. Raises HostError."""
+        ...
+
+
 class LoadMonitor:
     """Sampling of one window, identified by `label`.
 
@@ -92,6 +112,11 @@ class LoadMonitor:
         self._server = server
         self._counted: list[Counted] = []
         self._is_last_attempt = is_last_attempt
+        self._neighbour: NeighbourMonitor | None = None
+
+    def watch_also(self, neighbour: NeighbourMonitor | None) -> None:
+        """Observe a machine that this one depends on, too; None where there is none."""
+        self._neighbour = neighbour
 
     def elsewhere(self, sampler: Sampler, foreign: OtherLoad) -> "LoadMonitor":
         """The monitor of the same window on another machine, without a disk and a server."""
@@ -101,16 +126,28 @@ class LoadMonitor:
         """Count a process of this machine as the experiment's."""
         self.foreign.own_pids.add(pid)
 
+    def add_process_elsewhere(self, host_name: str, pid: int) -> None:
+        """Count a process of another machine as the experiment's."""
+        if self._neighbour is not None:
+            self._neighbour.add_load_process(host_name, pid)
+
     def open(self) -> None:
-        """Mark the start of the window. Raises HostError when the sampler is gone."""
+        """Mark the start of the window. Raises HostError when a sampler is gone."""
         self.sampler.ask_census(f"open {self._label}")
+        if self._neighbour is not None:
+            self._neighbour.open()
 
     def close(self) -> None:
-        """Mark the end of the window. Raises HostError when the sampler is gone."""
+        """Mark the end of the window. Raises HostError when a sampler is gone."""
         self.sampler.ask_census(f"close {self._label}")
+        if self._neighbour is not None:
+            self._neighbour.close()
 
     def conclude(self, work: LoadWork, start_s: float | None = None) -> Observations:
-        """Return the observations of a load that did `work`; without `start_s` the window starts at its opening."""
+        """Return the observations of a load that did `work`; without `start_s` the window starts at its opening.
+
+        Raises HostError.
+        """
         samples, opened, closed = self._drain()
         if closed is None:
             return Observations((), [stored_message("the sampler did not answer, so other load cannot be excluded")])
@@ -123,8 +160,12 @@ class LoadMonitor:
         if self._server is not None:
             counted = telemetry.within(self._counted, start_s, start_s + work.duration_s)
             measurements += telemetry.of_a_server(self._server.family, counted, closed, start_s, work.duration_s)
+        reasons = others.reasons
+        if self._neighbour is not None:
+            beside = self._neighbour.conclude(work)
+            measurements, reasons = (*measurements, *beside.measurements), [*reasons, *beside.reasons]
         cores = max((sample.cores for sample in inside), default=0)
-        return Observations(measurements, others.reasons, telemetry.busy_share(inside), cores)
+        return Observations(measurements, reasons, telemetry.busy_share(inside), cores)
 
     def conclude_load(self, result: Result, problems: Sequence[StoredMessage]) -> Observations:
         """Return the observations on this machine, which makes the load, and the engine's own `problems`."""
