@@ -30,6 +30,7 @@ _SUBSYSTEMS = {
     "modprobe": "Parameters of kernel modules that are given when the module is loaded.",
     "md": "Software RAID below `target.path` or of a layout. On a layout these are set anew after each build.",
     "mount": "Mount options of the file system below `target.path`.",
+    "platform": "The machine that runs the workload: the guest under test, or its hypervisor.",
     "process": "Conditions that the load or the private server is started with.",
     "sqlite": "Pragmas of SQLite, for plans with `kind = \"sqlite\"` in `[database]`.",
     "vm": "Memory management of the kernel.",
@@ -40,6 +41,7 @@ _TAKES_EFFECT = {
     "remount": "when the file system is mounted; Paribus unmounts it and mounts it again",
     "reboot": "when the guest is started; Paribus has it shut down and starts it again",
     "rebuild": "when it is built; the disks are wiped before and after, and the data is made anew",
+    "trial": "in each trial by itself; nothing is written",
     "reload": "when the module is loaded; Paribus unloads it and loads it again",
 }
 _VALUES = {

@@ -15,6 +15,7 @@ from paribus.units import show_size
 
 _LINKS = {
     "TargetTable": "table-target",
+    "BoundTable": "table-targetbound",
     "LoadTable": "table-load",
     "SandboxTable": "table-sandbox",
     "DatabaseTable": "table-database",

@@ -40,6 +40,7 @@ NEEDED: dict[str, str] = {
     "": 'name = "any"\nworkload = [{ kind = "fileio" }]',
     "database": 'kind = "mariadb"',
     "load": 'host = "local"',
+    "target.bound": 'path = "/srv/test"',
     "knob": 'get = ["x"]\nset = ["x", "{value}"]\npattern = "(.*)"\nlevels = ["a"]\nsummary = "any"',
     "health": 'get = ["x"]\npattern = "(.*)"\nsummary = "any"',
     "event": 'at = "1s"\ndo = "trim"',

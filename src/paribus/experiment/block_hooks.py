@@ -17,6 +17,7 @@ from paribus.model import ArmKey, Experiment, Look, Purpose, Trial, TrialState
 from paribus.store import read, write
 from paribus.trial.bench import Bench
 from paribus.trial.blocks import next_block
+from paribus.trial.platforms import Platforms
 
 _LEARNING_PURPOSES = (Purpose.CALIBRATE, Purpose.NOISE_FLOOR)
 
@@ -38,7 +39,7 @@ class BlockListener(Protocol):
 
 
 def after_block(
-    experiment: Experiment, store: Store, listener: BlockListener, bench: Bench, trials: list[Trial]
+    experiment: Experiment, store: Store, listener: BlockListener, bench: Bench | Platforms, trials: list[Trial]
 ) -> set[ArmKey]:
     """Do what is due between blocks, and return the arms that are decided.
 
@@ -73,7 +74,7 @@ def after_block(
     return decided
 
 
-def _learn(experiment: Experiment, store: Store, bench: Bench, trials: list[Trial]) -> list[str]:
+def _learn(experiment: Experiment, store: Store, bench: Bench | Platforms, trials: list[Trial]) -> list[str]:
     """Messages about settle time and trial length, learned once the trials that show them are over."""
     following = next_block(trials)
     comparisons_begun = any(

@@ -53,6 +53,7 @@ from paribus.trial.blocks import lost_preconditioning, next_block, rerun_of
 from paribus.trial.devices import PinnedDevices
 from paribus.trial.experiment_session import ComparisonModes, ExperimentSession, Record
 from paribus.trial.load.precondition import PreconditionListener
+from paribus.trial.platforms import Platforms, bench_of
 from paribus.trial.restoring import restore
 from paribus.trial.target_session import Site, reach_load_host
 
@@ -174,7 +175,7 @@ def _run_session(
     keep = functools.partial(write.pin_device, store, experiment.id)
     pinned = PinnedDevices(read.devices(store, experiment.id), keep)
     recorder = _recorder(store, listener, wait_for_store(listener.on_store_locked, stopped))
-    with Bench(ExperimentSession(site, plan, trials, recorder, stopped), modes, pinned) as bench:
+    with bench_of(ExperimentSession(site, plan, trials, recorder, stopped), modes, pinned) as bench:
         write.set_state(store, experiment.id, ExperimentState.RUNNING)
         listener.on_trials(trials)
         after_block = functools.partial(block_hooks.after_block, experiment, store, listener, bench)
@@ -204,7 +205,7 @@ def _frozen_heap() -> Iterator[None]:
 def _make_trials(
     trials: list[Trial],
     store: Store,
-    bench: Bench,
+    bench: Bench | Platforms,
     listener: ExperimentListener,
     stopped: Callable[[], bool],
     after_block: Callable[[list[Trial]], set[ArmKey]],

@@ -121,7 +121,7 @@ def _refusal(host: Host, knob: Knob, *, root: bool) -> Refusal | None:
     kind = knob_kinds.get(knob.kind)
     if (conflict := kind.conflict(host, knob)) is not None:
         return conflict
-    if not root and kind.holder not in ("process", "trial"):
+    if not root and kind.holder not in ("platform", "process", "trial"):
         return Refusal("only root may set it", "run as root, or take it out of the plan")
     return None
 

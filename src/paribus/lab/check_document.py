@@ -103,6 +103,15 @@ class GuestTarget(_Document):
     device: str | None
 
 
+class BoundHost(_Document):
+    """The hypervisor as the platform `host`: the data there, and the limits of its control groups."""
+
+    path: str
+    device: str | None
+    cpus: str
+    memory_bytes: int
+
+
 class CheckDocument(_Document):
     """The answer of `paribus check --json`."""
 
@@ -112,6 +121,7 @@ class CheckDocument(_Document):
     device: str | None
     load_host: str | None = Field(description="null where the target makes the load")
     guest: GuestTarget | None = Field(description="null where the plan names none")
+    bound: BoundHost | None = Field(description="null where no trial runs on the hypervisor")
     notes: list[str]
     rounds: int
     settle_runs: int

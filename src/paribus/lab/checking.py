@@ -9,6 +9,7 @@ from paribus.knobs import discovery, recipe
 from paribus.knobs.catalog import is_above_disks
 from paribus.lab.check_document import (
     Block,
+    BoundHost,
     CheckDocument,
     Command,
     GuestTarget,
@@ -23,7 +24,7 @@ from paribus.lab.machine.connection import Report, discard
 from paribus.lab.machine.inspection import checked, site_of
 from paribus.lab.machine.server_data import on_server, server_data
 from paribus.lab.results.prior_runs import with_prior_runs
-from paribus.model import LAYOUT, Facts, Plan, Purpose, Trial, Value
+from paribus.model import LAYOUT, PLATFORM, Facts, Plan, Purpose, Trial, Value
 from paribus.plan import data, layouts, precondition
 from paribus.plan.form.parse import parse, read_file
 from paribus.plan.schedule.budget import Extent, confirming_s, duration_s, extent, time_for
@@ -59,6 +60,7 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         device=plan.target.device,
         load_host=plan.load_host.address if plan.load_host else None,
         guest=_guest(plan),
+        bound=_bound(plan),
         notes=list(plan.notes),
         rounds=planned_extent.rounds,
         settle_runs=plan.protocol.settle_runs,
@@ -119,6 +121,13 @@ def _guest(plan: Plan) -> GuestTarget | None:
     return GuestTarget(name=guest.name, hypervisor=guest.machine, uri=guest.uri, image=guest.disk, device=device)
 
 
+def _bound(plan: Plan) -> BoundHost | None:
+    if plan.bound is None:
+        return None
+    target = plan.bound.target
+    return BoundHost(path=target.path, device=target.device, cpus=plan.bound.cpus, memory_bytes=plan.bound.memory_bytes)
+
+
 def _wiped(device: str, facts: Facts) -> WipedDevice:
     inspected = facts.block_devices[device]
     contents = [*inspected.claims, *inspected.signatures]
@@ -158,7 +167,7 @@ def _commands(plan: Plan, facts: Facts) -> Iterator[Command]:
         elif offer is not None and plan.target.location.is_layout and is_above_disks(offer.knob):
             command = recipe.set_command(offer.knob, value)
             yield Command(setting=f"{key} = {label}", command=command, undo="goes with the layout")
-        elif offer is not None and offer.current is not None:
+        elif offer is not None and offer.current is not None and key != PLATFORM:
             yield Command(
                 setting=f"{key} = {label}",
                 command=recipe.located(offer.knob, recipe.set_command(offer.knob, value)),

@@ -19,7 +19,7 @@ from paribus.lab.machine.connection import Report, discard
 from paribus.lab.machine.inspection import checked, fingerprint, site_of, site_of_plan
 from paribus.lab.results.reporting import refuse_set
 from paribus.lab.stores import open_store
-from paribus.model import Experiment, ExperimentState, Plan
+from paribus.model import Experiment, ExperimentState, Plan, Platform
 from paribus.plan.form.parse import Parsed, parse, read_file
 from paribus.stats.steady import Steadiness
 from paribus.store import read, write
@@ -143,9 +143,10 @@ def _note_changes(store: Store, experiment: Experiment, now: Mapping[str, str]) 
 def refuse_store_in_data(url: str, plan: Plan) -> None:
     """Raise UsageError where the store lies in the data under test, and would be part of the load."""
     file = file_of(url)
-    data = Path(plan.target.path) / DATA_FOLDER
-    if file is not None and data in file.absolute().parents:
-        raise UsageError(
-            f"the store {file} lies in {data}, where its writes would be part of the load",
-            "name a store outside with --store",
-        )
+    for platform in Platform:
+        data = Path(plan.on(platform).target.path) / DATA_FOLDER
+        if file is not None and data in file.absolute().parents:
+            raise UsageError(
+                f"the store {file} lies in {data}, where its writes would be part of the load",
+                "name a store outside with --store",
+            )

@@ -45,7 +45,8 @@ class Knob:
         allowed: The values it takes, where the machine does not list them.
         minimum: Its lowest value.
         maximum: Its highest value.
-        takes_effect: When a value takes effect: `live`, `reload`, `restart`, `remount`, `reboot` or `rebuild`.
+        takes_effect: When a value takes effect: `live`, `reload`, `restart`, `remount`, `reboot`, `rebuild`
+            or `trial`, where nothing is written.
         resets: Other knobs that the kernel changes when this one is written.
         readback: How the value read back is compared with the one written.
         aliases: The kernel's own names, where several are one knob.
@@ -347,6 +348,7 @@ class Facts:
 
     `missing_programs` are those of a plan's tools that are not there, `missing_modules` those of its layouts that the
     kernel lacks. `load_host` is None where the target makes the load itself, `guest` where the plan names none.
+    `bound` are those of the hypervisor where trials may run there too.
     `swap_bytes` is None where it is unknown. The files lie on `device` and `more_disks`, by way of `top` where that is
     another device; `arrays` are the md arrays between. Of a plan with layouts these are its disks, and there is nothing
     between yet.
@@ -376,6 +378,7 @@ class Facts:
     missing_modules: frozenset[str] = frozenset()
     load_host: LoadHostFacts | None = None
     guest: GuestFacts | None = None
+    bound: "Facts | None" = None
     swap_bytes: int | None = None
     more_disks: tuple[str, ...] = ()
     top: str | None = None

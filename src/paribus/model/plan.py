@@ -9,7 +9,7 @@ from paribus.model.health import HealthCheck
 from paribus.model.machine import Knob
 from paribus.model.places import Guest, Location, is_of_hypervisor
 from paribus.model.servers import RunningServer
-from paribus.model.words import Parameters, Settings, Value
+from paribus.model.words import Parameters, Platform, Settings, Value
 from paribus.units import LoadLevel, LoadUnit
 
 
@@ -65,6 +65,25 @@ class Target:
     def is_local(self) -> bool:
         """Whether it is the machine that this program runs on."""
         return self.address == "local"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostPlatform:
+    """The hypervisor as the platform `host`: where the workload runs there, and how small it is made.
+
+    `groups` are the subjects whose control groups are limited to the processors `cpus`; the last one has the memory.
+    """
+
+    target: Target
+    groups: tuple[str, ...]
+    cpus: str
+    memory_bytes: int
+
+    @property
+    def settings(self) -> Settings:
+        """The limits by knob."""
+        processors = {f"cgroup.{group}.cpus": self.cpus for group in self.groups}
+        return {**processors, f"cgroup.{self.groups[-1]}.memory_max": self.memory_bytes}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,7 +341,8 @@ class Plan:
 
     `baseline` is every setting that some trial makes, as it is where nothing else is said: held, a factor's first
     level, or, of what only a combination names, the value as found. `knobs` are those that it sets, placed on the host.
-    `load_host` is None where the target makes the load itself. `requirements` are the mechanisms that each compared arm
+    `load_host` is None where the target makes the load itself, `bound` where no trial runs on the hypervisor.
+    `requirements` are the mechanisms that each compared arm
     needs in order to act. `events` happen in every trial. `health` is watched in every trial.
     """
 
@@ -342,6 +362,13 @@ class Plan:
     knobs: tuple[Knob, ...] = ()
     database: Database | None = None
     load_host: LoadHost | None = None
+    bound: HostPlatform | None = None
     requirements: tuple[Requirement, ...] = ()
     events: tuple[PlannedEvent, ...] = ()
     health: tuple[HealthCheck, ...] = ()
+
+    def on(self, platform: Platform) -> "Plan":
+        """The plan as one of its platforms carries it out."""
+        if platform is Platform.GUEST or self.bound is None:
+            return self
+        return replace(self, target=self.bound.target, bound=None)

@@ -62,6 +62,16 @@ DIRECTIONAL = (Verdict.BETTER, Verdict.WORSE)
 LAYOUT = "layout"
 """The setting whose levels are storage layouts."""
 
+PLATFORM = "platform"
+"""The setting whose levels are the machines that run the workload."""
+
+
+class Platform(StrEnum):
+    """The machine that runs the workload of a trial: the guest under test, or its hypervisor."""
+
+    GUEST = "guest"
+    HOST = "host"
+
 
 class TrialState(StrEnum):
     """State of a trial; `superseded` ones were rerun with their block, `spared` ones were not needed to decide."""

@@ -5,7 +5,7 @@ import dataclasses
 from paribus.errors import PlanError
 from paribus.i18n import N_, stored_message
 from paribus.knobs.catalog import Catalogue
-from paribus.model import FAMILIES, OF_SECONDS, Database, Facts, Plan, Target, Workload
+from paribus.model import FAMILIES, OF_SECONDS, PLATFORM, Database, Facts, Plan, Platform, Target, Workload
 from paribus.plan import (
     capacity,
     connections,
@@ -14,6 +14,7 @@ from paribus.plan import (
     guest,
     layouts,
     load_host,
+    platforms,
     precondition,
     recovery,
     responses,
@@ -103,6 +104,7 @@ class _Check(ToolChecks):
             database=self.database(),
             notes=tuple(dict.fromkeys(self.notes)),
             load_host=load_host.load_host_of(self.table, self.facts),
+            bound=platforms.host_platform(self.table, self.facts),
         )
         if not self.problems and not candidates(plan) and not measured(plan):
             example = 'write for example "block.scheduler" = ["none", "bfq"]'
@@ -178,9 +180,15 @@ class _Check(ToolChecks):
             self.complain(key_path, offer.refused, offer.todo)
         self.running(keys)
         of_load_host = load_host.complaints(self.parsed, self.catalogue, facts, keys)
-        for complaint in (*of_load_host, *guest.complaints(self.table, facts, keys)):
+        of_platforms = platforms.complaints(self.table, facts, keys, self.machine_keys(keys))
+        for complaint in (*of_load_host, *guest.complaints(self.table, facts, keys), *of_platforms):
             self.complain(*complaint)
         self.notes += facts.load_host.notes if facts.load_host else ()
+
+    def machine_keys(self, keys: list[tuple[KeyPath, str]]) -> set[str]:
+        """Returns the settings that belong to one machine or its control groups, and not to a process or a server."""
+        elsewhere = (PLATFORM, "process.", f"{self.family}.")
+        return {key for _, key in keys if self.catalogue.find(key) and not self.name_of(key).startswith(elsewhere)}
 
     def running(self, keys: list[tuple[KeyPath, str]]) -> None:
         """Checks that databases may be created, and variables changed, on a server that others use."""
@@ -201,6 +209,7 @@ class _Check(ToolChecks):
         facts = self.facts
         for complaint in (
             *complaints(plan, facts),
+            *(complaints(plan.on(Platform.HOST), facts.bound) if plan.bound and facts.bound else ()),
             *connections.complaints(plan, facts),
             *existing_data.complaints(plan, facts, self.table.database),
         ):

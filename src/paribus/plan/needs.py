@@ -1,7 +1,7 @@
 """Facts about a machine that a plan needs, before the machine is inspected."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from paribus.knobs.catalog import LOAD, SERVER
 from paribus.plan import events, layouts
@@ -20,7 +20,8 @@ class Needs:
     and settings; `disks`: those of layouts; `programs`: load tools, and what makes layouts; `modules`: those of the
     kernel that layouts need; `knob_keys`: keys that may name a knob; `database`: None without a server.
     `makes_databases`: whether any is made on a running server. `is_local`: whether the machine under test is this one;
-    `dsn_is_invalid`: the address of the server was refused. `guest` and `hypervisor`: as under [target].
+    `dsn_is_invalid`: the address of the server was refused. `guest` and `hypervisor`: as under [target]. `bound`: those
+    of the hypervisor where the workload runs there too.
     """
 
     path: str
@@ -36,6 +37,7 @@ class Needs:
     is_local: bool
     guest: str | None = None
     hypervisor: str = ""
+    bound: "Needs | None" = None
 
 
 def needs(parsed: Parsed) -> Needs:
@@ -44,7 +46,7 @@ def needs(parsed: Parsed) -> Needs:
     database = table.database if table.database and table.database.kind != "sqlite" else None
     database_text = parsed.document.get("database")
     has_dsn = isinstance(database_text, Mapping) and "dsn" in database_text
-    return Needs(
+    of_target = Needs(
         path=table.target.path,
         device=table.target.device or loaded_device(table),
         named_devices=tuple(named_devices(table)),
@@ -67,6 +69,23 @@ def needs(parsed: Parsed) -> Needs:
         guest=table.target.guest,
         hypervisor=table.target.hypervisor,
     )
+    bound = table.target.bound
+    if bound is None or table.target.guest is None:
+        return of_target
+    groups = tuple(f"cgroup.{subject}.{limit}" for subject in (LOAD, SERVER) for limit in ("cpus", "memory_max"))
+    of_bound = replace(
+        of_target,
+        path=bound.path,
+        device="",
+        named_devices=(),
+        disks=(),
+        modules=frozenset(),
+        knob_keys=groups,
+        guest=None,
+        hypervisor="",
+        is_local=not table.target.hypervisor.startswith("qemu+ssh:"),
+    )
+    return replace(of_target, bound=of_bound)
 
 
 def condition_subject(parsed: Parsed) -> str:

@@ -295,6 +295,16 @@ class Bench:
         """End a load that continued from trial to trial; called after each block."""
         self._runner.stop()
 
+    def drop_cache(self) -> None:
+        """Have the kernel forget the files of the experiment, so that a control group's limit covers those read again.
+
+        Raises HostError.
+        """
+        host, folder = self._site.host, self._session.data_folder
+        host.run(["sync", "--file-system", folder])
+        dropping = ["dd", "if={}", "iflag=nocache", "count=0", "status=none"]
+        host.run(["find", folder, "-type", "f", "-exec", *dropping, ";"], timeout_s=None)
+
     def drive_counters(self) -> dict[str, int]:
         """The error counters of the drives under the target's device; empty where none can be read."""
         device = self._plan.target.device

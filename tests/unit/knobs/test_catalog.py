@@ -13,7 +13,7 @@ assert kinds
 def test_every_row_is_complete(knob: Knob) -> None:
     assert knob.kind in knob_kinds
     assert knob.summary and knob.documentation.endswith(".")
-    assert knob.takes_effect in ("live", "rebuild", "reload", "restart", "remount", "reboot")
+    assert knob.takes_effect in ("live", "rebuild", "reload", "restart", "remount", "reboot", "trial")
     assert (knob_kinds.get(knob.kind).holder == "process") == (knob.takes_effect == "restart")
     assert (knob_kinds.get(knob.kind).holder == "guest") == (knob.takes_effect == "reboot")
     assert knob.danger in ("", "data_loss", "durability")

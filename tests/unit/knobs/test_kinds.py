@@ -320,6 +320,7 @@ OWN = {
 LASTING = [
     ("raid.policy", "WB", "# run at boot: ctl set WB"),
     ("layout", "md level=10 / xfs", "/etc/fstab"),
+    ("platform", "guest", "run the server on the guest"),
     ("event.backup", "ON", "# let event backup happen beside the load"),
     ("vm.swappiness", 10, "'vm.swappiness = 10' >> /etc/sysctl.d/90-paribus.conf"),
     ("vm.dirty", "20%", "'vm.dirty_ratio = 20' >> /etc/sysctl.d/90-paribus.conf"),

@@ -80,6 +80,9 @@ def _place(document: CheckDocument) -> str:
         lines.append(
             f"the target is the guest {guest.name} of {hypervisor}, which has the settings host.* and guest.*{disk}"
         )
+    if bound := document.bound:
+        limits = f"processors {bound.cpus} and {show_size(bound.memory_bytes)} of memory"
+        lines.append(f"platform = host: data under {bound.path} there, device {bound.device or 'none'}; {limits}")
     return "\n".join(f"  {line}" for line in lines)
 
 

@@ -9,8 +9,8 @@ from paribus.knobs.kinds import placement, shell
 from paribus.model import Action, Knob, Location, ProcessState, Reading, Refusal, Value
 from paribus.registry import Registry
 
-Holder = Literal["machine", "group", "guest", "layout", "process", "server", "trial"]
-NOT_APPLIED: tuple[Holder, ...] = ("guest", "layout", "process", "trial")
+Holder = Literal["machine", "group", "guest", "layout", "platform", "process", "server", "trial"]
+NOT_APPLIED: tuple[Holder, ...] = ("guest", "layout", "platform", "process", "trial")
 """Kinds of knobs not written one by one: processes and guests start with them, disks are built, a trial has events."""
 
 
@@ -22,7 +22,8 @@ class KnobKind(Protocol):
 
     Attributes:
         holder: What has the value: the machine itself, its disks (a layout), a control group of the experiment, a
-            process or a virtual machine from its start, a database server. Or the trial, in which events happen.
+            process or a virtual machine from its start, a database server. Or the trial, in which events happen, or the
+            machine that it runs on (a platform).
         is_condition: Whether every trial records the values of such knobs, as conditions that should stay constant.
         renumbers_devices: Whether a write can give a block device another number, as reloading its driver does.
         absent_text: The text that stands for a file that does not exist yet; None where a missing file is an error.

@@ -150,6 +150,7 @@ def inspect(site: Site, needs: Needs) -> Facts:
         missing_modules=frozenset(name for name in needs.modules if not hosts_facts.has_module(site.host, name)),
         load_host=load_host,
         guest=guest,
+        bound=inspect(site.hypervisor, needs.bound) if site.hypervisor and needs.bound else None,
         swap_bytes=hosts_facts.swap_bytes(site.host),
         block_devices={name: block_device(site.host, site.engine, name) for name in needs.named_devices},
     )

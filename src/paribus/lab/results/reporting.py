@@ -39,8 +39,9 @@ _TAG, _POINT = "data", "/mnt/data"  # of a layout that is advised: in its names,
 
 
 def _recipes(plan: Plan) -> dict[str, Recipe]:
-    """Commands that set, check and persist each level of a knob, by `factor=level`; events have none."""
-    knobs = {knob.name: knob for knob in plan.knobs if knob_kinds.get(knob.kind).holder != "trial"}
+    """Commands that set, check and persist each level of a knob, by `factor=level`; what is not written has none."""
+    unwritten = ("platform", "trial")
+    knobs = {knob.name: knob for knob in plan.knobs if knob_kinds.get(knob.kind).holder not in unwritten}
     recipes = {}
     for comparison in candidates(plan):
         for arm in comparison.arms:

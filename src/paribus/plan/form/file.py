@@ -63,6 +63,7 @@ Size = Annotated[
     BeforeValidator(parse_size),
     WithJsonSchema({"type": ["string", "integer"], "examples": ["10GiB"]}),
 ]
+CpuList = Annotated[str, StringConstraints(max_length=1000, pattern=r"^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$")]
 Threads = Annotated[int, Field(ge=1, le=1024)]
 LoadLevels = Annotated[
     list[Threads],
@@ -112,6 +113,23 @@ HypervisorAddress = Annotated[str, AfterValidator(_hypervisor), WithJsonSchema({
 HostAddress = Annotated[str, StringConstraints(pattern=r"^(local|ssh://[A-Za-z0-9._~@:\[\]-]+/?)$")]
 
 
+class BoundTable(StrictTable):
+    """The hypervisor as the other platform: the folder for data there, and the limits of the same workload."""
+
+    path: PathText = Field(description="the folder on the hypervisor under which data is made, in paribus-data/")
+    cores: Annotated[int, Field(ge=1, le=4096)] | None = Field(
+        None, description="processors, the first ones; default: as many as the guest has"
+    )
+    cpus: CpuList | None = Field(None, description="the processors themselves, such as 8-11; instead of cores")
+    memory: Size | None = Field(None, description="memory, page cache included; default: as much as the guest has")
+
+    @model_validator(mode="after")
+    def _names_processors_once(self) -> Self:
+        if self.cores is not None and self.cpus is not None:
+            raise ValueError("cores and cpus name the processors twice: keep one of them")
+        return self
+
+
 class TargetTable(StrictTable):
     """The machine under test."""
 
@@ -139,6 +157,9 @@ class TargetTable(StrictTable):
     hypervisor: HypervisorAddress = Field(
         "qemu:///system",
         description="libvirt that runs the guest: qemu:///system on this machine, or qemu+ssh://[user@]host[:port]/system",
+    )
+    bound: BoundTable | None = Field(
+        None, description="the hypervisor as the other level of platform, limited to the size of the guest"
     )
     allow_live: bool = Field(False, description="variables of a running server that others use may be changed")
 

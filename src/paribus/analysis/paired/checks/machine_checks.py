@@ -10,7 +10,7 @@ from paribus.analysis.paired.checks.limits import p_limit, plain_limit, sized_li
 from paribus.analysis.paired.effects import PairSeries, Summaries
 from paribus.analysis.paired.finding import LEAST_UNITS
 from paribus.i18n import N_, gettext
-from paribus.model import Check
+from paribus.model import PLATFORM, Check
 from paribus.stats import diagnostics
 from paribus.stats.huber import Array
 from paribus.units import show_percent
@@ -58,7 +58,7 @@ def _clock(series: PairSeries, summaries: Summaries) -> Check | None:
     difference = diagnostics.mean_difference(np.log(clocks[:, 1] / clocks[:, 0]))
     message = N_("with {arm} the processors ran {difference} faster than with {baseline}")
     text = gettext(message, arm=series.arm, difference=show_percent(difference.estimate), baseline=series.baseline)
-    is_factor = series.factor.startswith("cpu.")  # the factor is meant to change the clock
+    is_factor = series.factor.startswith(("cpu.", PLATFORM))  # the factor is meant to change the clock
     passed = is_factor or abs(difference.estimate) < _LEAST_DIFFERENCE or difference.p >= SUSPICIOUS
     return Check(
         gettext("clock"),
@@ -117,7 +117,7 @@ def _conditions(series: PairSeries, context: CheckContext) -> Check | None:
 
 def _steal(series: PairSeries, summaries: Summaries) -> Check | None:
     shares = _paired_values("cpu_steal_share", series, summaries)
-    if len(shares) < LEAST_UNITS["application"] or not shares.any():
+    if series.factor == PLATFORM or len(shares) < LEAST_UNITS["application"] or not shares.any():
         return None
     difference = diagnostics.mean_difference(shares[:, 1] - shares[:, 0])
     baseline_share, compared_share = shares.mean(axis=0)
