@@ -302,12 +302,15 @@ class Lab:
         selected = select_tables(",".join(name_list(tables)))
         return exporting.export(store, experiment, export_format(file_format), selected, path, force=force)
 
-    def doctor(self, target: str = "local", path: PathLike = ".", *, become: bool = False) -> DoctorDocument:
+    def doctor(
+        self, target: str = "local", path: PathLike = ".", *, libvirt: str = "", become: bool = False
+    ) -> DoctorDocument:
         """Examine whether a machine is fit to measure on; takes a few seconds and changes nothing.
 
         Args:
             target: `local`, or `ssh://[user@]host[:port]`.
             path: Folder that data would be made in.
+            libvirt: The libvirt there, whose guests are examined. Default: `qemu:///system`, if there is one.
             become: Use sudo on the target.
 
         Returns:
@@ -325,7 +328,7 @@ class Lab:
         from paribus.lab.machine.doctor import examine
 
         with _passwords_withheld():
-            return examine(target, str(path), become=become)
+            return examine(target, str(path), libvirt=libvirt, become=become)
 
     def apply(self, name: str, *, factor: str = "", dry_run: bool = True, anyway: bool = False) -> ApplyDocument:
         """Set on its machine what an experiment recommends; by default only return the steps.

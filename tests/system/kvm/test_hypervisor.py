@@ -46,6 +46,16 @@ def test_check_names_both_machines(paribus: Paribus, plan: Plan, hypervisor: Hyp
     assert f"/{Path(disk).name}/queue/read_ahead_kb  # on the hypervisor" in checked.out
 
 
+def test_doctor_examines_the_guests(paribus: Paribus, hypervisor: Hypervisor) -> None:
+    done = paribus("doctor", "--libvirt", hypervisor.uri, "--json")
+    assert done.code == 0, done.err
+    notes = [each["found"] for each in done.json["conditions"] if each["name"] == f"guest {hypervisor.name}"]
+    assert notes == [
+        "its processors are emulated: times in it mean nothing",
+        "disk vda: it has no I/O thread: its requests share one with all other devices",
+    ]
+
+
 def test_a_killed_controller_leaves_both_machines_as_they_were(plan: Plan, hypervisor: Hypervisor, disk: str) -> None:
     before, in_guest = settings_of(disk), hypervisor.run(IN_GUEST)
     running = Running("run", plan(FACTORS, trial="500ms"))

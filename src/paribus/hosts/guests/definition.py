@@ -32,6 +32,18 @@ def value(definition: str, path: str, disk: str) -> str:
     return DEFAULT if text is None else text.strip()
 
 
+def disks(definition: str) -> list[str]:
+    """The names of the disks, without drives for media. Raises as `value`."""
+    found_disks = _parse(definition).iterfind(_DISK)
+    targets = [disk.find("target") for disk in found_disks if disk.get("device", "disk") == "disk"]
+    return [target.get("dev", "") for target in targets if target is not None]
+
+
+def images_below(definition: str, disk: str) -> int:
+    """The number of images that the image of a disk is based on. Raises as `value`."""
+    return sum(1 for layer in _disk(_parse(definition), disk).iter("backingStore") if layer.find("source") is not None)
+
+
 def edited(definition: str, values: Mapping[str, str], disk: str, mark: str) -> str:
     """The definition with these values by path, and with a mark in its metadata. Raises as `value`."""
     root = _parse(definition)

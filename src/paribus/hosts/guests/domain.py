@@ -75,6 +75,11 @@ def definition(host: Host, uri: str, name: str, *, for_next_start: bool = False)
     return _virsh(host, uri, "dumpxml", name, *options)
 
 
+def running(host: Host, uri: str) -> list[str]:
+    """The names of the domains that run. Raises as `read`."""
+    return [name for name in _virsh(host, uri, "list", "", "--name").splitlines() if name]
+
+
 def job(host: Host, uri: str, name: str, live: str) -> str:
     """The job in progress on a domain of this definition or on a disk, in libvirt's word; empty for none.
 
@@ -146,9 +151,10 @@ def capacity_bytes(host: Host, uri: str, domain: Domain, disk: DomainDisk) -> in
 
 
 def _virsh(host: Host, uri: str, command: str, name: str, *more: str) -> str:
-    """The output of one command of virsh about a domain, in English."""
+    """The output of one command of virsh in English: about a domain, or about all where the name is empty."""
     where = machine_name(host.name)
-    argv = ["env", "LC_ALL=C", full_path(host, "virsh"), "--connect", uri, command, "--domain", name, *more]
+    argv = ["env", "LC_ALL=C", full_path(host, "virsh"), "--connect", uri, command]
+    argv += [*(["--domain", name] if name else []), *more]
     done = host.run(argv)
     if done.exit_code == 0:
         return done.stdout

@@ -13,7 +13,7 @@ from paribus.hosts.storage.alignment import alignment
 from paribus.hosts.storage.mounts import mount_of
 from paribus.hosts.transport import described
 from paribus.knobs.journals import open_journals, undo_command
-from paribus.lab.machine import health
+from paribus.lab.machine import guest_conditions, health
 from paribus.lab.machine.connection import Report, discard, site
 from paribus.lab.machine.inspection import folder_refusal
 from paribus.model import Condition, Fitness
@@ -38,14 +38,19 @@ class DoctorDocument(BaseModel):
     conditions: list[Condition]
 
 
-def examine(target: str, path: str, *, become: bool = False, report: Report = discard) -> DoctorDocument:
-    """Connect to a machine and examine it. Raises as `site` and `document`."""
+def examine(
+    target: str, path: str, *, libvirt: str = "", become: bool = False, report: Report = discard
+) -> DoctorDocument:
+    """Connect to a machine and examine it, and its guests. Raises as `site` and `document`."""
     with site(target, become=become, report=report) as connected, described(target):
-        return document(connected, path)
+        return document(connected, path, libvirt)
 
 
-def document(site: Site, path: str) -> DoctorDocument:
-    """Observe a machine for a few seconds; changes nothing. Raises EngineError and HostError."""
+def document(site: Site, path: str, libvirt: str = "") -> DoctorDocument:
+    """Observe a machine and the guests of its libvirt for a few seconds; changes nothing.
+
+    Raises EngineError and HostError.
+    """
     probed = probe(site.host, site.engine, path)
     directory = probed.directory
     conditions = [
@@ -67,6 +72,7 @@ def document(site: Site, path: str) -> DoctorDocument:
     if probed.uid != 0:
         fix = "run as root, or with become = true, to try knobs of the kernel"
         conditions.append(Condition("privilege", Fitness.NOTE, "this user may not set kernel knobs", fix))
+    conditions += guest_conditions.conditions(site.host, libvirt)
     return DoctorDocument(
         target=site.host.name,
         host=probed.hostname,
