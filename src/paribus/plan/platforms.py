@@ -67,8 +67,8 @@ def complaints(
 
 def _of_form(table: PlanTable, keys: list[tuple[KeyPath, str]], machine_keys: set[str]) -> Iterator[Complaint]:
     for key_path, key in keys:
-        if key == PLATFORM and key_path[0] != "factors":
-            yield key_path, "platform can only be a factor", "write it under [factors]"
+        if key == PLATFORM and key_path[0] == "hold":
+            yield key_path, "platform is no setting to hold", "write both levels under [factors]"
         elif key in machine_keys:
             yield key_path, f"{key} would be set on one of two machines: {_TO_ONE}", "try it in a plan of its own"
     if table.target.devices:

@@ -1,11 +1,14 @@
 """A plan that compares a guest with its hypervisor: how small that is made, and what is refused."""
 
+from pathlib import Path
+
 import pytest
 from plan_samples import OFFERS, checked, facts, offer
 
 from paribus.errors import PlanError
-from paribus.model import DatabaseFacts, Guest, GuestFacts, Plan, Platform, Refusal
+from paribus.model import DatabaseFacts, Guest, GuestFacts, Knob, Offer, Plan, Platform, Refusal
 
+EXAMPLE = Path(__file__).parents[3] / "examples/guest-or-host.toml"
 GUEST = GuestFacts(guest=Guest(name="db1", machine="ssh://kvm1", uri="qemu:///system"))
 BOUND = '[target]\nguest = "db1"\n[target.bound]\npath = "/srv"\n'
 FACTORS = '[factors]\nplatform = ["host", "guest"]\n'
@@ -29,6 +32,10 @@ def _checked(
     return checked(
         f'name = "n"\n{target}{factors}{workload}', offers=on_target, guest=GUEST, bound=bound, **(here or {})
     )
+
+
+def _variable(name: str) -> Knob:
+    return Knob(name=name, kind="variable", addresses=(name,), type="word", summary="", documentation="")
 
 
 def _refused(**parts: object) -> str:
@@ -62,6 +69,25 @@ def test_a_server_has_the_memory_and_shares_the_processors_with_its_load() -> No
         "cgroup.server.cpus": "0-1",
         "cgroup.server.memory_max": 2**33,
     }
+
+
+def test_the_example_compares_a_server_on_both() -> None:
+    name = "mysql.innodb_flush_method"
+    settings = (
+        "innodb_buffer_pool_size",
+        "innodb_flush_log_at_trx_commit",
+        "innodb_io_capacity",
+        "innodb_flush_method",
+    )
+    rows = tuple(_variable(f"mysql.{setting}") for setting in settings)
+    offers = {row.name: Offer(knob=row, current="fsync", allowed=()) for row in rows}
+    server = DatabaseFacts(name="MariaDB 10.11.19", rows=rows)
+    on_target = OFFERS | offers | {"platform": offer("platform", "guest")}
+    there = facts(**(THERE | {"database": server, "path": "/var/lib/test"}))
+    plan = checked(EXAMPLE.read_text(), offers=on_target, guest=GUEST, bound=there, database=server)
+    assert [factor.key for factor in plan.factors] == ["platform", name]
+    assert plan.combinations[0].settings == {"platform": "guest", name: "O_DIRECT"}
+    assert plan.bound is not None and plan.bound.cpus == "0-3"
 
 
 def test_two_versions_of_a_server_are_refused() -> None:
@@ -106,7 +132,7 @@ def test_a_hypervisor_that_cannot_run_the_workload_is_refused(there: dict[str, o
         ({"factors": '[factors]\nplatform = ["host", "moon"]\n'}, "'moon' is not a value of platform"),
         (
             {"factors": '[factors]\n"fileio.mode" = ["read", "write"]\n[hold]\nplatform = "host"\n'},
-            "hold.platform: platform can only be a factor",
+            "hold.platform: platform is no setting to hold",
         ),
         ({"target": f'{BOUND}cores = 1\ncpus = "0"\n'}, "cores and cpus name the processors twice"),
         ({"target": f'{BOUND}cpus = "0-8"\n'}, "target.bound.cpus: the hypervisor has no processor 8"),
