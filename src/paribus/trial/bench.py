@@ -249,8 +249,8 @@ class Bench:
         disks = self._plan.target.devices if self._session.has_layouts else ()
         return {self._site.host.resolve(device) for device in (*devices, *disks) if device}
 
-    def make_data(self, block: Sequence[Trial], progress: Progress) -> None:
-        """Make the data that a block needs: new at every round or block, as its workload says.
+    def make_data(self, block: Sequence[Trial], progress: Progress, *, cached: bool = True) -> None:
+        """Make the data that a block needs, as its workload says; unless `cached`, new data is in no page cache.
 
         Never inside a block, so that both arms use the same data. Raises EngineError, HostError and Interrupted.
         """
@@ -258,7 +258,7 @@ class Bench:
         if self._servers is not None:
             self._servers.begin_block(block, self._session.workloads[block[0].workload])
         if not self._session.has_layouts:
-            self._data.make(block, progress)
+            self._data.make(block, progress, cached=cached)
 
     def _make_data_on_layout(self, trial: Trial) -> None:
         self._data.make_on_layout(trial)
@@ -294,16 +294,6 @@ class Bench:
     def stop_load(self) -> None:
         """End a load that continued from trial to trial; called after each block."""
         self._runner.stop()
-
-    def drop_cache(self) -> None:
-        """Have the kernel forget the files of the experiment, so that a control group's limit covers those read again.
-
-        Raises HostError.
-        """
-        host, folder = self._site.host, self._session.data_folder
-        host.run(["sync", "--file-system", folder])
-        dropping = ["dd", "if={}", "iflag=nocache", "count=0", "status=none"]
-        host.run(["find", folder, "-type", "f", "-exec", *dropping, ";"], timeout_s=None)
 
     def drive_counters(self) -> dict[str, int]:
         """The error counters of the drives under the target's device; empty where none can be read."""

@@ -55,13 +55,15 @@ class Platforms:
         self._entered.__exit__(kind, error, trace)
 
     def make_data(self, block: Sequence[Trial], progress: Progress) -> None:
-        """Make the data that a block needs, on each of its machines. Raises EngineError, HostError and Interrupted."""
+        """Make the data that a block needs, on each of its machines, and in no page cache.
+
+        It is made outside of the control groups, whose limits cover only what their processes read. Raises EngineError,
+        HostError and Interrupted.
+        """
         for platform, bench in self._benches.items():
             trials = [_without_platform(trial, self._plan) for trial in block if _platform_of(trial) is platform]
             if trials:
-                bench.make_data(trials, progress)
-            if trials and platform is Platform.HOST:
-                bench.drop_cache()
+                bench.make_data(trials, progress, cached=False)
 
     def run(self, trial: Trial, listener: TrialListener) -> Trial:
         """Carry out one trial on its machine. Raises JournalError and StoreError."""

@@ -49,18 +49,30 @@ class TrialData:
         self._server_data_made = False
         self.make([trial], lambda _done, _total: None)
 
-    def make(self, block: Sequence[Trial], progress: Progress) -> None:
-        """Make what is missing of the data of a block. Raises EngineError, HostError and Interrupted."""
+    def make(self, block: Sequence[Trial], progress: Progress, *, cached: bool = True) -> None:
+        """Make what is missing of the data of a block; unless `cached`, the kernel forgets it then, as far as it can.
+
+        Raises EngineError, HostError and Interrupted.
+        """
+        if self._make(block, progress) and not cached:
+            self._host.run(["sync", "--file-system", self._folder])
+            dropping = ["dd", "if={}", "iflag=nocache", "count=0", "status=none"]
+            self._host.run(["find", self._folder, "-type", "f", "-exec", *dropping, ";"], timeout_s=None)
+
+    def _make(self, block: Sequence[Trial], progress: Progress) -> bool:
+        """Make what is missing of the data of a block, and return whether anything was."""
+        is_new = False
         for trial in block:
             workload = self._workloads[trial.workload]
             if self._servers is not None and workload.database:
-                self._make_server_data(trial, workload, self._servers, progress)
+                is_new |= self._make_server_data(trial, workload, self._servers, progress)
                 continue
             if tool := tool_of(workload):
                 location, age = self._tools.directory(workload, trial.settings), _data_key(workload, trial)
                 if self._made_for.get(location) != age:
                     self._tools.make(tool, workload, trial.settings)
                     self._made_for[location] = age
+                    is_new = True
                 continue
             prepare = jobs.job(workload, trial.settings, self._folder, "prepare")
             data = prepare.workload.data
@@ -74,10 +86,13 @@ class TrialData:
                 self._jobs.run(jobs.job(workload, trial.settings, self._folder, "cleanup"), progress)
             self._jobs.run(prepare, progress)
             self._made_for[location] = (data, age)
+            is_new = True
+        return is_new
 
-    def _make_server_data(self, trial: Trial, workload: Workload, servers: DatabaseSession, progress: Progress) -> None:
+    def _make_server_data(self, trial: Trial, workload: Workload, servers: DatabaseSession, progress: Progress) -> bool:
         """Make all data of all servers before the first trial on one; later restore it when due."""
-        if not self._server_data_made:
+        is_new = not self._server_data_made
+        if is_new:
             layout = trial.settings.get(LAYOUT)
             trials = [other for other in self._trials if other.settings.get(LAYOUT) == layout]
             servers.make_data(trials, self._workloads, self._workload_data, progress)
@@ -87,6 +102,8 @@ class TrialData:
             self._made_for[f"{workload.name} on a server"] = age
             for settings in {str(settings): settings for settings in self._settings_of_block(trial)}.values():
                 servers.restore(workload, settings, self._workload_data)
+            is_new = True
+        return is_new
 
     def _settings_of_block(self, trial: Trial) -> list[Settings]:
         """The settings of all trials of the trial's block."""

@@ -51,11 +51,9 @@ class _Bench:
     def __exit__(self, *_error: object) -> None:
         self.steps.append(f"leave {self.name}")
 
-    def make_data(self, trials: Sequence[Trial], _progress: object) -> None:
+    def make_data(self, trials: Sequence[Trial], _progress: object, *, cached: bool) -> None:
+        assert not cached
         self.steps.append(f"data of {[trial.order for trial in trials]} in {self.name}")
-
-    def drop_cache(self) -> None:
-        self.steps.append(f"forget {self.name}")
 
     def stop_load(self) -> None:
         self.steps.append(f"stop {self.name}")
@@ -120,7 +118,6 @@ def test_a_trial_runs_on_its_machine_and_is_recorded_as_planned(steps: list[str]
         "enter /srv",
         "data of [2] in /data",
         "data of [1] in /srv",
-        "forget /srv",
         "stop /data",
         f"run 3 in /srv with {limited}",
         "stop /srv",
