@@ -93,3 +93,15 @@ def test_a_target_that_is_not_the_guest_is_refused(
     done = paribus("run", plan(FACTORS, **change, more=""))
     assert done.code == 2 and cause in done.err and remedy in done.err, done.err
     assert settings_of(disk) == before
+
+
+def test_a_guest_with_a_snapshot_keeps_its_definition(paribus: Paribus, plan: Plan, hypervisor: Hypervisor) -> None:
+    live = hypervisor.virsh("dumpxml", "--security-info", hypervisor.name)
+    state = "<name>before</name><state>shutoff</state><creationTime>1</creationTime>"
+    snapshot = f"<domainsnapshot>{state}{live}</domainsnapshot>"
+    hypervisor.virsh("snapshot-create", hypervisor.name, "/dev/stdin", "--redefine", input=snapshot)
+    try:
+        done = paribus("check", plan('"guest.vcpus" = [2, 1]', more=""))
+    finally:
+        hypervisor.virsh("snapshot-delete", hypervisor.name, "before", "--metadata")
+    assert done.code == 2 and "the domain has snapshots" in done.err and "snapshot-delete db1" in done.err, done.err

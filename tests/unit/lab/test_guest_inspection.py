@@ -56,11 +56,19 @@ class _Hypervisor(FakeHost):
             "id": user,
         }
         self._later = later
+        self.others = ""
+
+    def has_snapshot(self, name: str) -> "_Hypervisor":
+        """Give the domain a snapshot."""
+        self._answers["snapshot-list"] = f"{name}\n\n"
+        return self
 
     def run(self, argv: Sequence[str], **_options: object) -> Completed:
         """Answer virsh and id."""
         if "--inactive" in argv:
             return Completed(0, self._later, "")
+        if "list" in argv:
+            return Completed(0, self.others and f"db1\n{self.others}\n", "")
         command = argv[argv.index("--domain") - 1] if "--domain" in argv else argv[0]
         return Completed(0, self._answers.get(command, ""), "")
 
@@ -151,3 +159,20 @@ def test_a_definition_that_waits_for_the_next_start_is_refused() -> None:
     message = "guest.vcpus is 2 in the running guest, and 4 in its definition for the next start"
     assert offers["guest.vcpus"].refused == message
     assert offers["guest.disk.cache"].refused == ""
+
+
+def test_an_image_that_another_guest_uses_is_refused() -> None:
+    hypervisor = _Hypervisor()
+    hypervisor.others = "db2"  # of the same definition
+    facts, offers = _inspected(_Guest(), hypervisor)
+    ((message, remedy),) = facts.wrong
+    assert message == "/dev/sdb, the disk of db1, is in use by another guest too: db2"
+    assert remedy.startswith("shut that one down") and offers == {}
+
+
+def test_a_domain_with_snapshots_keeps_its_definition() -> None:
+    facts, offers = _inspected(_Guest(), _Hypervisor().has_snapshot("before-upgrade"))
+    assert facts.wrong == ()
+    refused = {name: offer.refused for name, offer in offers.items() if offer.refused}
+    assert set(refused) == {"guest.disk.cache", "guest.vcpus"}
+    assert refused["guest.vcpus"].endswith("fit its present definition only: before-upgrade")

@@ -39,6 +39,12 @@ def disks(definition: str) -> list[str]:
     return [target.get("dev", "") for target in targets if target is not None]
 
 
+def images(definition: str) -> set[str]:
+    """The files and block devices of the disks, with those that their images are based on. Raises as `value`."""
+    sources = [source for disk in _parse(definition).iterfind(_DISK) for source in disk.iter("source")]
+    return {place for source in sources for key in ("file", "dev") if (place := source.get(key))}
+
+
 def images_below(definition: str, disk: str) -> int:
     """The number of images that the image of a disk is based on. Raises as `value`."""
     return sum(1 for layer in _disk(_parse(definition), disk).iter("backingStore") if layer.find("source") is not None)

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 from paribus.errors import BadReply, HostError, Missing
 from paribus.hosts.address import machine_name
+from paribus.hosts.guests.definition import images
 from paribus.hosts.programs import full_path
 from paribus.hosts.transport import Host
 
@@ -78,6 +79,17 @@ def definition(host: Host, uri: str, name: str, *, for_next_start: bool = False)
 def running(host: Host, uri: str) -> list[str]:
     """The names of the domains that run. Raises as `read`."""
     return [name for name in _virsh(host, uri, "list", "", "--name").splitlines() if name]
+
+
+def other_users(host: Host, uri: str, name: str, image: str) -> list[str]:
+    """The names of the other running domains that use an image or a block device. Raises as `read`."""
+    others = [other for other in running(host, uri) if other != name]
+    return [other for other in others if image in images(definition(host, uri, other))]
+
+
+def snapshots(host: Host, uri: str, name: str) -> list[str]:
+    """The names of the snapshots that libvirt has of a domain. Raises as `read`."""
+    return [line for line in _virsh(host, uri, "snapshot-list", name, "--name").splitlines() if line]
 
 
 def job(host: Host, uri: str, name: str, live: str) -> str:

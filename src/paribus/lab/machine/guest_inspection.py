@@ -15,7 +15,7 @@ from paribus.hosts.storage.stack import stack_of
 from paribus.hosts.transport import Host
 from paribus.knobs import discovery
 from paribus.lab.machine.connection import Report, site
-from paribus.model import DOMAIN, DomainPlace, Guest, GuestFacts, Location, Offer, is_of_hypervisor
+from paribus.model import DOMAIN, DomainPlace, Guest, GuestFacts, Location, Offer, Refusal, is_of_hypervisor
 from paribus.plan.form.file import PlanTable
 from paribus.plan.needs import Needs
 from paribus.trial.target_session import Site
@@ -63,6 +63,9 @@ def inspect_guest(site: Site, needs: Needs, device: str | None) -> tuple[GuestFa
     except HostError as error:
         no_disk = error.message
         guest = dataclasses.replace(guest, location=Location(domain=DomainPlace(address.uri, domain.name, "")))
+    if guest.disk and (others := domains.other_users(above.host, address.uri, domain.name, guest.disk)):
+        message = f"{guest.disk}, the disk of {domain.name}, is in use by another guest too: {', '.join(others)}"
+        return GuestFacts(guest=guest, wrong=((message, "shut that one down, or name a disk of the guest alone"),)), {}
     root = above.host.run(["id", "-u"]).stdout.strip() == "0"
     keys = [key for key in needs.knob_keys if is_of_hypervisor(key)]
     offers = discovery.offers(above.host, above.catalogue, keys, guest.location, root=root)
@@ -70,11 +73,23 @@ def inspect_guest(site: Site, needs: Needs, device: str | None) -> tuple[GuestFa
         todo = "take it out of the plan, or name a disk of the guest as target.device"
         of_disk = {name: o for name, o in offers.items() if _is_of_disk(above.catalogue.get(name).addresses[0])}
         offers |= {name: dataclasses.replace(offer, refused=no_disk, todo=todo) for name, offer in of_disk.items()}
-    if not domain.is_persistent:
-        message, todo = "the domain is transient: it would be gone after a restart", "define it: virsh define FILE"
-        of_domain = {name: offer for name, offer in offers.items() if name.startswith(DOMAIN)}
+    of_domain = {name: offer for name, offer in offers.items() if name.startswith(DOMAIN)}
+    if of_domain and (refusal := _refusal(above.host, address.uri, domain)) is not None:
+        message, todo = refusal.message, refusal.remedy
         offers |= {name: dataclasses.replace(offer, refused=message, todo=todo) for name, offer in of_domain.items()}
     return GuestFacts(guest=guest), offers
+
+
+def _refusal(host: Host, uri: str, domain: Domain) -> Refusal | None:
+    """The reason why the definition of a domain must not be changed; None where it may. Raises HostError."""
+    if not domain.is_persistent:
+        return Refusal("the domain is transient: it would be gone after a restart", "define it: virsh define FILE")
+    if snapshots := domains.snapshots(host, uri, domain.name):
+        message = f"the domain has snapshots, which fit its present definition only: {', '.join(snapshots)}"
+        return Refusal(
+            message, f"remove them: virsh snapshot-delete {domain.name} NAME; or compare on a copy of the guest"
+        )
+    return None
 
 
 def _is_of_disk(address: str) -> bool:
