@@ -54,7 +54,7 @@ def complaints(
     """
     if PLATFORM not in {key for _, key in keys}:
         if table.target.bound is not None:
-            yield _BOUND, "no factor is platform", 'write under [factors]: platform = ["host", "guest"]'
+            yield _BOUND, "the plan has no platform", 'write under [factors]: platform = ["host", "guest"]'
         return
     yield from _of_form(table, keys, machine_keys)
     if table.target.guest is None:
@@ -67,9 +67,7 @@ def complaints(
 
 def _of_form(table: PlanTable, keys: list[tuple[KeyPath, str]], machine_keys: set[str]) -> Iterator[Complaint]:
     for key_path, key in keys:
-        if key == PLATFORM and key_path[0] == "hold":
-            yield key_path, "platform is no setting to hold", "write both levels under [factors]"
-        elif key in machine_keys:
+        if key in machine_keys:
             yield key_path, f"{key} would be set on one of two machines: {_TO_ONE}", "try it in a plan of its own"
     if table.target.devices:
         yield ("target", "devices"), "layouts are made on one machine", "compare them in a plan of their own"

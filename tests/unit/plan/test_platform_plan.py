@@ -71,6 +71,11 @@ def test_a_server_has_the_memory_and_shares_the_processors_with_its_load() -> No
     }
 
 
+def test_a_platform_can_be_held_as_after_its_question_was_answered() -> None:
+    plan = _checked(factors='[factors]\n"fileio.block_size" = ["4KiB", "16KiB"]\n[hold]\nplatform = "host"\n')
+    assert plan.baseline["platform"] == "host" and plan.bound is not None
+
+
 def test_the_example_compares_a_server_on_both() -> None:
     name = "mysql.innodb_flush_method"
     settings = (
@@ -127,13 +132,9 @@ def test_a_hypervisor_that_cannot_run_the_workload_is_refused(there: dict[str, o
     [
         ({"target": ""}, "factors.platform: the target is no guest"),
         ({"target": '[target]\nguest = "db1"\n'}, "factors.platform: the folder on the hypervisor is unknown"),
-        ({"factors": '[factors]\n"vm.swappiness" = [60, 1]\n'}, "target.bound: no factor is platform"),
+        ({"factors": '[factors]\n"vm.swappiness" = [60, 1]\n'}, "target.bound: the plan has no platform"),
         ({"factors": f'{FACTORS}"vm.swappiness" = [60, 1]\n'}, "vm.swappiness would be set on one of two machines"),
         ({"factors": '[factors]\nplatform = ["host", "moon"]\n'}, "'moon' is not a value of platform"),
-        (
-            {"factors": '[factors]\n"fileio.mode" = ["read", "write"]\n[hold]\nplatform = "host"\n'},
-            "hold.platform: platform is no setting to hold",
-        ),
         ({"target": f'{BOUND}cores = 1\ncpus = "0"\n'}, "cores and cpus name the processors twice"),
         ({"target": f'{BOUND}cpus = "0-8"\n'}, "target.bound.cpus: the hypervisor has no processor 8"),
         ({"workload": f'{WORKLOAD}[protocol]\ndesign = "screen"\n'}, "a screen does not compare platforms"),
