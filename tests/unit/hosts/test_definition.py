@@ -93,5 +93,5 @@ def test_differing_parts_of_a_running_domain_are_named() -> None:
 def test_an_unknown_disk_and_a_text_without_xml_are_errors() -> None:
     with pytest.raises(Missing, match="db1 has no disk 'vdc'"):
         definition.value(XML, CACHE, "vdc")
-    with pytest.raises(BadReply, match="no XML"):
+    with pytest.raises(BadReply, match="is not understood"):
         definition.value("error: no", CACHE, "vda")

@@ -23,7 +23,7 @@ _PREFIXES = {
 
 def value(definition: str, path: str, disk: str) -> str:
     """The value at a path. Raises Missing where the disk is not there, and BadReply for what is no XML."""
-    root = _parse(definition)
+    root = parse(definition)
     path, attribute, is_switch = _parts(path)
     element = _find(root, path, disk)
     if is_switch:
@@ -34,25 +34,25 @@ def value(definition: str, path: str, disk: str) -> str:
 
 def disks(definition: str) -> list[str]:
     """The names of the disks, without drives for media. Raises as `value`."""
-    found_disks = _parse(definition).iterfind(_DISK)
+    found_disks = parse(definition).iterfind(_DISK)
     targets = [disk.find("target") for disk in found_disks if disk.get("device", "disk") == "disk"]
     return [target.get("dev", "") for target in targets if target is not None]
 
 
 def images(definition: str) -> set[str]:
     """The files and block devices of the disks, with those that their images are based on. Raises as `value`."""
-    sources = [source for disk in _parse(definition).iterfind(_DISK) for source in disk.iter("source")]
+    sources = [source for disk in parse(definition).iterfind(_DISK) for source in disk.iter("source")]
     return {place for source in sources for key in ("file", "dev") if (place := source.get(key))}
 
 
 def images_below(definition: str, disk: str) -> int:
     """The number of images that the image of a disk is based on. Raises as `value`."""
-    return sum(1 for layer in _disk(_parse(definition), disk).iter("backingStore") if layer.find("source") is not None)
+    return sum(1 for layer in _disk(parse(definition), disk).iter("backingStore") if layer.find("source") is not None)
 
 
 def edited(definition: str, values: Mapping[str, str], disk: str, mark: str) -> str:
     """The definition with these values by path, and with a mark in its metadata. Raises as `value`."""
-    root = _parse(definition)
+    root = parse(definition)
     for path, text in values.items():
         _set(root, path, text, disk)
     metadata = _made(root, "metadata")
@@ -69,7 +69,7 @@ def differing(before: str, after: str) -> list[str]:
 
     Channels are left out: libvirt notes there when an agent in the guest connects. Raises as `value`.
     """
-    parts_before, parts_after = (_by_part(_parse(text)) for text in (before, after))
+    parts_before, parts_after = (_by_part(parse(text)) for text in (before, after))
     names = dict.fromkeys([*parts_before, *parts_after])
     return [name for name in names if parts_before.get(name) != parts_after.get(name)]
 
@@ -84,11 +84,12 @@ def _by_part(root: ElementTree.Element) -> dict[str, list[str]]:
     return parts
 
 
-def _parse(definition: str) -> ElementTree.Element:
+def parse(definition: str) -> ElementTree.Element:
+    """The domain element. Raises BadReply for what is no XML."""
     try:
         return ElementTree.fromstring(definition)  # noqa: S314  bounded in size, and expat bounds entities
     except ElementTree.ParseError as error:
-        raise BadReply(f"virsh printed a definition that is no XML: {error}") from error
+        raise BadReply(f"virsh describes a domain in a form that is not understood: {error}") from error
 
 
 def _parts(path: str) -> tuple[str, str, bool]:

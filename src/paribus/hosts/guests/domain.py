@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from paribus.errors import BadReply, HostError, Missing
 from paribus.hosts.address import machine_name
-from paribus.hosts.guests.definition import images
+from paribus.hosts.guests.definition import images, parse
 from paribus.hosts.programs import full_path
 from paribus.hosts.transport import Host
 
@@ -53,8 +53,8 @@ def read(host: Host, uri: str, name: str) -> Domain:
     """The domain of that name. Raises Missing where there is none, and HostError where libvirt does not answer."""
     about = dict(_pair(line) for line in _virsh(host, uri, "dominfo", name).splitlines() if ":" in line)
     text = definition(host, uri, name)
+    live = parse(text)
     try:
-        live = ElementTree.fromstring(text)  # noqa: S314  bounded; expat bounds entities
         return Domain(
             name=live.findtext("name", ""),
             uuid=live.findtext("uuid", "").lower(),
@@ -63,7 +63,7 @@ def read(host: Host, uri: str, name: str) -> Domain:
             is_persistent=about.get("Persistent") != "no",
             disks=tuple(_disks(live)),
         )
-    except (ElementTree.ParseError, KeyError, ValueError) as error:
+    except (KeyError, ValueError) as error:
         raise BadReply(f"virsh describes the domain {name} in a form that is not understood: {error}") from error
 
 
@@ -101,7 +101,7 @@ def job(host: Host, uri: str, name: str, live: str) -> str:
     kind = about.get("Job type", "None")
     if kind not in ("None", "Completed"):
         return kind.lower()
-    mirror = ElementTree.fromstring(live).find("./devices/disk/mirror")  # noqa: S314  bounded; expat bounds entities
+    mirror = parse(live).find("./devices/disk/mirror")
     return f"block {mirror.get('job', 'copy')}" if mirror is not None else ""
 
 
