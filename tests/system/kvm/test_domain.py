@@ -43,6 +43,7 @@ VALUES: dict[str, list[Value]] = {
     "guest.iothreads": [1, "default"],
     "guest.vcpus": [1, 2],
     "guest.cpus": ["0", "default"],
+    "guest.emulator.cpus": ["1", "default"],
     "guest.numa.nodes": ["0", "default"],
     "guest.memory.balloon": ["virtio", "none"],
 }
