@@ -150,7 +150,7 @@ fn undo_one(
             let trouble = trouble.or_else(|| {
                 is_being_restored.then(|| {
                     format!(
-                        "its keeper has restored it for {} s and goes on; wait, and try again",
+                        "its keeper has restored it for {} s and continues; wait, and try again",
                         patience.as_secs()
                     )
                 })

@@ -109,8 +109,14 @@ def _named(site: Site, running: tuple[str, ...]) -> str:
 
 
 def warn(site: Site, plan: Plan, report: Report) -> None:
-    """Report each condition of the target that would spoil the measurement. Raises EngineError and HostError."""
+    """Report each condition of the target that would spoil the measurement, and of a hypervisor that has trials too.
+
+    Raises EngineError and HostError.
+    """
     settled = {*plan.hold, *(factor.key for factor in plan.factors)}
     for condition in unfit(site, plan.target.path):
         if not (condition.name == "governor" and "cpu.governor" in settled):
             report(f"{condition.name}: {condition.found}\n  {condition.fix}")
+    if plan.bound is not None and site.hypervisor is not None:
+        for condition in unfit(site.hypervisor, plan.bound.target.path):
+            report(f"on the hypervisor, {condition.name}: {condition.found}\n  {condition.fix}")

@@ -81,8 +81,7 @@ def started_as_parsed(
                 plan, facts = checked(site, parsed)
             warn(site, plan, report)
             url = store_url(store)
-            if plan.target.is_local:
-                refuse_store_in_data(url, plan)
+            refuse_store_in_data(url, plan)
             opened = open_store(store, create=True)
             experiment = walk.begin(plan, parsed.overrides, facts.fingerprint, {"paribus": __version__}, opened)
             yield Session(experiment, opened, site)
@@ -143,9 +142,9 @@ def _note_changes(store: Store, experiment: Experiment, now: Mapping[str, str]) 
 def refuse_store_in_data(url: str, plan: Plan) -> None:
     """Raise UsageError where the store lies in the data under test, and would be part of the load."""
     file = file_of(url)
-    for platform in Platform:
-        data = Path(plan.on(platform).target.path) / DATA_FOLDER
-        if file is not None and data in file.absolute().parents:
+    for target in {plan.on(platform).target for platform in Platform}:
+        data = Path(target.path) / DATA_FOLDER
+        if file is not None and target.is_local and data in file.absolute().parents:
             raise UsageError(
                 f"the store {file} lies in {data}, where its writes would be part of the load",
                 "name a store outside with --store",

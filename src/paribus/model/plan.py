@@ -371,4 +371,4 @@ class Plan:
         """The plan as one of its platforms carries it out."""
         if platform is Platform.GUEST or self.bound is None:
             return self
-        return replace(self, target=self.bound.target, bound=None)
+        return replace(self, target=self.bound.target, bound=None, health=())

@@ -1,6 +1,7 @@
 """Check of a parsed plan against catalogue and host: every problem at once, or the plan to carry out."""
 
 import dataclasses
+from collections.abc import Iterator
 
 from paribus.errors import PlanError
 from paribus.i18n import N_, stored_message
@@ -21,6 +22,7 @@ from paribus.plan import (
     tpcc,
 )
 from paribus.plan.carry_over import segment_notes, washed_out
+from paribus.plan.data import Complaint as DataComplaint
 from paribus.plan.data import complaints
 from paribus.plan.form.file import WorkloadTable
 from paribus.plan.form.key_paths import KeyPath
@@ -136,6 +138,7 @@ class _Check(ToolChecks):
             *precondition.notes(plan),
             *layouts.notes(self.parsed, plan),
             *existing_data.notes(plan),
+            *platforms.notes(plan),
             *unmet,
             *segment_notes(plan),
         )
@@ -209,7 +212,7 @@ class _Check(ToolChecks):
         facts = self.facts
         for complaint in (
             *complaints(plan, facts),
-            *(complaints(plan.on(Platform.HOST), facts.bound) if plan.bound and facts.bound else ()),
+            *self.of_host(plan),
             *connections.complaints(plan, facts),
             *existing_data.complaints(plan, facts, self.table.database),
         ):
@@ -219,6 +222,13 @@ class _Check(ToolChecks):
                 *([complaint.key] if complaint.key else []),
             )
             self.complain(key_path, complaint.message, complaint.hint)
+
+    def of_host(self, plan: Plan) -> Iterator[DataComplaint]:
+        """Yields the problems of the data on the hypervisor, where the workload runs there too."""
+        if plan.bound is not None and self.facts.bound is not None:
+            for complaint in complaints(plan.on(Platform.HOST), self.facts.bound):
+                hint = complaint.hint.replace("target.path", "target.bound.path")
+                yield dataclasses.replace(complaint, message=f"on the hypervisor, {complaint.message}", hint=hint)
 
     def workloads(self) -> list[Workload]:
         """Returns the workloads of all tables."""

@@ -6,8 +6,9 @@ The check of a plan calls this.
 import re
 from collections.abc import Iterator
 
+from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.catalog import LOAD, SERVER
-from paribus.model import PLATFORM, Facts, HostPlatform, Target
+from paribus.model import PLATFORM, Facts, HostPlatform, Plan, Target
 from paribus.plan.form.file import PlanTable
 from paribus.plan.form.key_paths import KeyPath
 from paribus.plan.load_host import Complaint, separate_load
@@ -15,7 +16,11 @@ from paribus.plan.workloads import data_in
 from paribus.units import show_size
 
 _BOUND: KeyPath = ("target", "bound")
-_TO_ONE = "a plan that compares platforms has settings of the workload and its server only"
+_CACHED = N_(
+    "unless the guest's disk has the cache mode none or directsync, the hypervisor's page cache serves it beyond the "
+    "memory of the guest"
+)
+_OF_BOTH = "a plan that compares platforms has settings of the workload and its server only"
 
 
 def host_platform(table: PlanTable, facts: Facts) -> HostPlatform | None:
@@ -45,6 +50,18 @@ def host_platform(table: PlanTable, facts: Facts) -> HostPlatform | None:
     )
 
 
+def notes(plan: Plan) -> Iterator[StoredMessage]:
+    """Yields what makes the platforms unequal beside virtualisation: disks, and a page cache for the guest alone."""
+    guest, host = plan.target.guest, plan.bound
+    if guest is None or host is None:
+        return
+    below = guest.location.device
+    if below is not None and below != host.target.device:
+        text = N_("the guest's disk is on {below}, and the host's data on {device}: the comparison is one of disks too")
+        yield stored_message(text, below=below, device=host.target.device or stored_message("not a disk"))
+    yield stored_message(_CACHED)
+
+
 def complaints(
     table: PlanTable, facts: Facts, keys: list[tuple[KeyPath, str]], machine_keys: set[str]
 ) -> Iterator[Complaint]:
@@ -68,9 +85,12 @@ def complaints(
 def _of_form(table: PlanTable, keys: list[tuple[KeyPath, str]], machine_keys: set[str]) -> Iterator[Complaint]:
     for key_path, key in keys:
         if key in machine_keys:
-            yield key_path, f"{key} would be set on one of two machines: {_TO_ONE}", "try it in a plan of its own"
+            yield key_path, f"{key} would be set on one of two machines: {_OF_BOTH}", "try it in a plan of its own"
     if table.target.devices:
         yield ("target", "devices"), "layouts are made on one machine", "compare them in a plan of their own"
+    if table.health:
+        name = next(iter(table.health))
+        yield ("health", name), "states of one machine would be watched", "compare without [health]"
     if table.event:
         yield ("event", 0), "events happen on one machine", "try them in a plan of their own"
     if separate_load(table) is not None:
@@ -83,6 +103,8 @@ def _of_form(table: PlanTable, keys: list[tuple[KeyPath, str]], machine_keys: se
     for number, workload in enumerate(table.workload):
         if any(data.device for data in data_in(workload)):
             yield ("workload", number), "a device is of one machine", "use files"
+        if workload.precondition is not None:
+            yield ("workload", number, "precondition"), "only one of two machines would be preconditioned", "remove it"
 
 
 def _of_hypervisor(table: PlanTable, facts: Facts, there: Facts, host: HostPlatform) -> Iterator[Complaint]:
@@ -100,11 +122,10 @@ def _of_hypervisor(table: PlanTable, facts: Facts, there: Facts, host: HostPlatf
         last = max(int(number) for number in re.findall(r"[0-9]+", bound.cpus))
         if last >= there.cores:
             yield (*_BOUND, "cpus"), f"the hypervisor has no processor {last}", f"it has {there.cores}, from 0 on"
-    if host.memory_bytes > there.memory_bytes:
-        message = (
-            f"the hypervisor has {show_size(there.memory_bytes)} of memory, and not {show_size(host.memory_bytes)}"
-        )
-        yield (*_BOUND, "memory"), message, "name less"
+    if host.memory_bytes + facts.memory_bytes > there.memory_bytes:
+        memory = f"the hypervisor has {show_size(there.memory_bytes)} of memory"
+        message = f"{memory}: {show_size(host.memory_bytes)} do not fit beside the guest, which stays on"
+        yield (*_BOUND, "memory"), message, "name less, or give the guest less"
     for program in sorted(there.missing_programs):
         yield _BOUND, f"the hypervisor has no {program}", "install it there"
     of_host, of_guest = there.database, facts.database

@@ -291,6 +291,11 @@ class Bench:
         """Return advice to the user for better trials; each message comes once."""
         return self._runner.warning()
 
+    def forget_load(self) -> None:
+        """End a load, after which the next trial washes out what another platform's load left behind."""
+        self._left = None
+        self._runner.stop()
+
     def stop_load(self) -> None:
         """End a load that continued from trial to trial; called after each block."""
         self._runner.stop()

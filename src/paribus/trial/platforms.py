@@ -70,7 +70,7 @@ class Platforms:
         platform = _platform_of(trial)
         for other, bench in self._benches.items():
             if other is not platform:
-                bench.stop_load()
+                bench.forget_load()
         self._settings[trial.order] = trial.settings
         done = self._benches[platform].run(_without_platform(trial, self._plan), listener)
         return dataclasses.replace(done, settings=trial.settings)

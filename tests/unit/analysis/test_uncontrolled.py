@@ -63,12 +63,12 @@ def test_conditions_that_follow_from_a_guests_definition_are_no_doubt() -> None:
     assert checks["conditions"].finding.startswith("block.scheduler differed within 24 of 24 pairs")
 
 
-def test_two_platforms_may_differ_in_any_condition_and_the_report_has_them() -> None:
+def test_two_platforms_are_not_checked_for_equal_conditions_and_the_report_has_them() -> None:
     trials, values = _experiment(lambda _load: 0.0)
     trials = _timed([dataclasses.replace(t, settings={"platform": t.arm}) for t in trials])
     kernels = {t.order: {"kernel": t.arm} for t in trials}
     checks, _ = _checks(trials, values, conditions=kernels)
-    assert checks["conditions"].passed
+    assert not {"conditions", "clock", "steal"} & set(checks)
     assert set(constancy(trials, kernels).differed) == {"kernel"}
 
 

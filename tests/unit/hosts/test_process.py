@@ -37,11 +37,11 @@ def test_a_process_without_a_name_runs_no_known_guest() -> None:
 
 def test_virtual_processors_are_counted_apart_from_other_threads() -> None:
     host = _host(WORDS)
+    host.files["/proc/42/stat"] = f"42 (qemu (x) 1) S 1 {'0 ' * 9}600 100 0 0 20 0 4\n"
     for thread, (name, times) in {
         "42": ("qemu-system-x86", "1000000000 5 7"),
         "43": ("CPU 0/KVM", "2000000000 500000000 9"),
         "44": ("CPU 1/KVM", "3000000000 500000000 9"),
-        "45": ("IO iothread1", "1000000000 900000000 9"),
     }.items():
         host.files |= {f"/proc/42/task/{thread}/comm": f"{name}\n", f"/proc/42/task/{thread}/schedstat": f"{times}\n"}
     host.files["/proc/42/task/46/comm"] = "CPU 2/KVM\n"  # it ends between two readings
@@ -52,5 +52,5 @@ def test_virtual_processors_are_counted_apart_from_other_threads() -> None:
 
 
 def test_a_kernel_that_does_not_count_gives_no_times() -> None:
-    assert thread_times(_host(WORDS, **{"/proc/42/task/42/comm": "qemu\n"}), 42) is None
+    assert thread_times(_host(WORDS, **{"/proc/42/task/42/comm": "CPU 0/KVM\n"}), 42) is None
     assert thread_times(_host(WORDS), 42) is None

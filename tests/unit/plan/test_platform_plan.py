@@ -1,16 +1,19 @@
 """A plan that compares a guest with its hypervisor: how small that is made, and what is refused."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 from plan_samples import OFFERS, checked, facts, offer
 
 from paribus.errors import PlanError
-from paribus.model import DatabaseFacts, Guest, GuestFacts, Knob, Offer, Plan, Platform, Refusal
+from paribus.model import DatabaseFacts, Guest, GuestFacts, Knob, Location, Offer, Plan, Platform, Refusal
+from paribus.plan.schedule import comparisons
 
 EXAMPLE = Path(__file__).parents[3] / "examples/guest-or-host.toml"
 GUEST = GuestFacts(guest=Guest(name="db1", machine="ssh://kvm1", uri="qemu:///system"))
 BOUND = '[target]\nguest = "db1"\n[target.bound]\npath = "/srv"\n'
+HEALTH = '[health."any.hot"]\nget = ["x"]\npattern = "(.*)"\nsummary = "any"\n'
 FACTORS = '[factors]\nplatform = ["host", "guest"]\n'
 WORKLOAD = '[[workload]]\nkind = "fileio"\ntotal_size = "1MiB"\n'
 OLTP = '[database]\nkind = "mysql"\n[[workload]]\nkind = "oltp_read_write"\n'
@@ -71,6 +74,21 @@ def test_a_server_has_the_memory_and_shares_the_processors_with_its_load() -> No
     }
 
 
+def test_a_platform_is_in_no_screen() -> None:
+    plan = _checked(factors=f'{FACTORS}"fileio.engine" = ["sync", "io_uring"]\n')
+    free = [factor.key for factor in plan.factors if comparisons._is_free(factor, plan, plan.workloads[0])]
+    assert free == ["fileio.engine"]
+
+
+def test_two_disks_are_noted() -> None:
+    place = Location("/dev/nvme0n1")
+    guest = GuestFacts(guest=dataclasses.replace(GUEST.guest, location=place))
+    on_target = OFFERS | {"platform": offer("platform", "guest")}
+    plan = checked(f'name = "n"\n{BOUND}{FACTORS}{WORKLOAD}', offers=on_target, guest=guest, bound=facts(**THERE))
+    assert any("is on /dev/nvme0n1, and the host's data on /dev/sdb" in note for note in plan.notes)
+    assert any("cache mode none or directsync" in note for note in plan.notes)
+
+
 def test_a_platform_can_be_held_as_after_its_question_was_answered() -> None:
     plan = _checked(factors='[factors]\n"fileio.block_size" = ["4KiB", "16KiB"]\n[hold]\nplatform = "host"\n')
     assert plan.baseline["platform"] == "host" and plan.bound is not None
@@ -114,9 +132,12 @@ def test_two_versions_of_a_server_are_refused() -> None:
             "bound.path: on the hypervisor, /srv does not exist",
         ),
         ({"cores": 1}, "bound.cores: the hypervisor has 1 processors, and not 2"),
-        ({"memory_bytes": 2**32}, "bound.memory: the hypervisor has 4 GiB of memory, and not 8 GiB"),
+        (
+            {"memory_bytes": 2**33},
+            "bound.memory: the hypervisor has 8 GiB of memory: 8 GiB do not fit beside the guest",
+        ),
         ({"missing_programs": frozenset({"fio"})}, "target.bound: the hypervisor has no fio; install it there"),
-        ({"free_bytes": 2**10}, "/srv has 1 KiB free"),
+        ({"free_bytes": 2**10}, "on the hypervisor, /srv has 1 KiB free"),
         (
             {"offers": {"cgroup.load.cpus": offer("cgroup.load.cpus", None, refused="no controller")}},
             "target.bound: on the hypervisor, cgroup.load.cpus: no controller",
@@ -138,6 +159,8 @@ def test_a_hypervisor_that_cannot_run_the_workload_is_refused(there: dict[str, o
         ({"target": f'{BOUND}cores = 1\ncpus = "0"\n'}, "cores and cpus name the processors twice"),
         ({"target": f'{BOUND}cpus = "0-8"\n'}, "target.bound.cpus: the hypervisor has no processor 8"),
         ({"workload": f'{WORKLOAD}[protocol]\ndesign = "screen"\n'}, "a screen does not compare platforms"),
+        ({"workload": f"{WORKLOAD}[workload.precondition]\n"}, "precondition: only one of two machines"),
+        ({"workload": f"{WORKLOAD}{HEALTH}"}, 'health."any.hot": states of one machine'),
         ({"workload": f'{WORKLOAD}[[event]]\nat = "1s"\ndo = "run"\nprogram = ["/bin/true"]\n'}, "one machine"),
     ],
 )

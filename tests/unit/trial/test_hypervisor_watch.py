@@ -1,6 +1,7 @@
 """The hypervisor during a trial in its guest: whose load disturbs, what the guest used, and what happened to it."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -15,6 +16,7 @@ from paribus.knobs.catalog import load
 from paribus.model import Guest
 from paribus.trial.load import hypervisor_watch
 from paribus.trial.load.hypervisor_watch import HypervisorWatch
+from paribus.trial.load.load_host import LoadHostSession
 from paribus.trial.load.monitor import LoadMonitor, Observations
 from paribus.trial.target_session import Site
 from paribus.trial.validity import LoadWork, OtherLoad
@@ -42,6 +44,7 @@ class _Hypervisor(FakeHost):
 
     def run_threads(self, vcpu_s: float, wait_s: float) -> None:
         """Set the times of the virtual processor."""
+        self.files["/proc/42/stat"] = f"42 (qemu) S 1 {'0 ' * 9}{vcpu_s * 100:.0f} 0 0\n"
         self.files["/proc/42/task/44/comm"] = "CPU 0/KVM\n"
         self.files["/proc/42/task/44/schedstat"] = f"{vcpu_s * 1e9:.0f} {wait_s * 1e9:.0f} 1\n"
 
@@ -85,6 +88,21 @@ def _watch(
     return HypervisorWatch(Site(host, "engine", load()), GUEST, 1.0, None), sampler
 
 
+def test_a_load_host_that_is_the_hypervisor_counts_as_one_machine(
+    host: _Hypervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sampler, of_load_host = _Sampler([]), _Sampler([])
+    monkeypatch.setattr(hypervisor_watch, "Sampler", lambda *_arguments: sampler)
+    other_name = _Hypervisor()
+    for machine in (host, other_name):
+        machine.files["/proc/sys/kernel/random/boot_id"] = "same"
+    load_host = cast("LoadHostSession", SimpleNamespace(site=Site(other_name, "e", load()), sampler=of_load_host))
+    watch = HypervisorWatch(Site(host, "engine", load()), GUEST, 1.0, load_host)
+    watch.begin_trial()
+    watch.add_load_process(60)
+    assert (sampler.own, of_load_host.own) == ([42, 60], [42])
+
+
 def _observed(watch: HypervisorWatch, host: _Hypervisor, meanwhile: dict[str, object] | None = None) -> Observations:
     watch.begin_trial()
     target = LoadMonitor(cast("Sampler", SampledMachine(0.5, 100.0, [])), OtherLoad(set()), "1", ())
@@ -115,10 +133,8 @@ def test_the_process_of_a_restarted_guest_is_looked_for(host: _Hypervisor, monke
     host.start_guest(51)
     _observed(watch, host)
     assert sampler.own == [51]
-    watch.add_load_process("fake", 60)
-    assert sampler.own == [51, 60]
-    watch.add_load_process("ssh://other", 61)
-    assert sampler.own == [51, 60]
+    watch.add_load_process(60)
+    assert sampler.own == [51]
 
 
 def test_the_time_that_the_guest_waits_for_a_processor_is_measured(

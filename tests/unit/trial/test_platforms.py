@@ -55,7 +55,7 @@ class _Bench:
         assert not cached
         self.steps.append(f"data of {[trial.order for trial in trials]} in {self.name}")
 
-    def stop_load(self) -> None:
+    def forget_load(self) -> None:
         self.steps.append(f"stop {self.name}")
 
     def run(self, trial: Trial, _listener: object) -> Trial:
@@ -73,7 +73,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def _plan() -> Plan:
-    bound = facts(path="/srv", offers={name: offer(name, "max") for name in LIMITS})
+    bound = facts(path="/srv", memory_bytes=2**36, offers={name: offer(name, "max") for name in LIMITS})
     return checked(PLAN, offers={"platform": offer("platform", "guest")}, guest=GUEST, bound=bound)
 
 

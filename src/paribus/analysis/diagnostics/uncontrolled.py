@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from paribus.findings import Constancy, Held
-from paribus.model import DOMAIN, PLATFORM, Settings, Trial, TrialState
+from paribus.model import DOMAIN, Settings, Trial, TrialState
 
 Facts = Mapping[int, Mapping[str, str]]
 """Conditions by name, of each trial that looked at them."""
@@ -47,12 +47,9 @@ def constancy(trials: Sequence[Trial], facts: Facts) -> Constancy:
 def differing_conditions(trials: Sequence[int], facts: Facts, settings: Mapping[int, Settings]) -> set[str]:
     """Return the names of the conditions that differ between the trials, as far as these recorded them.
 
-    Those that follow from the settings in which the trials differ are left out. Two platforms differ
-    in any way.
+    Those that follow from the settings in which the trials differ are left out.
     """
     recorded = [order for order in trials if order in facts]
-    if len({settings[order].get(PLATFORM) for order in recorded}) > 1:
-        return set()
     names = {name for order in recorded for name in facts[order]}
     differing = {name for name in names if len({facts[order].get(name, _ABSENT) for order in recorded}) > 1}
     return differing - _moved([settings[order] for order in recorded]) if differing else differing

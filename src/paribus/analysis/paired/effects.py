@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from paribus.analysis.paired.unusable import Faults, lost_before, unusable_attempts
 from paribus.model import (
+    PLATFORM,
     SERVER_STARTED,
     SINGLE,
     ArmKey,
@@ -237,13 +238,19 @@ def _pair(
         count=min(counts),
         other_load=free[1] - free[0],
         served=tuple(_served(trial, summaries[trial.order]) for side in sides for trial in side) if is_open else (),
-        start=_start([summaries[trial.order] for side in sides for trial in side]),
+        start=_start([trial for side in sides for trial in side], summaries),
     )
 
 
-def _start(measured: Sequence[Mapping[str, Measurement]]) -> float:
-    """The start of the server that all these trials worked on; 0 where there is none, or several."""
-    starts = [metrics[SERVER_STARTED].mean if SERVER_STARTED in metrics else 0.0 for metrics in measured]
+def _start(trials: Sequence[Trial], summaries: Summaries) -> float:
+    """The start of the server that all these trials worked on; 0 where there is none, or several.
+
+    Two platforms have a server each. Both are started for the same pairs, so the later start stands for both.
+    """
+    metrics = [summaries[trial.order] for trial in trials]
+    starts = [measured[SERVER_STARTED].mean if SERVER_STARTED in measured else 0.0 for measured in metrics]
+    if len({trial.settings.get(PLATFORM) for trial in trials}) > 1:
+        return max(starts) if min(starts) else 0.0
     return min(starts) if max(starts) - min(starts) <= SAME_START_S else 0.0
 
 

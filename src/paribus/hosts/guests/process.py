@@ -9,6 +9,7 @@ from typing import NamedTuple
 from paribus.hosts.transport import Host
 
 _NS = 1e-9
+_TICKS_PER_S = 100  # of the times in /proc, on all kernels
 _OF_VCPU = "CPU "  # begins the names that QEMU gives to the threads of virtual processors
 
 
@@ -20,7 +21,7 @@ class ThreadTimes(NamedTuple):
     other_run_s: float
 
     def since(self, earlier: "ThreadTimes") -> "ThreadTimes":
-        """The growth since then; a thread that has ended meanwhile makes it smaller, but never negative."""
+        """The growth since then, never negative."""
         return ThreadTimes(*(max(0.0, now - then) for now, then in zip(self, earlier, strict=True)))
 
 
@@ -47,23 +48,24 @@ def guest_of(host: Host, pid: int) -> str:
 
 
 def thread_times(host: Host, pid: int) -> ThreadTimes | None:
-    """The times of the threads of a process of QEMU; None where the kernel does not count them."""
+    """The times of the threads of a process of QEMU; None where the kernel does not count them.
+
+    Those of other threads are the rest of the process's own time, since threads of I/O come and go.
+    """
     folder = f"/proc/{pid}/task"
     threads = host.names(folder)
-    texts = host.read_each([f"{folder}/{thread}/{file}" for thread in threads for file in ("comm", "schedstat")])
-    vcpu_run = vcpu_wait = other_run = 0
-    counted = False
-    for name, times in zip(texts[::2], texts[1::2], strict=True):
-        numbers = (times or "").split()
-        if name is None or len(numbers) < 2:
-            continue  # it has ended
-        counted = True
-        if name.startswith(_OF_VCPU):
-            vcpu_run += int(numbers[0])
-            vcpu_wait += int(numbers[1])
-        else:
-            other_run += int(numbers[0])
-    return ThreadTimes(vcpu_run * _NS, vcpu_wait * _NS, other_run * _NS) if counted else None
+    files = [f"{folder}/{thread}/{file}" for thread in threads for file in ("comm", "schedstat")]
+    stat, *texts = host.read_each([f"/proc/{pid}/stat", *files])
+    vcpus = [
+        [int(number) for number in times.split()[:2]]
+        for name, times in zip(texts[::2], texts[1::2], strict=True)
+        if name is not None and times and name.startswith(_OF_VCPU)
+    ]
+    if not vcpus or stat is None:
+        return None
+    run_s, wait_s = (_NS * sum(numbers) for numbers in zip(*vcpus, strict=True))
+    user, system = stat.rpartition(")")[2].split()[11:13]
+    return ThreadTimes(run_s, wait_s, (int(user) + int(system)) / _TICKS_PER_S - run_s)
 
 
 def _words(host: Host, pid: int) -> list[str]:

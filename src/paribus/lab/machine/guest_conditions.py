@@ -26,7 +26,7 @@ _PLAIN_MODELS = ("qemu64", "qemu32", "kvm64", "kvm32")
 _CACHE = "guest.disk.cache"
 
 Note = tuple[str, str]
-"""What is to be noted, and what to do."""
+"""A finding and its remedy."""
 
 
 def conditions(host: Host, uri: str = "") -> list[Condition]:
@@ -59,12 +59,18 @@ def conditions(host: Host, uri: str = "") -> list[Condition]:
 
 
 def _overcommitted(host: Host, definitions: list[str]) -> Iterator[Condition]:
-    virtual = sum(int(definition.value(text, "vcpu", "")) for text in definitions)
+    virtual = sum(_processors(text) for text in definitions)
     present = len(re.findall(r"^processor\s*:", text_of(host, "/proc/cpuinfo"), re.MULTILINE))
     if present and virtual > present:
         text = f"the guests that run have {virtual} virtual processors together, on {present} real ones"
         fix = "shut down guests that are not measured, or give them fewer"
         yield Condition("guests", Fitness.NOTE, text, fix)
+
+
+def _processors(text: str) -> int:
+    """The number of virtual processors that are plugged in."""
+    current = definition.value(text, "vcpu/@current", "")
+    return int(definition.value(text, "vcpu", "") if current == DEFAULT else current)
 
 
 def _of_guest(host: Host, uri: str, name: str, text: str) -> Iterator[Note]:
@@ -126,8 +132,8 @@ def _of_virtio(text: str, disk: str) -> Iterator[Note]:
     if definition.value(text, "devices/disk/driver/@iothread", disk) == DEFAULT:
         hint = 'try "guest.iothreads" = 1 with "guest.disk.iothread" = 1'
         yield "it has no I/O thread: its requests share one with all other devices", hint
-    queues, processors = (definition.value(text, path, disk) for path in ("devices/disk/driver/@queues", "vcpu"))
-    if queues != DEFAULT and int(queues) < int(processors):
+    queues, processors = definition.value(text, "devices/disk/driver/@queues", disk), _processors(text)
+    if queues != DEFAULT and int(queues) < processors:
         yield f"it has {queues} queues for {processors} virtual processors", f'try "guest.disk.queues" = {processors}'
 
 

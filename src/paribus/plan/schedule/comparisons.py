@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from paribus.model import LAYOUT, RATES, Factor, Plan, Purpose, Settings, Workload
+from paribus.model import LAYOUT, PLATFORM, RATES, Factor, Plan, Purpose, Settings, Workload
 from paribus.plan.schedule.rounds import SPLIT_BLOCKS_PER_ROUND, blocks_per_look, pairs_per_round
 from paribus.registry import data_of, workload_kinds
 from paribus.stats.foldover import least_pairs, rows_for
@@ -145,7 +145,7 @@ def screened(plan: Plan, workload: Workload) -> tuple[Factor, ...]:
 
 def _is_free(factor: Factor, plan: Plan, workload: Workload) -> bool:
     """Returns whether a factor has two different levels with the same data, at any level of the other factors."""
-    if len(factor.levels) != 2 or factor.levels[0] == factor.levels[1]:
+    if len(factor.levels) != 2 or factor.levels[0] == factor.levels[1] or factor.key == PLATFORM:
         return False
     if factor.key.partition(".")[0] not in workload.owners:
         return True

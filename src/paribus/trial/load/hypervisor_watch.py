@@ -13,6 +13,7 @@ from typing import Self
 from paribus.engine.protocol import ProcessUse
 from paribus.engine.run import Sampler
 from paribus.errors import HostError, Unreachable
+from paribus.hosts.facts import BOOT_ID_FILE
 from paribus.hosts.guests import definition
 from paribus.hosts.guests import domain as domains
 from paribus.hosts.guests.process import ThreadTimes, guest_of, process_of, runs, thread_times
@@ -39,11 +40,12 @@ class HypervisorWatch:
         self._host = site.host
         self._guest = guest
         self._uuid = domains.read(site.host, guest.uri, guest.name).uuid
-        self._pid = 0
+        self._pid: int | None = None  # 0 where it cannot be seen
         self._definition = ""
         self._other_load = _OtherGuests(site.host)
         self._own = [os.getpid()] if site.host.name == LocalHost.name else []
-        self._on_load_host = load_host.sampler if load_host and load_host.site.host.name == site.host.name else None
+        boots = {each.host.read(BOOT_ID_FILE) for each in (site, load_host.site)} if load_host else set()
+        self._on_load_host = load_host.sampler if load_host and len(boots) == 1 else None
         self._sampler = Sampler(site.host, site.engine, [], interval_s)  # last: where it runs, it has to be closed
 
     @classmethod
@@ -73,14 +75,14 @@ class HypervisorWatch:
         """
         return HypervisorMonitor(self, target.elsewhere(self._sampler, self._other_load)) if self._pid else None
 
-    def add_load_process(self, host_name: str, pid: int) -> None:
-        """Count a process of the machine that makes the load as the experiment's, where that is this machine."""
-        if host_name == self._host.name:
+    def add_load_process(self, pid: int) -> None:
+        """Count a process of the load host as the experiment's, where that is this machine."""
+        if self._on_load_host is not None:
             self._sampler.add_own_processes([*self._own, *self._pids, pid])
 
     def thread_times(self) -> ThreadTimes | None:
         """The times of the guest's threads until now; None where the kernel does not count them. Raises Unreachable."""
-        return thread_times(self._host, self._pid)
+        return thread_times(self._host, self._pid) if self._pid else None
 
     def interference(self) -> list[StoredMessage]:
         """Reasons not to use the trial: a job on the guest, or a part of its definition that changed meanwhile."""
@@ -108,7 +110,7 @@ class HypervisorWatch:
 
     def usual(self) -> StoredMessage | None:
         """A note on other load that was always present, or could not be told from the guest's; None for neither."""
-        if not self._pid:
+        if self._pid == 0:
             text = N_("the guest's process cannot be seen, so load of other guests was not looked for; connect as root")
             return _located(stored_message(text))
         usual = self._other_load.usual()
@@ -135,9 +137,9 @@ class HypervisorMonitor:
         self._opened: ThreadTimes | None = None
         self._closed: ThreadTimes | None = None
 
-    def add_load_process(self, host_name: str, pid: int) -> None:
-        """Count a process of the machine that makes the load as the experiment's."""
-        self._watch.add_load_process(host_name, pid)
+    def add_load_process(self, pid: int) -> None:
+        """Count a process of the load host as the experiment's, where that is this machine."""
+        self._watch.add_load_process(pid)
 
     def open(self) -> None:
         """Mark the start of the window. Raises HostError when the sampler is gone."""

@@ -74,7 +74,7 @@ class TwoHostMonitor:
     def add_load_process(self, pid: int) -> None:
         """Count a process of the load host as the experiment's."""
         self._load_host.add_load_process(pid)
-        self._target.add_process_elsewhere(self._load_host_name, pid)
+        self._target.add_process_elsewhere(pid)
 
     def open(self) -> None:
         """Mark the start of the window. Raises HostError when a sampler is gone."""

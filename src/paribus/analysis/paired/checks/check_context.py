@@ -7,7 +7,7 @@ from itertools import pairwise
 from paribus.analysis.diagnostics.plausibility import PlausibilityResults
 from paribus.analysis.diagnostics.uncontrolled import Facts
 from paribus.analysis.paired.effects import PairSeries, Summaries
-from paribus.model import Measurement, Settings, Trial
+from paribus.model import PLATFORM, Measurement, Settings, Trial
 
 Courses = Mapping[int, Measurement]
 
@@ -77,3 +77,10 @@ class CheckContext:
     plausibility: PlausibilityResults
     washed_out: Collection[str] = ()
     trial_s: float = 0.0
+
+    def spans_platforms(self, series: PairSeries) -> bool:
+        """Return whether the trials of a pair ran on two machines, which differ in any way."""
+        return any(
+            len({self.settings[order].get(PLATFORM) for order in pair.trials if order in self.settings}) > 1
+            for pair in series.pairs
+        )

@@ -10,7 +10,7 @@ from paribus.analysis.paired.checks.limits import p_limit, plain_limit, sized_li
 from paribus.analysis.paired.effects import PairSeries, Summaries
 from paribus.analysis.paired.finding import LEAST_UNITS
 from paribus.i18n import N_, gettext
-from paribus.model import PLATFORM, Check
+from paribus.model import Check
 from paribus.stats import diagnostics
 from paribus.stats.huber import Array
 from paribus.units import show_percent
@@ -20,16 +20,19 @@ _LEAST_DIFFERENCE = 0.01  # of the processors' clock or time, as a share
 
 
 def machine_checks(series: PairSeries, context: CheckContext) -> list[Check | None]:
-    """Checks that the machine was the same for both arms."""
+    """Checks that the machine was the same for both arms, unless these are machines."""
+    of_one_machine = (
+        []
+        if context.spans_platforms(series)
+        else [_clock(series, context.summaries), _conditions(series, context), _steal(series, context.summaries)]
+    )
     return [
         _baseline_difference(N_("noise floor"), context.noise, N_("before anything was compared")),
         _baseline_difference(N_("placebo"), context.placebo, N_("meanwhile")),
-        _clock(series, context.summaries),
         _no_event(N_("throttling"), "cpu_throttled", series, context.summaries, N_("heat slowed the processors")),
         _no_event(N_("disk errors"), "device_errors", series, context.summaries, N_("requests to the disk failed")),
         _drives(context.drives),
-        _conditions(series, context),
-        _steal(series, context.summaries),
+        *of_one_machine,
     ]
 
 
@@ -58,7 +61,7 @@ def _clock(series: PairSeries, summaries: Summaries) -> Check | None:
     difference = diagnostics.mean_difference(np.log(clocks[:, 1] / clocks[:, 0]))
     message = N_("with {arm} the processors ran {difference} faster than with {baseline}")
     text = gettext(message, arm=series.arm, difference=show_percent(difference.estimate), baseline=series.baseline)
-    is_factor = series.factor.startswith(("cpu.", PLATFORM))  # the factor is meant to change the clock
+    is_factor = series.factor.startswith("cpu.")  # the factor is meant to change the clock
     passed = is_factor or abs(difference.estimate) < _LEAST_DIFFERENCE or difference.p >= SUSPICIOUS
     return Check(
         gettext("clock"),
@@ -117,7 +120,7 @@ def _conditions(series: PairSeries, context: CheckContext) -> Check | None:
 
 def _steal(series: PairSeries, summaries: Summaries) -> Check | None:
     shares = _paired_values("cpu_steal_share", series, summaries)
-    if series.factor == PLATFORM or len(shares) < LEAST_UNITS["application"] or not shares.any():
+    if len(shares) < LEAST_UNITS["application"] or not shares.any():
         return None
     difference = diagnostics.mean_difference(shares[:, 1] - shares[:, 0])
     baseline_share, compared_share = shares.mean(axis=0)
