@@ -23,11 +23,11 @@ from paribus.trial.databases.database_session import DatabaseSession
 from paribus.trial.databases.running_server import RunningServerSession
 from paribus.trial.databases.servers import PrivateServers
 from paribus.trial.devices import Devices, PinnedDevices
-from paribus.trial.domain_session import GuestRestart
 from paribus.trial.experiment_session import ComparisonModes, ExperimentSession
-from paribus.trial.hypervisor_session import HypervisorSession, refuse_other
+from paribus.trial.guests.domain_session import GuestRestart
+from paribus.trial.guests.hypervisor_session import HypervisorSession, refuse_other
+from paribus.trial.guests.hypervisor_watch import HypervisorWatch
 from paribus.trial.layouts.session import LayoutSession
-from paribus.trial.load.hypervisor_watch import HypervisorWatch
 from paribus.trial.load.load_host import LoadHostSession
 from paribus.trial.load.precondition import TrialListener
 from paribus.trial.open_target import OpenTarget

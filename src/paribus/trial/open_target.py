@@ -7,9 +7,9 @@ from paribus.knobs.apply import Applier
 from paribus.knobs.conditions import Conditions
 from paribus.trial.databases.database_session import DatabaseSession
 from paribus.trial.devices import Devices
-from paribus.trial.hypervisor_session import HypervisorSession
+from paribus.trial.guests.hypervisor_session import HypervisorSession
+from paribus.trial.guests.hypervisor_watch import HypervisorWatch
 from paribus.trial.layouts.session import LayoutSession
-from paribus.trial.load.hypervisor_watch import HypervisorWatch
 from paribus.trial.load.load_host import LoadHostSession
 from paribus.trial.tools.tool_session import Tools
 

@@ -20,7 +20,7 @@ from paribus.knobs.journal import Journal
 from paribus.model import ChangeState, DomainPlace, Guest, Location, NotTaken, Value
 from paribus.store import read
 from paribus.store.open import open_engine, store_url
-from paribus.trial.domain_session import DomainSession, GuestRestart
+from paribus.trial.guests.domain_session import DomainSession, GuestRestart
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 

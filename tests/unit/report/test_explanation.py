@@ -20,7 +20,8 @@ from paribus.report.sections.counter_names import TITLES
 from paribus.report.view.blocks import Place, WordTable
 from paribus.report.view.view_models import ReportView
 from paribus.trial import telemetry
-from paribus.trial.load import hypervisor_watch, load_host
+from paribus.trial.guests import hypervisor_watch
+from paribus.trial.load import load_host
 from paribus.units import LoadLevel
 
 ARMS = ["<a|b>", "none"]

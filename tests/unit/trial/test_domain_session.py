@@ -10,7 +10,7 @@ from paribus.hosts.transport import Completed
 from paribus.knobs.catalog import load
 from paribus.knobs.discovery import place
 from paribus.model import Action, ChangeState, DefineGuest, DomainPlace, Guest, Location, NotTaken, Settings, Value
-from paribus.trial.domain_session import DomainSession, GuestRestart
+from paribus.trial.guests.domain_session import DomainSession, GuestRestart
 
 CACHE, PROCESSORS = "guest.disk.cache", "guest.vcpus"
 ORIGINAL = (

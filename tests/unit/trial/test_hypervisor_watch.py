@@ -14,8 +14,8 @@ from paribus.hosts.fake import FakeHost
 from paribus.hosts.transport import Completed
 from paribus.knobs.catalog import load
 from paribus.model import Guest
-from paribus.trial.load import hypervisor_watch
-from paribus.trial.load.hypervisor_watch import HypervisorWatch
+from paribus.trial.guests import hypervisor_watch
+from paribus.trial.guests.hypervisor_watch import HypervisorWatch
 from paribus.trial.load.load_host import LoadHostSession
 from paribus.trial.load.monitor import LoadMonitor, Observations
 from paribus.trial.target_session import Site

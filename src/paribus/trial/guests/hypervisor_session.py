@@ -13,8 +13,8 @@ from paribus.knobs.conditions import Conditions
 from paribus.knobs.discovery import place, touched
 from paribus.knobs.journal import Journal
 from paribus.model import DOMAIN, Change, ChangeState, Guest, Knob, Settings
-from paribus.trial.domain_session import DomainSession, GuestRestart
 from paribus.trial.experiment_session import ExperimentSession
+from paribus.trial.guests.domain_session import DomainSession, GuestRestart
 from paribus.trial.settings import of_hypervisor
 from paribus.trial.target_session import Site
 
