@@ -3,7 +3,7 @@
 //! Jobs come on stdin, events go to stdout, one JSON object per line; messages for people go to stderr.
 //!
 //! Layers, each of which imports only those after it (`tests/layers.rs`): `main`; `run`; `workload`, `probe`, `processes`,
-//! `confine`; `load`, `io`, `telemetry`, `supervise`, `sql`; `journal`, `record`, `job`; `db`, `file_agent`; `event`, `folder`,
+//! `durability`, `confine`; `load`, `io`, `telemetry`, `supervise`, `sql`; `journal`, `record`, `job`; `db`, `file_agent`; `event`, `folder`,
 //! `device`, `conditions`; `operation`, `random`, `input`, `machine`, `clock`, `error`.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -14,6 +14,7 @@ pub mod conditions;
 pub mod confine;
 pub mod db;
 pub mod device;
+pub mod durability;
 pub mod error;
 pub mod event;
 pub mod file_agent;

@@ -12,6 +12,7 @@ use clap::{Parser, Subcommand};
 use paribus_engine::conditions::Conditions;
 use paribus_engine::confine::{self, Confinement};
 use paribus_engine::device::{DeviceIdentity, users::users};
+use paribus_engine::durability::{Extent, flush, page_cache};
 use paribus_engine::error::{EngineError, Result};
 use paribus_engine::event::Events;
 use paribus_engine::folder::experiment;
@@ -61,6 +62,15 @@ enum Command {
     },
     /// Report the conditions of a process and its descendants.
     Processes { pid: u32 },
+    /// Write and flush a MiB, and report where on its disk it lies.
+    Flush { file: PathBuf },
+    /// Report how much of parts of a file or block device is only in memory.
+    PageCache {
+        file: PathBuf,
+        /// The parts, as `flush` reports them.
+        #[arg(value_parser = extents)]
+        extents: Extents,
+    },
     /// Read kernel files for a remote controller; closing stdin ends it.
     FileAgent,
     /// Send queries to a database; the job comes from stdin, closing stdin ends it.
@@ -167,6 +177,14 @@ fn report(error: &EngineError) -> ExitCode {
     ExitCode::from(error.class.exit_code())
 }
 
+/// The parts of a file; one argument, which clap would take for several if it were a list.
+#[derive(Debug, Clone)]
+struct Extents(Vec<Extent>);
+
+fn extents(text: &str) -> std::result::Result<Extents, serde_json::Error> {
+    serde_json::from_str(text).map(Extents)
+}
+
 fn identity(text: &str) -> std::result::Result<DeviceIdentity, serde_json::Error> {
     serde_json::from_str(text)
 }
@@ -197,6 +215,10 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
             events.emit(&users);
         }
         Command::Processes { pid } => events.emit(&processes::processes(pid)),
+        Command::Flush { file } => events.emit(&flush::flush(&file)?),
+        Command::PageCache { file, extents } => {
+            events.emit(&page_cache::page_cache(&file, &extents.0)?);
+        }
         Command::Journal {
             directory,
             allow_volatile,

@@ -15,7 +15,7 @@ mod pressure;
 mod processors;
 mod sampler;
 mod source;
-mod vmstat;
+pub mod vmstat;
 
 use std::io::Read;
 use std::sync::mpsc::{RecvTimeoutError, channel};

@@ -13,7 +13,7 @@ const LAYERS: [&[&str]; 7] = [
     &["db", "file_agent"],
     &["job", "journal", "record"],
     &["io", "load", "sql", "supervise", "telemetry"],
-    &["confine", "probe", "processes", "workload"],
+    &["confine", "durability", "probe", "processes", "workload"],
     &["run"],
 ];
 

@@ -20,12 +20,13 @@ from paribus.findings.event_phases import ArmPhases, EventChange, PhaseFigures
 from paribus.findings.health import HealthSpan, HealthTimeline
 from paribus.findings.io_matrix import Bound, Ceiling, Knee, Matrix, MatrixPoint, MatrixSeries
 from paribus.findings.layouts import LayoutUse
-from paribus.findings.recovery import ArmRecovery
+from paribus.findings.recovery import ArmFlushes, ArmRecovery
 from paribus.findings.selection import SelectedLevel, Selection
 from paribus.findings.tpcc import ArmTpcc, KindFigures
 from paribus.findings.violation import Breach
 
 __all__ = [
+    "ArmFlushes",
     "ArmPhases",
     "ArmRecovery",
     "ArmTpcc",

@@ -1,4 +1,4 @@
-"""Records of crashes of servers, and of what they cost."""
+"""Records of crashes of servers and of what they cost, and of flushes that a crash would lose."""
 
 from dataclasses import dataclass
 
@@ -19,4 +19,21 @@ class ArmRecovery:
     restart_s: Estimate
     acknowledged: int
     lost: int
+    trials: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmFlushes:
+    """Flushes of a guest with the settings of an arm.
+
+    The guest was told that `flushed_bytes` are on its disk. The memory of its hypervisor alone had `unwritten_bytes`
+    of them, in `exposed` of the trials.
+    """
+
+    factor: str
+    arm: str
+    workload: str
+    flushed_bytes: float
+    unwritten_bytes: float
+    exposed: int
     trials: tuple[int, ...]

@@ -25,6 +25,7 @@ from paribus.trial.databases.servers import PrivateServers
 from paribus.trial.devices import Devices, PinnedDevices
 from paribus.trial.experiment_session import ComparisonModes, ExperimentSession
 from paribus.trial.guests.domain_session import GuestRestart
+from paribus.trial.guests.flush_probe import FlushProbe
 from paribus.trial.guests.hypervisor_session import HypervisorSession, refuse_other
 from paribus.trial.guests.hypervisor_watch import HypervisorWatch
 from paribus.trial.layouts.session import LayoutSession
@@ -85,6 +86,7 @@ class Bench:
             failing.callback(self._applier.restore)
             folder.make(site.host, site.engine, self._plan.target.path, self._session.experiment, self._plan.name)
             layouts = self._layout_session()
+            self._flushes = FlushProbe.of(site, self._plan.target, data_folder)
             facts = {"load engine": site.engine_version(), **self._confinement_facts(confinement)}
             conditions = Conditions.of(site.host, site.catalogue, self._plan.target.location, written_files, facts)
             failing.pop_all()
@@ -104,6 +106,7 @@ class Bench:
             layouts=layouts,
             hypervisor=self._hypervisor,
             watch=self._watch,
+            flushes=self._flushes,
         )
         self._runner = Runner(self._session, target, self._make_data_on_layout)
         self._data = TrialData(self._session, target, self._runner.data_jobs, self._runner.workload_data)
@@ -308,7 +311,8 @@ class Bench:
     def notes(self) -> list[StoredMessage]:
         """Return notes on the machine for readers of the report."""
         server_notes = self._servers.notes() if self._servers is not None else []
-        return [*self._runner.usual_load(), *server_notes]
+        unknown = self._flushes.note() if self._flushes is not None else None
+        return [*self._runner.usual_load(), *server_notes, *([unknown] if unknown else [])]
 
     def _remove_data(self) -> None:
         """Remove the data of every trial and of an earlier run of this experiment; all else stays."""

@@ -7,6 +7,7 @@ from paribus.knobs.apply import Applier
 from paribus.knobs.conditions import Conditions
 from paribus.trial.databases.database_session import DatabaseSession
 from paribus.trial.devices import Devices
+from paribus.trial.guests.flush_probe import FlushProbe
 from paribus.trial.guests.hypervisor_session import HypervisorSession
 from paribus.trial.guests.hypervisor_watch import HypervisorWatch
 from paribus.trial.layouts.session import LayoutSession
@@ -19,7 +20,7 @@ class OpenTarget:
     """Sessions on the target, and on the machines beside it where there are such.
 
     `load_host` makes the load. The target is a guest of the hypervisor: `watch` samples that, and `hypervisor` has its
-    settings where trials make any.
+    settings where trials make any. `flushes` looks where the guest's flushes end.
     """
 
     applier: Applier
@@ -32,3 +33,4 @@ class OpenTarget:
     layouts: LayoutSession | None
     hypervisor: HypervisorSession | None
     watch: HypervisorWatch | None
+    flushes: FlushProbe | None

@@ -73,6 +73,7 @@ class Runner:
         self._load_host = target.load_host
         self._hypervisor = target.hypervisor
         self._watch = target.watch
+        self._flushes = target.flushes
         self._plan = plan
         self._data_folder = folder
         self._applier = target.applier
@@ -219,6 +220,8 @@ class Runner:
         changes += self._layouts.verify() if self._layouts is not None else ()
         changes += self._applier.verify()
         self._readied += self._layouts.cache_use() if self._layouts is not None else ()
+        if self._flushes is not None and trial.purpose in COMPARING:
+            self._readied += self._flushes.measure()
         if self._servers is None or not self._workloads[trial.workload].database:
             return changes
         changes += self._servers.verify()

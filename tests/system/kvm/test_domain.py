@@ -26,6 +26,7 @@ pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 
 Paribus = Callable[..., Done]
 Plan = Callable[..., str]
+MIB = float(1 << 20)
 FACTORS = '"guest.disk.cache" = ["none", "writethrough"]'
 EXAMPLE = Path(__file__).parents[3] / "examples/kvm.toml"
 UNTRUE_EMULATOR = """#!/bin/bash
@@ -121,6 +122,16 @@ def test_check_tells_the_loss_and_the_editor(paribus: Paribus, plan: Plan, hyper
     assert checked.code == 0, checked.err
     assert f"edit --domain {hypervisor.name}  # devices/disk[vda]/driver/@cache: unsafe" in checked.out
     assert "can destroy its file systems" in checked.out.replace("\n", " ")
+
+
+@pytest.mark.usefixtures("as_found")
+def test_flushes_that_are_left_out_are_seen(paribus: Paribus, plan: Plan) -> None:
+    done = paribus("run", plan('"guest.disk.cache" = ["none", "unsafe"]'))
+    assert done.code in RUN_ENDED, done.err
+    flushes = paribus("report", "last", "--json").json["flushes"]
+    lost = {each["arm"]: (each["unwritten_bytes"], each["exposed"]) for each in flushes}
+    in_all = sum(len(each["trials"]) for each in flushes if each["arm"] == "unsafe")
+    assert lost == {"none": (0, 0), "unsafe": (in_all * MIB, in_all)}
 
 
 @pytest.mark.usefixtures("as_found")

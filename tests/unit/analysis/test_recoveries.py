@@ -1,11 +1,11 @@
-"""Crashes of servers by arm, and what a report says of them."""
+"""Crashes of servers and flushes of guests by arm, and what a report says of them."""
 
 from trial_samples import measured, trial
 
-from paribus.analysis.diagnostics.recovery import recoveries
-from paribus.findings import ArmRecovery
+from paribus.analysis.diagnostics.recovery import flushes, recoveries
+from paribus.findings import ArmFlushes, ArmRecovery
 from paribus.model import Measurement
-from paribus.report.sections.recovery import recovery
+from paribus.report.sections.recovery import flushed, recovery
 
 
 def _crash(seconds: float, acknowledged: float, lost: float) -> dict[str, Measurement]:
@@ -31,3 +31,22 @@ def test_crashes_are_counted_and_told_by_arm() -> None:
     assert table.rows[0][2:] == ("2 s", "0 of 500", "1")
     assert table.rows[1][3:] == ("3,500 of 10,000", "2")
     assert recoveries([trial(1)], {1: {}}, 0.95) == ()
+
+
+def test_flushes_that_ended_in_memory_are_counted_by_arm() -> None:
+    mib = float(1 << 20)
+
+    def flush(unwritten: float) -> dict[str, Measurement]:
+        values = {"flushed_bytes": mib, "unwritten_bytes": unwritten}
+        return {metric: measured(value, metric) for metric, value in values.items()}
+
+    trials = [trial(1, "none"), trial(2, "unsafe"), trial(3, "unsafe"), trial(4, "unsafe")]
+    arms = flushes(trials, {1: flush(0.0), 2: flush(mib), 3: flush(0.0), 4: {}})
+    assert [(arm.arm, arm.exposed, arm.trials) for arm in arms] == [("none", 0, (1,)), ("unsafe", 1, (2, 3))]
+
+    class Inputs:
+        def of(self, kind: type) -> tuple[ArmFlushes, ...]:
+            return arms if kind is ArmFlushes else ()
+
+    [table] = flushed(Inputs())  # type: ignore[arg-type]
+    assert [row[2:] for row in table.rows] == [("1 MiB", "0 B", "0 of 1"), ("2 MiB", "1 MiB", "1 of 2")]

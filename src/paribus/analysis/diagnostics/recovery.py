@@ -1,11 +1,12 @@
-"""Cost of a crash with the settings of each arm: time to start again, and lost commits."""
+"""Cost of a crash with the settings of each arm: time to start again, lost commits, and lost flushes of a guest."""
 
 import math
 from collections.abc import Sequence
 
+from paribus.analysis.diagnostics.event_phases import compared_trials
 from paribus.analysis.paired.effects import Summaries
-from paribus.findings import ArmRecovery, Estimate
-from paribus.model import COMPARING, Trial, TrialState
+from paribus.findings import ArmFlushes, ArmRecovery, Estimate
+from paribus.model import Trial
 from paribus.stats.pairs import mean_interval
 
 
@@ -15,9 +16,8 @@ def recoveries(trials: Sequence[Trial], summaries: Summaries, confidence: float)
     The mean is geometric, with the t interval of the logarithms.
     """
     by_arm: dict[tuple[str, str, str], list[int]] = {}
-    for trial in trials:
-        counts = trial.purpose in COMPARING and trial.state is TrialState.DONE
-        if counts and "recovery_s" in summaries.get(trial.order, {}):
+    for trial in compared_trials(trials):
+        if "recovery_s" in summaries.get(trial.order, {}):
             by_arm.setdefault((trial.factor, trial.arm, trial.workload), []).append(trial.order)
     return tuple(_of_arm(*arm, orders, summaries, confidence) for arm, orders in by_arm.items())
 
@@ -37,5 +37,27 @@ def _of_arm(
         restart_s=Estimate(math.exp(mean), *ends),
         acknowledged=int(sum(values("acknowledged_commits"))),
         lost=int(sum(values("lost_commits"))),
+        trials=tuple(orders),
+    )
+
+
+def flushes(trials: Sequence[Trial], summaries: Summaries) -> tuple[ArmFlushes, ...]:
+    """Return the flushes of every arm under every workload; none where the target is no guest."""
+    by_arm: dict[tuple[str, str, str], list[int]] = {}
+    for trial in compared_trials(trials):
+        if "unwritten_bytes" in summaries.get(trial.order, {}):
+            by_arm.setdefault((trial.factor, trial.arm, trial.workload), []).append(trial.order)
+    return tuple(_flushes_of_arm(*arm, orders, summaries) for arm, orders in by_arm.items())
+
+
+def _flushes_of_arm(factor: str, arm: str, workload: str, orders: Sequence[int], summaries: Summaries) -> ArmFlushes:
+    unwritten = [summaries[order]["unwritten_bytes"].mean for order in orders]
+    return ArmFlushes(
+        factor=factor,
+        arm=arm,
+        workload=workload,
+        flushed_bytes=sum(summaries[order]["flushed_bytes"].mean for order in orders),
+        unwritten_bytes=sum(unwritten),
+        exposed=sum(each > 0 for each in unwritten),
         trials=tuple(orders),
     )

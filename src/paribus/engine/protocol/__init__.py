@@ -11,6 +11,7 @@ from paribus.engine.protocol.database import (
     Server,
     SqliteFile,
 )
+from paribus.engine.protocol.durability import DiskExtent, Flushed, PageCache
 from paribus.engine.protocol.event import (
     Counts,
     Cpu,
@@ -101,6 +102,7 @@ __all__ = [
     "DeviceLoad",
     "DigitsDraw",
     "Directory",
+    "DiskExtent",
     "Draw",
     "Durable",
     "Ended",
@@ -109,6 +111,7 @@ __all__ = [
     "FileioJob",
     "Filling",
     "FloatDraw",
+    "Flushed",
     "Hello",
     "IntDraw",
     "Interval",
@@ -124,6 +127,7 @@ __all__ = [
     "NullDraw",
     "OltpJob",
     "Pacing",
+    "PageCache",
     "Part",
     "Phase",
     "PostgresServer",

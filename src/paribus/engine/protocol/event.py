@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, JsonValue, TypeAdapter, field_validator
 
+from paribus.engine.protocol.durability import Flushed, PageCache
 from paribus.engine.protocol.folder_event import DataFolderMade, DataFolders, Probe
 from paribus.engine.protocol.message import Message
 from paribus.engine.protocol.telemetry_event import Census, Counted, Sample
@@ -267,6 +268,8 @@ Event = Annotated[
     | DataFolders
     | Probe
     | Processes
+    | Flushed
+    | PageCache
     | Started
     | Ended
     | Rows

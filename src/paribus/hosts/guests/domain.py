@@ -22,7 +22,7 @@ _MOST_BRIDGES = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainDisk:
-    """A disk of a domain: its name in the definition, and the file or block device behind it.
+    """A disk of a domain: its name in the definition, and the file or block device behind it with its format.
 
     `source` is empty where it is of the network. `pci_path` are slot and function of each bridge from the first bus to
     the disk or its controller; empty where its bus gives no unique place. `scsi_address` is channel, target and unit.
@@ -30,6 +30,7 @@ class DomainDisk:
 
     name: str
     source: str
+    format: str
     pci_path: tuple[str, ...]
     scsi_address: tuple[int, int, int] | None
 
@@ -191,6 +192,7 @@ def _disks(definition: ElementTree.Element) -> Iterator[DomainDisk]:
     }
     for disk in definition.iterfind("./devices/disk"):
         source, target, address = disk.find("source"), disk.find("target"), disk.find("address")
+        driver = disk.find("driver")
         if target is None or address is None:
             continue
         on_scsi = target.get("bus") == "scsi" and address.get("type") == "drive"
@@ -198,6 +200,7 @@ def _disks(definition: ElementTree.Element) -> Iterator[DomainDisk]:
         yield DomainDisk(
             name=target.get("dev", ""),
             source=(source.get("file") or source.get("dev") or "") if source is not None else "",
+            format=driver.get("type", "raw") if driver is not None else "raw",
             pci_path=_pci_path(of_controller, controllers),
             scsi_address=_scsi_address(address) if on_scsi else None,
         )

@@ -10,7 +10,7 @@ from paribus import workloads as _workloads  # noqa: F401  registers every kind,
 from paribus.analysis.diagnostics.event_phases import arm_phases, compared_trials
 from paribus.analysis.diagnostics.health import timelines
 from paribus.analysis.diagnostics.preconditioning import preconditioned, preconditioning
-from paribus.analysis.diagnostics.recovery import recoveries
+from paribus.analysis.diagnostics.recovery import flushes, recoveries
 from paribus.analysis.diagnostics.tpcc import tpcc_figures
 from paribus.analysis.open_questions import open_arms
 from paribus.analysis.paired.judge import Judgement
@@ -166,6 +166,7 @@ def _report_input(
             *_event_phases(store, experiment, evidence),
             *_health(store, experiment, evidence),
             *recoveries(evidence.trials, evidence.summaries, evidence.plan.protocol.confidence),
+            *flushes(evidence.trials, evidence.summaries),
             *tpcc_figures(evidence.trials, evidence.summaries, evidence.plan.protocol.confidence),
             *(imported_reporting.findings(store, experiment, claims) if imported else ()),
         ),

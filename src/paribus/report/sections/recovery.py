@@ -1,18 +1,23 @@
-"""Section on crashes: how long a server takes to start again, and which commits it has lost."""
+"""Sections on crashes: restarts of a server and its lost commits, and what a guest flushed and would lose."""
 
 from collections.abc import Iterator
 
-from paribus.findings import ArmRecovery
+from paribus.findings import ArmFlushes, ArmRecovery
 from paribus.i18n import N_, gettext
 from paribus.report.inputs import ReportInput
 from paribus.report.section import findings_field, section
 from paribus.report.view import numbers
 from paribus.report.view.blocks import Place, WordTable
-from paribus.units import show_duration
+from paribus.units import show_duration, show_size
 
 _NOTE = N_(
     "At the end of each trial the server was killed (SIGKILL) right after a second of commits, and started again. The "
     "system went on, so that only what the server had not yet written could be lost. A power cut may cost more."
+)
+_FLUSH_NOTE = N_(
+    "At the end of each trial the guest flushed 1 MiB, and was told that it is on the disk. A power cut of the "
+    "hypervisor loses what was only in its memory then, and other flushes alike. A volatile cache of the drive below "
+    "is not seen."
 )
 
 
@@ -36,6 +41,33 @@ def recovery(report_input: ReportInput) -> Iterator[WordTable]:
                     numbers.estimate(arm.restart_s, show_duration),
                     gettext("{n} of {total}", n=f"{arm.lost:,}", total=f"{arm.acknowledged:,}"),
                     str(len(arm.trials)),
+                )
+                for arm in arms
+            ),
+        )  # fmt: skip
+
+
+@section(
+    Place.OVERVIEW, 8, findings_field("flushes", ArmFlushes, "of each arm: what a guest flushed, and where that ended")
+)
+def flushed(report_input: ReportInput) -> Iterator[WordTable]:
+    """A row for each arm under each workload."""
+    if arms := report_input.of(ArmFlushes):
+        yield WordTable(
+            title=gettext("Flushes of the guest"),
+            note=gettext(_FLUSH_NOTE),
+            head=(
+                gettext("arm"), gettext("workload"), gettext("flushed"), gettext("only in memory"),
+                gettext("in trials"),
+            ),
+            figures=(False, False, True, True, True),
+            rows=tuple(
+                (
+                    f"{arm.factor} = {arm.arm}",
+                    arm.workload,
+                    show_size(arm.flushed_bytes),
+                    show_size(arm.unwritten_bytes),
+                    gettext("{n} of {total}", n=arm.exposed, total=len(arm.trials)),
                 )
                 for arm in arms
             ),
