@@ -13,6 +13,7 @@ BOTTOM = {
     "registry",
     "i18n",
     "files",
+    "histogram",
     "user_folders",
     "temporary",
 }

@@ -50,7 +50,7 @@ impl Epoll {
         let left = deadline.map(|deadline| {
             let left = deadline.saturating_sub(clock::now());
             libc::timespec {
-                tv_sec: (left / SECOND) as libc::time_t,
+                tv_sec: (left / SECOND) as _,
                 tv_nsec: (left % SECOND) as libc::c_long,
             }
         });

@@ -52,11 +52,18 @@ pub fn sleep_precisely() {
 /// (SCHED_BATCH). For a thread that others on this machine wake up all the time. A load that
 /// preempts the server at each answer costs both of them two context switches.
 pub fn wake_without_preempting() {
-    let usual = libc::sched_param { sched_priority: 0 };
-    // rustix has no call for it.
+    let usual: libc::c_int = 0; // all of the kernel's sched_param
+    // rustix has no call for it, and that of musl does nothing.
     // SAFETY: `usual` lives during the call, which changes this thread alone. Where it is forbidden
     // nothing is lost but time.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &raw const usual) };
+    unsafe {
+        libc::syscall(
+            libc::SYS_sched_setscheduler,
+            0,
+            libc::SCHED_BATCH,
+            &raw const usual,
+        )
+    };
 }
 
 /// The kernel's id of this boot; empty where the kernel does not report it.

@@ -1,6 +1,5 @@
 """Conversion of a run to measurements: one per metric, with its time series and histogram."""
 
-import base64
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -92,9 +91,9 @@ def _histogram(run: LogRun) -> bytes:
     counts = list(_counts(run))
     if not counts:
         return b""
-    from hdrh.histogram import HdrHistogram
+    import numpy as np
 
-    histogram = HdrHistogram(1, _MOST_NS, 3)
-    for value, count in counts:
-        histogram.record_value(value, count)
-    return base64.b64decode(histogram.encode())
+    from paribus.histogram import HdrHistogram
+
+    values, times = np.array(counts, np.int64).T
+    return HdrHistogram.of(values, times, _MOST_NS).encode()

@@ -1,14 +1,13 @@
 """Distribution of response times: the merged histograms of an arm's trials. Described, not judged."""
 
-import base64
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
 from paribus.analysis.paired.effects import whole_blocks
 from paribus.findings import Distribution
+from paribus.histogram import HdrHistogram
 from paribus.model import ArmKey, Trial, arm_of
 from paribus.units import LoadLevel
 
@@ -23,8 +22,6 @@ def distributions(trials: Iterable[Trial], histograms: Mapping[int, bytes]) -> t
         trials: All trials of an experiment.
         histograms: HDR histogram of each trial (V2, deflated, in nanoseconds).
     """
-    from hdrh.histogram import HdrHistogram
-
     members: dict[tuple[ArmKey, LoadLevel], list[int]] = defaultdict(list)
     for block in whole_blocks(trials).values():
         for trial in block:
@@ -32,21 +29,18 @@ def distributions(trials: Iterable[Trial], histograms: Mapping[int, bytes]) -> t
                 members[arm_of(trial), trial.load].append(trial.order)
     result = []
     for ((factor, workload, arm), load), orders in members.items():
-        counts = np.zeros(0)
-        widest: Any = None
-        for order in orders:
-            histogram = HdrHistogram.decode(base64.b64encode(histograms[order]))
-            histogram.encoder = None  # breaks a reference cycle that keeps it in memory
-            if histogram.counts_len > len(counts):  # smaller ranges share their first counts
-                counts, widest = np.pad(counts, (0, histogram.counts_len - len(counts))), histogram
-            counts[: histogram.counts_len] += np.ctypeslib.as_array(histogram.counts)[: histogram.counts_len]
+        of_trials = [HdrHistogram.decode(histograms[order]) for order in orders]
+        widest = max(of_trials, key=lambda histogram: len(histogram.counts))
+        counts = np.zeros_like(widest.counts)
+        for histogram in of_trials:
+            counts[: len(histogram.counts)] += histogram.counts  # smaller ranges share their first counts
         cumulative = counts.cumsum()
         count = int(cumulative[-1])
         if count == 0:
             continue
         quantiles = list(_quantiles(count))
         indices = np.searchsorted(cumulative, np.maximum(np.ceil(np.array(quantiles) * count), 1))
-        times = [widest.get_highest_equivalent_value(widest.get_value_from_index(int(index))) for index in indices]
+        times = widest.highest_values(indices)
         result.append(
             Distribution(
                 factor=factor,
@@ -54,9 +48,7 @@ def distributions(trials: Iterable[Trial], histograms: Mapping[int, bytes]) -> t
                 arm=arm,
                 load=load,
                 count=count,
-                quantiles=tuple(
-                    (quantile, time_ns / _NANOSECONDS) for quantile, time_ns in zip(quantiles, times, strict=True)
-                ),
+                quantiles=tuple(zip(quantiles, (times / _NANOSECONDS).tolist(), strict=True)),
                 trials=tuple(orders),
             )
         )
