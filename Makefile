@@ -11,12 +11,12 @@ PACKAGE := pyproject.toml paribus.data/scripts/paribus $(ENGINE)
 RELEASE := engine/target/release/paribus-engine
 # Real loads are measured with the engine that users have.
 SYSTEM  := PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python -m pytest -q
-AREAS   := knobs controllers layouts kvm servers remote serve lifecycle tools examples faults
+AREAS   := knobs controllers layouts kvm servers remote serve lifecycle tools examples faults install
 
 # The tests start the command thousands of times: without its compiled modules each start takes a quarter more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all demo check test test-system test-measured proof field soak campaign packages upgrade schema catalogue reference docs clean help
+.PHONY: all demo check test test-system test-measured proof field soak campaign packages upgrade schema catalogue reference wheels docs clean help
 
 all: $(BIN)/paribus ## build into .venv/ and print the path of the command
 	@echo "paribus is $(CURDIR)/$(BIN)/paribus"
@@ -53,12 +53,12 @@ check: $(DEV)/paribus ## format, lint, spelling, types, layers, wording, schemas
 	$(DEVBIN)/python tests/gate.py --check
 
 packages:
-	@tests/packages
+	@tests/packages $(if $(filter install,$(AREA)),qemu-aarch64-static=qemu-user-static arch-test=arch-test)
 
 test: packages $(DEV)/paribus ## the gate: `check`, the engine, a short real test of each capability; 10 minutes, 12 from a bare clone
 	$(DEVBIN)/python tests/gate.py
 
-test-system: packages $(DEV)/paribus $(RELEASE) ## as root: all tests of an area, AREA=knobs controllers layouts kvm servers remote serve lifecycle tools examples faults; 3 to 15 minutes each
+test-system: packages $(DEV)/paribus $(RELEASE) ## as root: all tests of an area, AREA=knobs controllers layouts kvm servers remote serve lifecycle tools examples faults install; 3 to 15 minutes each
 	@test -n "$(filter $(AREA),$(AREAS))" || { echo "name an area, such as: make test-system AREA=knobs (there are: $(AREAS))" >&2; exit 2; }
 	$(SYSTEM) tests/system/$(AREA)
 
@@ -84,9 +84,11 @@ soak: packages $(BIN)/paribus ## start and end a private server 1,000 times, eve
 campaign: packages $(DEV)/paribus $(RELEASE) ## as root: 1,000 faults of every kind, and whether the machine is restored after each; about two hours
 	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python tests/system/faults/campaign.py
 
-upgrade: $(DEV)/paribus ## renew the versions in tests/requirements.txt
+upgrade: $(DEV)/paribus ## renew the versions in tests/requirements.txt and release/requirements.txt
 	$(DEVBIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --extra dev --extra parquet \
 		--no-header pyproject.toml --output-file tests/requirements.txt
+	$(DEVBIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 \
+		--no-header release/requirements.in --output-file release/requirements.txt
 
 schema: $(DEV)/paribus ## write schema/ again from the code
 	$(DEVBIN)/python -c 'from pathlib import Path; from paribus.cli.commands.schema import Document, text_of; \
@@ -103,9 +105,16 @@ catalogue: $(DEV)/paribus ## collect the messages of reports and pages into the 
 reference: schema ## write docs/reference/ again from the code
 	$(DEVBIN)/python docs/generate.py
 
+WHEELS := .venv-wheels
+DIST   := dist
+wheels: | prerequisites ## build the wheels for x86-64 and ARM64 into dist/, without a C compiler; 6 minutes
+	test -x $(WHEELS)/bin/python || $(PYTHON) -m venv $(WHEELS)
+	$(WHEELS)/bin/python -m pip install --quiet --require-hashes --requirement release/requirements.txt
+	$(WHEELS)/bin/python release/wheels.py "$(DIST)"
+
 docs: $(DEV)/paribus ## build the documentation site into build/docs; a warning is an error
 	$(DEVBIN)/sphinx-build -q -W --keep-going -b html -d build/doctrees docs build/docs
 	@echo "the site is $(CURDIR)/build/docs/index.html"
 
 clean: ## remove what was built
-	rm -rf $(VENV) $(DEV) engine/target artefacts build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(DEV) $(WHEELS) engine/target artefacts build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

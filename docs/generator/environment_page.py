@@ -27,7 +27,7 @@ VARIABLES = {
     ),
     "PARIBUS_ENGINE": (
         "The path of the program `paribus-engine`. Over SSH, Paribus copies this program to the target; name one that "
-        "was built for the target where its processors are of another architecture.",
+        "was built for the target where this installation has none for its architecture.",
         "the program next to the Python scripts, else the one on `PATH`",
     ),
 }

@@ -22,6 +22,11 @@ use paribus_engine::{
     file_agent, input, machine, probe, processes, run, sql, supervise, telemetry,
 };
 
+/// With its feature `override` it also serves SQLite, which is written in C.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const STUCK: u8 = 4;
 /// Enough time for a live reader to take the last lines.
 const LAST_LINES: Duration = Duration::from_secs(2);

@@ -40,7 +40,9 @@ def test_schemas_are_of_this_code(document: Document) -> None:
 @pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "README.zh-CN.md"])
 def test_paths_named_in_the_documents_exist(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
-    named = re.findall(r"`((?:src|engine|tests|examples|schema|bench|proof|paribus\.data|\.ci)/[^`\s*<>{}]*)`", text)
+    named = re.findall(
+        r"`((?:src|engine|tests|examples|schema|bench|proof|release|paribus\.data|\.ci)/[^`\s*<>{}]*)`", text
+    )
     missing = [path for path in named if not (ROOT / path).exists()]
     assert named, f"{name} names no path"
     assert not missing

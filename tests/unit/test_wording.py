@@ -21,8 +21,8 @@ DOUBLE_TYPES: set[str] = set()
 MOST_WORDS_IN_DOCSTRING, MOST_WORDS_IN_MESSAGE, MOST_WORDS_IN_DOCUMENT = 25, 30, 30  # of a sentence
 NO_BEGINNINGS = ("What", "Who", "Whose", "Those", "Which", "How", "Why", "Where", "When", "Nothing", "It")
 UNUSED = {"FakeHost"}  # for tests
-CODE = [*(ROOT / name for name in ("src", "bench", "proof", "docs", "examples"))]
-PYTHON = [*(ROOT / name for name in ("src", "bench", "proof", "docs", "tests", "examples"))]
+CODE = [*(ROOT / name for name in ("src", "bench", "proof", "release", "docs", "examples"))]
+PYTHON = [*(ROOT / name for name in ("src", "bench", "proof", "release", "docs", "tests", "examples"))]
 MESSAGES = frozenset(("gettext", "ngettext", "N_", "N_plural", "stored_message"))
 _SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+")
 _PARAGRAPH_END = re.compile(r"\n\s*\n|\n(?=\s*[-*├└│])")

@@ -1,4 +1,4 @@
-"""Location of the engine's binary."""
+"""Location of the engine: that of this machine, and those for targets of other architectures."""
 
 import os
 import shutil
@@ -8,6 +8,7 @@ from pathlib import Path
 from paribus.errors import EngineError
 
 NAME = "paribus-engine"
+_OTHERS = Path(__file__).parent / "other_machines"
 
 
 def binary() -> str:
@@ -29,3 +30,8 @@ def binary() -> str:
     if path is None:
         raise EngineError("no-engine", f"{NAME} is not installed", "run make in the clone of the repository")
     return path
+
+
+def for_other_machines() -> list[Path]:
+    """The paths of engines for other architectures, which wheels have and a clone has not."""
+    return sorted(_OTHERS.glob(f"{NAME}-*"))

@@ -7,7 +7,7 @@ Nothing is run from a directory that others can write to. The scripts have no li
 import hashlib
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,7 +52,7 @@ _SOUND = (
 )
 _FIND = (
     f'{_SAY}{_SOUND}if test -f "$file" && ! test -h "$file" && test -x "$file" && own "$file" && is_whole "$file"; '
-    f'then say {_FOUND} "$file"; else say {_NOT_THERE} ""; fi'
+    f'then say {_FOUND} "$file"; else say {_NOT_THERE} "$(uname -m)"; fi'
 )
 _PUSH = (
     f'{_SAY}{_SOUND}part=$file.$$; trap \'rm -f -- "$part"\' EXIT; trap "exit 1" HUP INT TERM PIPE; '
@@ -63,6 +63,10 @@ _PUSH = (
     f'say {_FOUND} "$file"'
 )
 
+# By the number in the header of a program (elf.h): the name of its architecture in `uname -m`.
+_ARCHITECTURES = {3: "i686", 40: "armv7l", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
+_HEADER_BYTES = 20
+
 Command = Callable[[list[str], bytes, float], str]
 
 
@@ -72,20 +76,46 @@ class _Answer:
     text: str
 
 
-def install(command: Command, target: str, local_engine: Path) -> str:
+def install(command: Command, target: str, local_engine: Path, more_engines: Sequence[Path] = ()) -> str:
     """The engine's path on the target, put there if it is missing.
 
-    `command` runs a command on the target and returns its output. Raises HostError where it cannot be put there.
+    `command` runs a command on the target and returns its output. `more_engines` are those for other architectures.
+    Raises HostError where it cannot be put there, or none is for the target's architecture.
     """
-    content = local_engine.read_bytes()
-    digest = hashlib.sha256(content).hexdigest()
-    name = f"paribus-engine-{digest[:16]}"
-    answer = _ask(command, target, _FIND, [name, digest], b"", _FIND_S)
+    engine = _Engine(local_engine)
+    answer = _ask(command, target, _FIND, engine.names, b"", _FIND_S)
+    if answer.kind == _NOT_THERE and engine.architecture not in ("", answer.text):
+        engine = _of_architecture(answer.text, more_engines, target)
+        answer = _ask(command, target, _FIND, engine.names, b"", _FIND_S)
     if answer.kind == _NOT_THERE:
-        answer = _ask(command, target, _PUSH, [name, digest], content, _PUSH_S)
+        answer = _ask(command, target, _PUSH, engine.names, engine.content, _PUSH_S)
     if answer.kind == _FOUND and answer.text.startswith("/"):
         return answer.text
     raise _refusal(answer, target)
+
+
+class _Engine:
+    """An engine on this machine: its content, its name on a target with its hash, and the architecture it is for."""
+
+    def __init__(self, path: Path) -> None:
+        self.content = path.read_bytes()
+        digest = hashlib.sha256(self.content).hexdigest()
+        self.names = [f"paribus-engine-{digest[:16]}", digest]
+        header = self.content[:_HEADER_BYTES]
+        is_program = header.startswith(b"\x7fELF") and len(header) == _HEADER_BYTES
+        number = int.from_bytes(header[18:], "big" if header[5] == 2 else "little") if is_program else 0
+        self.architecture = _ARCHITECTURES.get(number, "")
+
+
+def _of_architecture(name: str, engines: Sequence[Path], target: str) -> _Engine:
+    for path in engines:
+        if (engine := _Engine(path)).architecture == name:
+            return engine
+    raise HostError(
+        f"{target} is of the architecture {name}, and there is no engine for that here",
+        "install Paribus from its wheel, which has engines for x86_64 and aarch64; "
+        "or build one on such a machine, and name it: PARIBUS_ENGINE=/path/of/paribus-engine",
+    )
 
 
 def _ask(command: Command, target: str, script: str, arguments: list[str], content: bytes, timeout_s: float) -> _Answer:

@@ -42,11 +42,17 @@ class SshHost:
     """A machine over SSH; `engine` is where its own copy of the engine lies."""
 
     def __init__(
-        self, name: str, local_engine: str, *, become: bool = False, report: Report = lambda _words: None
+        self,
+        name: str,
+        local_engine: str,
+        more_engines: Sequence[Path] = (),
+        *,
+        become: bool = False,
+        report: Report = lambda _words: None,
     ) -> None:
         """Connect and push the engine. `name` is `ssh://[user@]host[:port]`; `report` hears of long waits.
 
-        Raises UsageError and HostError.
+        `more_engines` are for targets of other architectures than this machine's. Raises UsageError and HostError.
         """
         parsed = address.parse(name)
         self.name = name
@@ -55,13 +61,13 @@ class SshHost:
         self._become = ["sudo", "--non-interactive", "--"] if become else []
         self._destination = parsed.destination
         self._ssh_options = [*sandboxes.ssh_options(parsed.host), *(["-p", parsed.port] if parsed.port else [])]
-        self._local_engine = Path(local_engine)
+        self._engines = Path(local_engine), more_engines
         self._folder = TemporaryFolder("ssh")
         self._master: subprocess.Popen[str] | None = None
         self._files = FileAgent(self.name, lambda: self.start([self.engine, "file-agent"]), self._lost)
         try:
             self.connect()
-            self.engine = self._push(self._local_engine)
+            self.engine = self._push()
         except BaseException:
             self.close()
             raise
@@ -99,7 +105,7 @@ class SshHost:
         while True:
             try:
                 self.connect()
-                self.engine = self._push(self._local_engine)  # the target may have restarted, or been changed
+                self.engine = self._push()  # the target may have restarted, or been changed
                 return
             except Unreachable as error:
                 if stopped() or time.monotonic() > deadline:
@@ -150,9 +156,9 @@ class SshHost:
 
     # --- the engine ---
 
-    def _push(self, local_engine: Path) -> str:
+    def _push(self) -> str:
         """The engine's path on the target; copied there if it is missing. Raises HostError where it cannot run."""
-        path = engine_copy.install(self._print, self._label, local_engine)
+        path = engine_copy.install(self._print, self._label, *self._engines)
         try:
             self._print([path, "--version"], b"", _PATIENCE_S)
         except (Unreachable, BadReply):

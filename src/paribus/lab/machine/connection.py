@@ -34,7 +34,7 @@ def site(
     if address == LOCAL:
         yield Site(LocalHost(), engine, knobs)
         return
-    host = SshHost(address, engine, become=become, report=report)
+    host = SshHost(address, engine, find.for_other_machines(), become=become, report=report)
     try:
         yield Site(host, host.engine, knobs)
     finally:
