@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import typer
+import yaml
 
 from paribus import Lab
 from paribus.cli.main import app
@@ -165,6 +166,24 @@ def test_plans_in_documents_are_valid(block: Block, tmp_path: Path) -> None:
 @pytest.mark.parametrize("block", _all_blocks("sh"), ids=str)
 def test_commands_in_documents_exist(block: Block) -> None:
     for arguments in _commands(block.text):
+        _parse_command(arguments)
+
+
+@pytest.mark.parametrize(("name", "commands"), [("action.yml", 4), ("gitlab-ci.yml", 3)])
+def test_commands_for_continuous_integration_exist(name: str, commands: int) -> None:
+    def scripts(node: object) -> Iterator[str]:
+        if isinstance(node, dict):
+            node = list(node.values())
+        if isinstance(node, list):
+            for each in node:
+                yield from scripts(each)
+        elif isinstance(node, str):
+            yield node
+
+    content = yaml.safe_load((ROOT / "examples/ci" / name).read_text(encoding="utf-8"))
+    found = [arguments for text in scripts(content) for arguments in _commands(text) if arguments]
+    assert len(found) == commands
+    for arguments in found:
         _parse_command(arguments)
 
 

@@ -23,9 +23,10 @@ class Form(StrEnum):
     MARKDOWN = "markdown"
     TEXT = "text"
     JSON = "json"
+    JUNIT = "junit"
 
 
-_FORMS = {".html": Form.HTML, ".htm": Form.HTML, ".md": Form.MARKDOWN, ".json": Form.JSON}
+_FORMS = {".html": Form.HTML, ".htm": Form.HTML, ".md": Form.MARKDOWN, ".json": Form.JSON, ".xml": Form.JUNIT}
 
 
 def form_of(form: Form | None, output: Path | None) -> Form:

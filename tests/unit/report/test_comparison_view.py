@@ -5,7 +5,9 @@ import io
 import math
 from html import unescape
 from pathlib import Path
+from xml.etree import ElementTree
 
+import pytest
 from plan_samples import checked, simple
 from report_samples import EXPERIMENT, Bench
 from rich.console import Console
@@ -14,7 +16,7 @@ from paribus.findings import Between, EffectBetween, Estimate
 from paribus.model import Verdict
 from paribus.report import comparison_view
 from paribus.report.comparison_view import ComparedDocument, ExperimentDifference
-from paribus.report.render import compared_html, compared_markdown, compared_text
+from paribus.report.render import compared_html, compared_markdown, compared_text, junit
 from paribus.report.view.comparison_models import ComparedView
 from paribus.units import LoadLevel
 
@@ -54,7 +56,7 @@ def _effect(difference: float, *, alike: bool | None) -> EffectBetween:
     )
 
 
-def _view(**changes: object) -> ComparedView:
+def _document(**changes: object) -> ComparedDocument:
     whole = ComparedDocument(
         first="20261120-0914-1111",
         second="20261121-0914-2222",
@@ -71,7 +73,23 @@ def _view(**changes: object) -> ComparedView:
         effects=[_effect(0.001, alike=True), _effect(0.05, alike=False), _effect(0.01, alike=None)],
         notes=["repeat both before buying anything"],
     )
-    return comparison_view.view(whole.model_copy(update=changes))
+    return whole.model_copy(update=changes)
+
+
+def _view(**changes: object) -> ComparedView:
+    return comparison_view.view(_document(**changes))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "outcome"),
+    [(Verdict.WORSE, "failure"), (Verdict.UNDECIDED, "skipped"), (None, "skipped"), (Verdict.EQUIVALENT, "system-out")],
+)
+def test_a_baseline_is_a_test_of_continuous_integration(verdict: Verdict | None, outcome: str) -> None:
+    document = _document(between=[_between(None, -0.059, 0.021, verdict), _between(8, -0.1, 0.03, None)])
+    [suite] = ElementTree.fromstring(junit.of_comparison(document, comparison_view.view(document)))  # noqa: S314  made here
+    [case] = suite.iterfind("testcase")
+    assert case.get("classname") == "baseline under mixed"
+    assert [child.tag for child in case] == [outcome]
 
 
 def test_markdown_is_as_it_was_agreed() -> None:

@@ -17,7 +17,7 @@ from paribus.cli.options import (
     form_of,
     read_conditions,
 )
-from paribus.cli.terminal import say, visible_json
+from paribus.cli.terminal import say, visible, visible_json
 from paribus.i18n import Language, of_environment, speaking
 
 _NAME_HELP = "An id, the start of one, a plan's name, or last."
@@ -53,6 +53,8 @@ def compare(
     from paribus.lab.results import comparison
     from paribus.lab.results.conditions import of_comparison
     from paribus.lab.stores import open_store, read
+    from paribus.report import comparison_view
+    from paribus.report.render import junit
 
     form = form_of(form, output)
     conditions = read_conditions(fail_on)
@@ -61,6 +63,10 @@ def compare(
     if as_json or form is Form.JSON:
         document = comparison.compared_document(sides[0], sides[1])
         deliver(visible_json(document.model_dump_json(indent=2)) + "\n", output)
+    elif form is Form.JUNIT:
+        with speaking(Language.EN):
+            document = comparison.compared_document(sides[0], sides[1])
+            deliver(visible(junit.of_comparison(document, comparison_view.view(document))), output)
     else:
         if form is Form.HTML and output is None:
             output = Path(f"paribus-{sides[0][1].id}-{sides[1][1].id}.html")

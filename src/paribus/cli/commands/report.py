@@ -18,7 +18,7 @@ from paribus.cli.options import (
     form_of,
     read_conditions,
 )
-from paribus.cli.terminal import say, visible_json
+from paribus.cli.terminal import say, visible, visible_json
 from paribus.i18n import Language, of_environment, speaking
 
 
@@ -51,6 +51,7 @@ def report(
     from paribus.lab.results.conditions import of_judgement
     from paribus.lab.results.imported_reporting import claims_of
     from paribus.lab.stores import open_experiment
+    from paribus.report.render import junit
 
     conditions = read_conditions(fail_on)
     opened_store, recorded = open_experiment(store, experiment)
@@ -58,6 +59,10 @@ def report(
     if as_json or form is Form.JSON:
         document = reporting.report_document(opened_store, recorded, read_claims)
         delivery.deliver(visible_json(document.model_dump_json(indent=2)) + "\n", output)
+    elif form is Form.JUNIT:
+        with speaking(Language.EN):
+            view = reporting.report_view(opened_store, recorded, read_claims)
+        delivery.deliver(visible(junit.of_report(view)), output)
     else:
         if form is Form.HTML and output is None:
             output = Path(f"paribus-{recorded.id}.html")
