@@ -7,6 +7,8 @@ import typer
 
 from paribus.cli.terminal import say_as_is
 
+_VERSION = 1  # counted up where a field changes its meaning or goes; a new field leaves it
+
 
 class Document(StrEnum):
     """Documents that have a schema."""
@@ -53,7 +55,7 @@ def text_of(document: Document) -> str:
     from paribus.lab.machine.doctor import DoctorDocument
     from paribus.lab.results.exporting import ExportDocument
     from paribus.lab.sandboxing import SandboxDocument
-    from paribus.lab.schemas import Job, event_adapter, plan_form
+    from paribus.lab.schemas import PROTOCOL_VERSION, Job, event_adapter, plan_form
     from paribus.lab.simulation import SimulateDocument
     from paribus.lab.status import StatusDocument
     from paribus.report.render.document import ReportDocument
@@ -74,4 +76,9 @@ def text_of(document: Document) -> str:
         Document.IMPORT: TypeAdapter(ImportDocument),
         Document.SANDBOX: TypeAdapter(SandboxDocument),
     }
-    return json.dumps(forms[document].json_schema(by_alias=True), indent=2, sort_keys=True) + "\n"
+    version = PROTOCOL_VERSION if document in (Document.JOB, Document.EVENT) else _VERSION
+    content = forms[document].json_schema(by_alias=True) | {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:paribus:schema:{document}:{version}",
+    }
+    return json.dumps(content, indent=2, sort_keys=True) + "\n"
