@@ -45,7 +45,11 @@ VALUES: dict[str, list[Value]] = {
     "guest.vcpus": [1, 2],
     "guest.cpus": ["0", "default"],
     "guest.emulator.cpus": ["1", "default"],
+    "guest.vcpu.cpus": ["default", "0;1", "default"],  # two of them from the second step on
+    "guest.topology": ["default", "1:2:1", "2:1:1", "default"],
+    "guest.iothread.cpus": ["1", "default"],
     "guest.numa.nodes": ["0", "default"],
+    "guest.numa.mode": ["preferred", "default"],
     "guest.memory.balloon": ["virtio", "none"],
 }
 

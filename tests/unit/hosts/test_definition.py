@@ -25,6 +25,11 @@ CACHE, LIMIT, CPUS, PAGES = (
     "vcpu",
     "memoryBacking/hugepages?",
 )
+PINS, THREADS, TOPOLOGY = (
+    "cputune/vcpupin[vcpu=0]/@cpuset",
+    "cputune/iothreadpin[iothread=1]/@cpuset",
+    "cpu/topology/@sockets:cores:threads",
+)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +58,9 @@ def test_values_are_read(path: str, disk: str, value: str) -> None:
         ("numatune/memory/@nodeset", ["0", "default"]),
         ("vcpu/@cpuset", ["0-1", "default"]),
         ("devices/disk/driver/@io", ["native", "default"]),
+        (PINS, ["2;3", "0-1,5", "default"]),
+        (THREADS, ["4;5", "default"]),
+        (TOPOLOGY, ["1:2:1", "2:1:1", "default"]),
     ],
 )
 def test_values_are_set_on_one_disk_only(path: str, values: list[str]) -> None:
@@ -69,6 +77,22 @@ def test_no_empty_element_is_left() -> None:
     text = definition.edited(text, {nodes: "default", cores: "default", LIMIT: "default"}, "vdb", "experiment")
     assert not any(name in text for name in ("numatune", "cpuset", "iotune"))
     assert definition.value(text, CPUS, "") == "2"
+
+
+def test_elements_are_in_the_order_of_their_numbers() -> None:
+    pins = "<vcpupin vcpu='2' cpuset='5'/><emulatorpin cpuset='7'/><vcpupin vcpu='0' cpuset='3-4'/>"
+    text = XML.replace("<devices>", f"<cputune>{pins}</cputune><devices>")
+    assert definition.value(text, PINS, "") == "3-4;;5"
+    text = definition.edited(text, {PINS: "default"}, "vdb", "experiment")
+    assert "vcpupin" not in text and definition.value(text, "cputune/emulatorpin/@cpuset", "") == "7"
+
+
+def test_a_topology_is_removed_with_its_other_parts() -> None:
+    topology = "<cpu mode='host-model'><topology sockets='1' dies='1' cores='2' threads='1'/></cpu>"
+    text = XML.replace("<devices>", f"{topology}<devices>")
+    assert definition.value(text, TOPOLOGY, "") == "1:2:1"
+    text = definition.edited(text, {TOPOLOGY: "default"}, "vdb", "experiment")
+    assert "topology" not in text and definition.value(text, "cpu/@mode", "") == "host-model"
 
 
 def test_the_mark_distinguishes_a_definition_and_is_there_once() -> None:

@@ -1,10 +1,15 @@
 """The definition of a domain in libvirt's XML: values in it, and the definition with other values.
 
-In: XML and paths such as `devices/disk/driver/@cache` (an attribute), `vcpu` (the text of an element) and
-`memoryBacking/hugepages?` (whether an element is there). Out: values as text, or XML. In a path, `devices/disk` is the
-disk of a given name.
+In: XML and paths. Out: values as text, or XML. The forms of a path:
+
+- `devices/disk/driver/@cache`: an attribute; `devices/disk` is the disk of a given name;
+- `vcpu`: the text of an element;
+- `memoryBacking/hugepages?`: whether an element is there;
+- `cpu/topology/@sockets:cores:threads`: several attributes, as `1:2:2`;
+- `cputune/vcpupin[vcpu=0]/@cpuset`: an attribute of elements that the attribute `vcpu` numbers from 0 on, as `2;3`.
 """
 
+import re
 from collections.abc import Mapping
 from xml.etree import ElementTree
 
@@ -14,6 +19,8 @@ DEFAULT = "default"
 """The value of what is not in a definition: libvirt or QEMU decides."""
 PRESENT, ABSENT = "on", "off"
 _DISK = "devices/disk"
+_JOINT, _BETWEEN = ":", ";"
+_NUMBERED = re.compile(r"(.+)/(\w+)\[(\w+)=(\d+)\]/@(\w+)")
 _MARK = "{https://paribus.dev/experiment}experiment"
 _PREFIXES = {
     "paribus": "https://paribus.dev/experiment",
@@ -24,12 +31,16 @@ _PREFIXES = {
 def value(definition: str, path: str, disk: str) -> str:
     """The value at a path. Raises Missing where the disk is not there, and BadReply for what is no XML."""
     root = parse(definition)
+    if numbered := _NUMBERED.fullmatch(path):
+        return _values_by_number(root, *numbered.groups())
     path, attribute, is_switch = _parts(path)
     element = _find(root, path, disk)
     if is_switch:
         return ABSENT if element is None else PRESENT
-    text = None if element is None else element.get(attribute) if attribute else element.text
-    return DEFAULT if text is None else text.strip()
+    if element is None:
+        return DEFAULT
+    texts = [element.get(name) for name in attribute.split(_JOINT)] if attribute else [element.text]
+    return DEFAULT if None in texts else _JOINT.join(str(text).strip() for text in texts)
 
 
 def disks(definition: str) -> list[str]:
@@ -98,7 +109,31 @@ def _parts(path: str) -> tuple[str, str, bool]:
     return element, attribute, path.endswith("?")
 
 
+def _values_by_number(root: ElementTree.Element, above: str, tag: str, key: str, first: str, attribute: str) -> str:
+    """The attributes in the order of the numbers; one for which there is no element is empty."""
+    texts = {int(each.get(key, first)): each.get(attribute, "") for each in root.iterfind(f"{above}/{tag}")}
+    return _BETWEEN.join(texts.get(number, "") for number in range(int(first), max(texts) + 1)) if texts else DEFAULT
+
+
+def _set_by_number(
+    root: ElementTree.Element, text: str, above: str, tag: str, key: str, first: str, attribute: str
+) -> None:
+    """Replace all elements; one whose text is empty is left out, and so is an element above that is empty then."""
+    for element in root.findall(f"{above}/{tag}"):
+        _made(root, above).remove(element)
+    texts = [] if text == DEFAULT else text.split(_BETWEEN)
+    for number, each in enumerate(texts, int(first)):
+        if each:
+            ElementTree.SubElement(_made(root, above), tag, {key: str(number), attribute: each})
+    parent = root.find(above)
+    if parent is not None and not len(parent):
+        _remove(root, above, "", "")
+
+
 def _set(root: ElementTree.Element, path: str, text: str, disk: str) -> None:
+    if numbered := _NUMBERED.fullmatch(path):
+        _set_by_number(root, text, *numbered.groups())
+        return
     path, attribute, is_switch = _parts(path)
     if text == (ABSENT if is_switch else DEFAULT):
         _remove(root, path, attribute, disk)
@@ -108,7 +143,8 @@ def _set(root: ElementTree.Element, path: str, text: str, disk: str) -> None:
         start, below = (_disk(root, disk), path[len(_DISK) + 1 :]) if path.startswith(_DISK) else (root, path)
         element = _made(start, below)
     if attribute:
-        element.set(attribute, text)
+        for name, part in zip(attribute.split(_JOINT), text.split(_JOINT), strict=True):
+            element.set(name, part)
     elif not is_switch:
         element.text = text
 
@@ -119,6 +155,8 @@ def _remove(root: ElementTree.Element, path: str, attribute: str, disk: str) -> 
     if element is None:
         return
     if attribute:
+        if _JOINT in attribute:
+            element.attrib.clear()  # the others mean nothing without these
         element.attrib.pop(attribute, None)
         if len(element) or element.attrib or (element.text or "").strip():
             return
