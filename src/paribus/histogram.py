@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 _COMPRESSED, _PLAIN = 0x1C849304 | 0x10, 0x1C849303 | 0x10
 _OUTER, _INNER = struct.Struct(">ii"), struct.Struct(">iiiiqqd")
-_MOST_BYTES = 64 * 2**20  # unpacked: a target may send anything in its place
+_MOST_BYTES = 2**20  # unpacked: a target may send anything in its place, and the longest has half of that
 _MOST_VARINT_BYTES = 8  # counts under 2**55
-_MOST_DIGITS = 5
+_MOST_COUNT = 2**48  # some ten thousand of which can be added
+_MOST_DIGITS = 3
 
 Counts = NDArray[np.int64]
 
@@ -31,9 +32,10 @@ class HdrHistogram:
 
     @classmethod
     def of(cls, values: Counts, counts: Counts, highest: int, digits: int = 3) -> Self:
-        """The histogram of positive values at most `highest`, each `counts` times."""
+        """The histogram of positive values at most `highest`, each `counts` times; 2**48 are the most of one value."""
         made = cls(1, highest, digits, np.zeros(_length(1, highest, digits), np.int64))
-        np.add.at(made.counts, made._indices(values), counts)
+        np.add.at(made.counts, made._indices(values), np.minimum(counts, _MOST_COUNT))
+        np.minimum(made.counts, _MOST_COUNT, out=made.counts)
         return made
 
     @classmethod
@@ -49,9 +51,9 @@ class HdrHistogram:
         if (cookie, kind, offset) != (_COMPRESSED, _PLAIN, 0) or length != len(content) - _OUTER.size:
             raise ValueError("it is no histogram of a form that is understood")
         if not unpacking.eof or size != len(inner) - _INNER.size:
-            raise ValueError("it is cut off, or larger than any")
+            raise ValueError(f"it is cut off, or has over {_MOST_BYTES} bytes")
         if not (1 <= digits <= _MOST_DIGITS and 1 <= lowest <= highest // 2):
-            raise ValueError("its range or its precision cannot be")
+            raise ValueError(f"it has {digits} digits from {lowest} to {highest}, and at most {_MOST_DIGITS} are read")
         counts = _unpacked(inner[_INNER.size :], _length(lowest, highest, digits))
         return cls(lowest, highest, digits, counts)
 
@@ -101,13 +103,15 @@ def _unpacked(payload: bytes, length: int) -> Counts:
     counts = np.zeros(length, np.int64)
     parts = np.frombuffer(payload, np.uint8)
     ends = np.flatnonzero(parts < 0x80)
+    if len(ends) > length:
+        raise ValueError("it has more counts than its range")
     if not len(ends):
         if len(parts):
             raise ValueError("its last count is cut off")
         return counts
     starts = np.concatenate(([0], ends[:-1] + 1))
     if ends[-1] != len(parts) - 1 or (ends - starts).max() >= _MOST_VARINT_BYTES:
-        raise ValueError("a count is cut off, or larger than any")
+        raise ValueError(f"a count is cut off, or has over {_MOST_VARINT_BYTES} bytes")
     places = np.arange(len(parts)) - np.repeat(starts, ends - starts + 1)
     zigzag = np.add.reduceat((parts & 0x7F).astype(np.int64) << (7 * places), starts)
     numbers = (zigzag >> 1) ^ -(zigzag & 1)

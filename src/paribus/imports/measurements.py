@@ -14,6 +14,7 @@ _OWN_NAMES = {"load_average": "load_1m", "iowait_share": "cpu_iowait_share"}
 
 _NANOSECONDS = 1e9
 _MOST_NS = 3600 * 10**9
+_MOST_COUNT = 2**48  # a log may state anything
 _WITH_HISTOGRAM = "response_mean_s"
 
 
@@ -83,7 +84,7 @@ def _step(at_s: tuple[float, ...]) -> float | None:
 def _counts(run: LogRun) -> Iterator[tuple[int, int]]:
     for upper_s, count in run.histogram:
         if count > 0 and math.isfinite(upper_s) and upper_s >= 0:
-            yield min(max(1, round(upper_s * _NANOSECONDS)), _MOST_NS), count
+            yield min(max(1, round(upper_s * _NANOSECONDS)), _MOST_NS), min(count, _MOST_COUNT)
 
 
 def _histogram(run: LogRun) -> bytes:
