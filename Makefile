@@ -107,7 +107,7 @@ reference: schema ## write docs/reference/ again from the code
 
 WHEELS := .venv-wheels
 DIST   := dist
-wheels: | prerequisites ## build the wheels for x86-64 and ARM64 into dist/, without a C compiler; 6 minutes
+wheels: | prerequisites ## build the wheels for x86-64 and ARM64 into dist/, on one machine without a cross-compiler; 6 minutes
 	test -x $(WHEELS)/bin/python || $(PYTHON) -m venv $(WHEELS)
 	$(WHEELS)/bin/python -m pip install --quiet --require-hashes --requirement release/requirements.txt
 	$(WHEELS)/bin/python release/wheels.py "$(DIST)"

@@ -25,13 +25,20 @@ def binary() -> str:
                 "correct or unset PARIBUS_ENGINE",
             )
         return configured
-    script_path = Path(sysconfig.get_path("scripts")) / NAME
-    path = str(script_path) if os.access(script_path, os.X_OK) else shutil.which(NAME)
+    path = str(_installed()) if os.access(_installed(), os.X_OK) else shutil.which(NAME)
     if path is None:
         raise EngineError("no-engine", f"{NAME} is not installed", "run make in the clone of the repository")
     return path
 
 
 def for_other_machines() -> list[Path]:
-    """The paths of engines for other architectures, which wheels have and a clone has not."""
-    return sorted(_OTHERS.glob(f"{NAME}-*"))
+    """The paths of engines for other architectures, which wheels have and a clone has not.
+
+    With $PARIBUS_ENGINE the engine next to this Python's scripts is one of them.
+    """
+    installed = [_installed()] if os.environ.get("PARIBUS_ENGINE") and os.access(_installed(), os.R_OK) else []
+    return [*installed, *sorted(_OTHERS.glob(f"{NAME}-*"))]
+
+
+def _installed() -> Path:
+    return Path(sysconfig.get_path("scripts")) / NAME

@@ -50,9 +50,12 @@ _SOUND = (
     'is_whole() { test "$(sha256sum < "$1" | cut -c1-64)" = "$hash"; }; '
     "check; "
 )
+# $4 is the architecture of the engine, empty where it is unknown: a home directory may be shared with other machines.
 _FIND = (
-    f'{_SAY}{_SOUND}if test -f "$file" && ! test -h "$file" && test -x "$file" && own "$file" && is_whole "$file"; '
-    f'then say {_FOUND} "$file"; else say {_NOT_THERE} "$(uname -m)"; fi'
+    f"{_SAY}{_SOUND}machine=$(uname -m); "
+    f'if test -n "$4" && test "$4" != "$machine"; then say {_NOT_THERE} "$machine"; fi; '
+    'if test -f "$file" && ! test -h "$file" && test -x "$file" && own "$file" && is_whole "$file"; '
+    f'then say {_FOUND} "$file"; else say {_NOT_THERE} "$machine"; fi'
 )
 _PUSH = (
     f'{_SAY}{_SOUND}part=$file.$$; trap \'rm -f -- "$part"\' EXIT; trap "exit 1" HUP INT TERM PIPE; '
@@ -63,8 +66,9 @@ _PUSH = (
     f'say {_FOUND} "$file"'
 )
 
-# By the number in the header of a program (elf.h): the name of its architecture in `uname -m`.
-_ARCHITECTURES = {3: "i686", 40: "armv7l", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
+# By the number in the header of a program (elf.h): the name of its architecture in `uname -m`. Those of 32 bits are not
+# here: they run on machines with other names.
+_ARCHITECTURES = {62: "x86_64", 183: "aarch64", 243: "riscv64"}
 _HEADER_BYTES = 20
 
 Command = Callable[[list[str], bytes, float], str]
@@ -83,28 +87,28 @@ def install(command: Command, target: str, local_engine: Path, more_engines: Seq
     Raises HostError where it cannot be put there, or none is for the target's architecture.
     """
     engine = _Engine(local_engine)
-    answer = _ask(command, target, _FIND, engine.names, b"", _FIND_S)
+    answer = _ask(command, target, _FIND, engine.arguments, b"", _FIND_S)
     if answer.kind == _NOT_THERE and engine.architecture not in ("", answer.text):
         engine = _of_architecture(answer.text, more_engines, target)
-        answer = _ask(command, target, _FIND, engine.names, b"", _FIND_S)
+        answer = _ask(command, target, _FIND, engine.arguments, b"", _FIND_S)
     if answer.kind == _NOT_THERE:
-        answer = _ask(command, target, _PUSH, engine.names, engine.content, _PUSH_S)
+        answer = _ask(command, target, _PUSH, engine.arguments, engine.content, _PUSH_S)
     if answer.kind == _FOUND and answer.text.startswith("/"):
         return answer.text
     raise _refusal(answer, target)
 
 
 class _Engine:
-    """An engine on this machine: its content, its name on a target with its hash, and the architecture it is for."""
+    """An engine on this machine: its content, its architecture, and what the scripts need of it."""
 
     def __init__(self, path: Path) -> None:
         self.content = path.read_bytes()
         digest = hashlib.sha256(self.content).hexdigest()
-        self.names = [f"paribus-engine-{digest[:16]}", digest]
         header = self.content[:_HEADER_BYTES]
         is_program = header.startswith(b"\x7fELF") and len(header) == _HEADER_BYTES
         number = int.from_bytes(header[18:], "big" if header[5] == 2 else "little") if is_program else 0
         self.architecture = _ARCHITECTURES.get(number, "")
+        self.arguments = [f"paribus-engine-{digest[:16]}", digest, self.architecture]
 
 
 def _of_architecture(name: str, engines: Sequence[Path], target: str) -> _Engine:
@@ -112,7 +116,7 @@ def _of_architecture(name: str, engines: Sequence[Path], target: str) -> _Engine
         if (engine := _Engine(path)).architecture == name:
             return engine
     raise HostError(
-        f"{target} is of the architecture {name}, and there is no engine for that here",
+        f"this installation has no engine for {target}, whose architecture is {name}",
         "install Paribus from its wheel, which has engines for x86_64 and aarch64; "
         "or build one on such a machine, and name it: PARIBUS_ENGINE=/path/of/paribus-engine",
     )

@@ -25,11 +25,11 @@ class Target:
         self.copies: dict[str, bytes] = {}
 
     def run(self, argv: list[str], content: bytes, _timeout_s: float) -> str:
-        *_, mark, name, digest = argv
+        *_, mark, name, digest, architecture = argv
         if content:
             assert hashlib.sha256(content).hexdigest() == digest
             self.copies[name] = content
-        is_there = name in self.copies
+        is_there = name in self.copies and architecture in ("", self.architecture)
         answer = f"found\n/cache/{name}" if is_there else f"absent\n{self.architecture}"
         return f"\n{mark} {answer}"
 
@@ -43,10 +43,18 @@ def test_a_target_gets_the_engine_of_its_architecture(tmp_path: Path) -> None:
         assert engine_copy.install(target.run, "db1", local, [other]) == path
 
 
+def test_a_shared_home_directory_gives_each_target_its_engine(tmp_path: Path) -> None:
+    local, other = engine(tmp_path, X86_64), engine(tmp_path, AARCH64)
+    first, second = Target("x86_64"), Target("aarch64")
+    second.copies = first.copies
+    paths = {engine_copy.install(target.run, "db1", local, [other]) for target in (first, second)}
+    assert len(paths) == 2
+
+
 @pytest.mark.parametrize("others", [[], [RISCV64]])
 def test_a_target_of_another_architecture_is_refused(tmp_path: Path, others: list[int]) -> None:
     target = Target("aarch64")
-    with pytest.raises(HostError, match="db1 is of the architecture aarch64, and there is no engine for that here"):
+    with pytest.raises(HostError, match="no engine for db1, whose architecture is aarch64"):
         engine_copy.install(target.run, "db1", engine(tmp_path, X86_64), [engine(tmp_path, each) for each in others])
     assert target.copies == {}
 
