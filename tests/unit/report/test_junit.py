@@ -1,5 +1,6 @@
 """Verdicts as tests for continuous integration."""
 
+import dataclasses
 from xml.etree import ElementTree
 
 import report_samples as samples
@@ -39,5 +40,5 @@ def test_each_comparison_is_a_test() -> None:
 
 
 def test_hostile_names_cannot_become_elements() -> None:
-    view = samples.hostile().view()
+    view = dataclasses.replace(samples.hostile().view(), title="\ufffe <&\uffff")
     assert len(_cases(junit.of_report(view))) == len(view.answers)

@@ -14,6 +14,7 @@ from paribus.report.view.comparison_models import ComparedView
 from paribus.report.view.view_models import Answer, ReportView
 
 _PASSED = "passed"
+_NO_XML = dict.fromkeys((0xFFFE, 0xFFFF), "?")  # as control characters, which are escaped where it is printed
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,4 +80,5 @@ def _suite(name: str, properties: dict[str, str], cases: Iterable[JunitCase]) ->
     suites = ElementTree.Element("testsuites")
     suites.append(suite)
     ElementTree.indent(suites)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suites, encoding="unicode") + "\n"
+    text = ElementTree.tostring(suites, encoding="unicode").translate(_NO_XML)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
