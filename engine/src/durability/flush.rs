@@ -18,6 +18,7 @@ use super::Extent;
 use crate::clock;
 use crate::device::{Driver, StackedDevice};
 use crate::error::{EngineError, Result};
+use crate::machine::mounts;
 
 const BYTES: usize = 1 << 20;
 const SECTOR: u64 = 512;
@@ -52,7 +53,9 @@ pub fn flush(path: &Path) -> Result<Flushed> {
     file.write_all(&content).map_err(failed("write to"))?;
     file.sync_all().map_err(failed("flush"))?;
     let number = file.metadata().map_err(failed("examine"))?.dev();
-    let place = disk_below(number).zip(extents(file.as_raw_fd()).ok());
+    let place = disk_below(number)
+        .filter(|_| !writes_to_journal(number))
+        .zip(extents(file.as_raw_fd()).ok());
     let (disk, extents) = match place {
         Some(((disk, start), extents)) if total(&extents) == BYTES as u64 => {
             let on_disk = |extent: Extent| Extent {
@@ -72,6 +75,15 @@ pub fn flush(path: &Path) -> Result<Flushed> {
 
 fn total(extents: &[Extent]) -> u64 {
     extents.iter().map(|extent| extent.length).sum()
+}
+
+/// Whether content goes to the journal of the file system first, so that its own place says nothing.
+fn writes_to_journal(number: u64) -> bool {
+    let number = format!("{}:{}", libc::major(number), libc::minor(number));
+    let mounts = mounts::present().unwrap_or_default();
+    mounts
+        .iter()
+        .any(|mount| mount.major_minor == number && mount.options.contains("data=journal"))
 }
 
 /// The disk on which a device begins, and where; nothing for a device of several layers.

@@ -22,7 +22,9 @@ const PLAIN: [u32; 4] = [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010];
 #[derive(Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename = "page-cache")]
 pub struct PageCache {
-    /// Bytes that only memory has, those on their way to the disk included; null where unknown.
+    /// Bytes in the whole pages of the extents.
+    pub bytes: u64,
+    /// How many of these only memory has, those on their way to the disk included; null where unknown.
     pub unwritten_bytes: Option<u64>,
     /// The reason why it is unknown.
     pub unknown: Option<String>,
@@ -44,40 +46,55 @@ struct Pages {
     recently_evicted: u64,
 }
 
-/// The bytes of these parts that only memory has.
+/// Counts in the whole pages of these parts: those at their ends can hold bytes of others.
 pub fn page_cache(path: &Path, extents: &[Extent]) -> Result<PageCache> {
     let file = File::open(path).map_err(|cause| EngineError::from_io("open", path, &cause))?;
-    let counted = refusal(&file).and_then(|refusal| match refusal {
-        Some(reason) => Ok(Err(reason)),
-        None => unwritten(&file, extents).map(Ok),
-    });
-    let (unwritten_bytes, unknown) = match counted {
-        Ok(Ok(bytes)) => (Some(bytes), None),
-        Ok(Err(reason)) => (None, Some(reason)),
-        Err(cause) if cause.raw_os_error() == Some(libc::ENOSYS) => {
-            let reason = "the kernel is older than 6.5 and has no cachestat";
-            (None, Some(reason.to_string()))
-        }
-        Err(cause) => (None, Some(cause.to_string())),
+    let pages: Vec<Extent> = extents.iter().filter_map(whole_pages).collect();
+    let counted = match refusal(&file, &pages) {
+        Ok(None) => unwritten(&file, &pages).map_err(|cause| match cause.raw_os_error() {
+            Some(libc::ENOSYS) => "the kernel is older than 6.5 and has no cachestat".to_string(),
+            _ => cause.to_string(),
+        }),
+        Ok(Some(reason)) => Err(reason),
+        Err(cause) => Err(cause.to_string()),
     };
     Ok(PageCache {
-        unwritten_bytes,
-        unknown,
+        bytes: pages.iter().map(|extent| extent.length).sum(),
+        unwritten_bytes: counted.as_ref().ok().copied(),
+        unknown: counted.err(),
     })
 }
 
+fn whole_pages(extent: &Extent) -> Option<Extent> {
+    let page = vmstat::page_bytes();
+    let offset = extent.offset.next_multiple_of(page);
+    let end = (extent.offset + extent.length) / page * page;
+    let length = end.checked_sub(offset).filter(|length| *length > 0)?;
+    Some(Extent { offset, length })
+}
+
 /// The reason why the page cache does not tell what is only in memory, if there is one.
-fn refusal(file: &File) -> io::Result<Option<String>> {
-    if file.metadata()?.file_type().is_block_device() {
+fn refusal(file: &File, extents: &[Extent]) -> io::Result<Option<String>> {
+    if extents.is_empty() {
+        return Ok(Some("no part of it is a whole page".to_string()));
+    }
+    let metadata = file.metadata()?;
+    if metadata.file_type().is_block_device() {
         return Ok(None);
     }
+    if extents
+        .iter()
+        .any(|part| part.offset + part.length > metadata.len())
+    {
+        return Ok(Some("a part lies beyond its end".to_string()));
+    }
     let magic = rustix::fs::fstatfs(file)?.f_type as u32;
-    let reason = "it lies on a file system that also keeps data elsewhere in memory";
-    Ok((!PLAIN.contains(&magic)).then(|| reason.to_string()))
+    let reason = format!("its file system (type {magic:#x}) can keep data in other memory too");
+    Ok((!PLAIN.contains(&magic)).then_some(reason))
 }
 
 fn unwritten(file: &File, extents: &[Extent]) -> io::Result<u64> {
-    let mut bytes = 0;
+    let mut pages = 0;
     for extent in extents {
         let range = Range {
             offset: extent.offset,
@@ -98,11 +115,9 @@ fn unwritten(file: &File, extents: &[Extent]) -> io::Result<u64> {
         if code != 0 {
             return Err(io::Error::last_os_error());
         }
-        let pages = counts.dirty + counts.in_writeback;
-        // Pages at the ends can hold bytes of others.
-        bytes += (pages * vmstat::page_bytes()).min(extent.length);
+        pages += counts.dirty + counts.in_writeback;
     }
-    Ok(bytes)
+    Ok(pages * vmstat::page_bytes())
 }
 
 #[cfg(test)]
@@ -133,20 +148,43 @@ mod tests {
         if let Some(bytes) = bytes_in_memory(&path, &[whole]) {
             assert_eq!(bytes, 1 << 20);
             assert_eq!(bytes_in_memory(&path, &[part, part]), Some(8192));
-            let across = Extent {
-                offset: 1024,
-                length: 4096,
-            };
-            assert_eq!(bytes_in_memory(&path, &[across]), Some(4096));
             file.sync_all().unwrap();
             assert_eq!(bytes_in_memory(&path, &[whole]), Some(0));
         }
     }
 
     #[test]
-    fn a_file_system_with_memory_of_its_own_is_named() {
-        let answer = page_cache(Path::new("/proc/version"), &[]).unwrap();
+    fn pages_at_the_ends_do_not_count() {
+        let page = vmstat::page_bytes();
+        let of = |offset, length| whole_pages(&Extent { offset, length });
+        let part = |offset, length| Some(Extent { offset, length });
+        assert_eq!(of(1024, 2 * page), part(page, page));
+        assert_eq!(of(page, page), part(page, page));
+        assert_eq!(of(1024, page), None);
+    }
+
+    #[test]
+    fn a_part_beyond_the_end_is_unknown() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let part = Extent {
+            offset: 0,
+            length: 1 << 20,
+        };
+        let answer = page_cache(file.path(), &[part]).unwrap();
         assert_eq!(answer.unwritten_bytes, None);
-        assert!(answer.unknown.unwrap().contains("elsewhere in memory"));
+        assert!(answer.unknown.unwrap().contains("beyond its end"));
+    }
+
+    #[test]
+    fn a_file_system_with_memory_of_its_own_is_named() {
+        let file = tempfile::NamedTempFile::new_in("/dev/shm").unwrap();
+        file.as_file().set_len(1 << 20).unwrap();
+        let part = Extent {
+            offset: 0,
+            length: 1 << 20,
+        };
+        let answer = page_cache(file.path(), &[part]).unwrap();
+        assert_eq!(answer.unwritten_bytes, None);
+        assert!(answer.unknown.unwrap().contains("other memory"));
     }
 }

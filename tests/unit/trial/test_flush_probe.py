@@ -1,5 +1,6 @@
 """Flushes of a guest: counted where their place is known, and else unknown for a stated reason."""
 
+import dataclasses
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -40,10 +41,12 @@ class _Machine(FakeHost):
 
 
 def probe(
-    flushed: object, cached: object, image_format: str = "raw", mapped: object = ()
+    flushed: object, cached: object, image_format: str = "raw", mapped: object = (), info: object = None
 ) -> tuple[FlushProbe, _Machine]:
     definition = f"<domain><name>db1</name><uuid>1</uuid><devices>{DISK.format(image_format)}</devices></domain>"
-    above = _Machine({"dominfo": "State: running", "dumpxml": definition, "page-cache": cached, "map": mapped})
+    above = _Machine(
+        {"dominfo": "State: running", "dumpxml": definition, "page-cache": cached, "map": mapped, "info": info or {}}
+    )
     catalogue = load()
     site = Site(_Machine({"flush": flushed}), "engine", catalogue, hypervisor=Site(above, "engine", catalogue))
     guest = Guest(name="db1", machine="local", uri="qemu:///system", disk="/images/db1")
@@ -54,7 +57,7 @@ def probe(
 
 
 def cached(unwritten: int | None, unknown: str | None = None) -> dict[str, object]:
-    return {"event": "page-cache", "unwritten_bytes": unwritten, "unknown": unknown}
+    return {"event": "page-cache", "bytes": 1 << 20, "unwritten_bytes": unwritten, "unknown": unknown}
 
 
 def test_bytes_that_only_memory_has_are_measured() -> None:
@@ -69,6 +72,23 @@ def test_the_place_in_an_image_that_is_not_raw_is_looked_up() -> None:
     probing, above = probe(FLUSHED, cached(0), "qcow2", mapped)
     assert len(probing.measure()) == 2
     assert json.loads(above.asked[-1][-1]) == [{"offset": 65536, "length": 1 << 20}]
+
+
+def test_an_image_with_its_data_elsewhere_is_unknown() -> None:
+    info = {"format-specific": {"data": {"data-file": "/images/data"}}}
+    probing, _ = probe(FLUSHED, cached(0), "qcow2", [], info)
+    assert probing.measure() == ()
+    assert "keeps its data in another file" in str(probing.note())
+
+
+def test_a_disk_without_an_image_is_unknown() -> None:
+    guest = Guest(name="db1", machine="local", uri="qemu:///system")
+    target = Target(address="ssh://db1", path="/data", device="/dev/vda", guest=guest)
+    site = Site(_Machine({}), "engine", load())
+    assert FlushProbe.of(site, target, "/data/x") is None
+    probing = FlushProbe.of(dataclasses.replace(site, hypervisor=site), target, "/data/x")
+    assert probing is not None and probing.measure() == ()
+    assert "is not known" in str(probing.note())
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,12 @@ class Flushed(Message):
 
 
 class PageCache(Message):
-    """Bytes of a file or a block device that only memory has; None where unknown, for the reason `unknown`."""
+    """Of `bytes` in whole pages of a file or a block device, those that only memory has.
+
+    They are None where that is unknown, for the reason `unknown`.
+    """
 
     event: Literal["page-cache"]
+    bytes: int
     unwritten_bytes: int | None
     unknown: str | None

@@ -58,7 +58,7 @@ def flushed(report_input: ReportInput) -> Iterator[WordTable]:
             note=gettext(_FLUSH_NOTE),
             head=(
                 gettext("arm"), gettext("workload"), gettext("flushed"), gettext("only in memory"),
-                gettext("in trials"),
+                gettext("trials with such bytes"),
             ),
             figures=(False, False, True, True, True),
             rows=tuple(
