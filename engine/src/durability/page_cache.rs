@@ -122,7 +122,7 @@ fn unwritten(file: &File, extents: &[Extent]) -> io::Result<u64> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::io::{Seek, Write};
 
     use super::*;
 
@@ -135,22 +135,19 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("image");
         let mut file = File::create(&path).unwrap();
-        file.write_all(&vec![7; 1 << 20]).unwrap();
-        let whole = Extent {
-            offset: 0,
-            length: 1 << 20,
-        };
-        let part = Extent {
-            offset: 8192,
-            length: 4096,
-        };
-        // Null on kernels and file systems that do not tell.
-        if let Some(bytes) = bytes_in_memory(&path, &[whole]) {
-            assert_eq!(bytes, 1 << 20);
-            assert_eq!(bytes_in_memory(&path, &[part, part]), Some(8192));
-            file.sync_all().unwrap();
-            assert_eq!(bytes_in_memory(&path, &[whole]), Some(0));
-        }
+        let [whole, part] =
+            [(0, 1 << 20), (8192, 4096)].map(|(offset, length)| Extent { offset, length });
+        // Another program may flush everything at any moment; it does not do so each time.
+        let before = (0..100).find_map(|_| {
+            file.rewind().unwrap();
+            file.write_all(&vec![7; 1 << 20]).unwrap();
+            let bytes = [&[whole][..], &[part, part]].map(|parts| bytes_in_memory(&path, parts));
+            // Null on kernels and file systems that do not tell.
+            (bytes == [Some(1 << 20), Some(8192)] || bytes == [None, None]).then_some(bytes)
+        });
+        file.sync_all().unwrap();
+        let expected = before.unwrap()[0].map(|_| 0);
+        assert_eq!(bytes_in_memory(&path, &[whole]), expected);
     }
 
     #[test]
