@@ -15,11 +15,17 @@ def recoveries(trials: Sequence[Trial], summaries: Summaries, confidence: float)
 
     The mean is geometric, with the t interval of the logarithms.
     """
+    by_arm = _by_arm(trials, summaries, "recovery_s")
+    return tuple(_of_arm(*arm, orders, summaries, confidence) for arm, orders in by_arm.items())
+
+
+def _by_arm(trials: Sequence[Trial], summaries: Summaries, metric: str) -> dict[tuple[str, str, str], list[int]]:
+    """The orders of the compared trials with a metric, by factor, arm and workload."""
     by_arm: dict[tuple[str, str, str], list[int]] = {}
     for trial in compared_trials(trials):
-        if "recovery_s" in summaries.get(trial.order, {}):
+        if metric in summaries.get(trial.order, {}):
             by_arm.setdefault((trial.factor, trial.arm, trial.workload), []).append(trial.order)
-    return tuple(_of_arm(*arm, orders, summaries, confidence) for arm, orders in by_arm.items())
+    return by_arm
 
 
 def _of_arm(
@@ -43,10 +49,7 @@ def _of_arm(
 
 def flushes(trials: Sequence[Trial], summaries: Summaries) -> tuple[ArmFlushes, ...]:
     """Return the flushes of every arm under every workload; none where the target is no guest."""
-    by_arm: dict[tuple[str, str, str], list[int]] = {}
-    for trial in compared_trials(trials):
-        if "unwritten_bytes" in summaries.get(trial.order, {}):
-            by_arm.setdefault((trial.factor, trial.arm, trial.workload), []).append(trial.order)
+    by_arm = _by_arm(trials, summaries, "unwritten_bytes")
     return tuple(_flushes_of_arm(*arm, orders, summaries) for arm, orders in by_arm.items())
 
 

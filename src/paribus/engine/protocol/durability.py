@@ -1,15 +1,19 @@
 """Events about durability: a file that was flushed, and how much of its place only memory has."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from paribus.engine.protocol.message import Message
+
+_MOST_EXTENTS = 1024  # of 1 MiB, in blocks of 1 KiB
 
 
 class DiskExtent(Message):
     """Neighbouring bytes of a disk or an image."""
 
-    offset: int
-    length: int
+    offset: Annotated[int, Field(ge=0, lt=2**62)]
+    length: Annotated[int, Field(gt=0, lt=2**62)]
 
 
 class Flushed(Message):
@@ -21,7 +25,7 @@ class Flushed(Message):
     event: Literal["flushed"]
     bytes: int
     disk: str | None
-    extents: list[DiskExtent]
+    extents: Annotated[list[DiskExtent], Field(max_length=_MOST_EXTENTS)]
 
 
 class PageCache(Message):
