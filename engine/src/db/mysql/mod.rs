@@ -18,6 +18,7 @@ mod prepared;
 mod refusal;
 pub mod results;
 pub mod rows;
+mod rsa;
 mod wire;
 
 use std::os::fd::BorrowedFd;
