@@ -21,7 +21,7 @@ from paribus.model import Experiment, ExperimentState, TrialState
 from paribus.report.render import html
 from paribus.report.sections import evidence
 from paribus.report.view.view_models import ReportView
-from paribus.web import cut_offs, live, pace
+from paribus.web import cut_offs, live, metrics, pace
 from paribus.web.live import Live
 from paribus.web.pace import OVER
 
@@ -35,6 +35,7 @@ _MOST_CACHED = 16
 _REFRESH_S = 10.0  # a page is rendered again after this time even if the store did not change, since it shows times
 _QUIET_S = 600.0  # an experiment that wrote nothing for so long has no trial that could be disturbed
 _NICE = 19
+_RUNNING = ExperimentState.RUNNING
 _ENDED = (ExperimentState.DONE, ExperimentState.IMPORTED)
 
 
@@ -143,6 +144,28 @@ class Archive:
                 self._reports.popitem(last=False)
             return cached[1]
 
+    def metrics(self) -> str:
+        """The experiments as numbers, for a program that collects them. Raises StoreError."""
+        if self._file is not None and not self._file.exists():
+            return metrics.text({}, ())
+        store = self._open()
+        experiments, tallies, signs = read.experiments(store), read.tallies(store), read.signs(store, _RUNNING)
+        stalls = self._stalls(store, experiments)
+        return metrics.text(
+            Counter(experiment.state for experiment in experiments),
+            [
+                metrics.Measured(
+                    experiment=experiment,
+                    tally=tallies.get(experiment.id, Counter()),
+                    active_s=max(experiment.started, signs[experiment.id][0]) if experiment.id in signs else None,
+                    cut_off=stalls.get(experiment.id, (False, ""))[0],
+                    looks=read.looks(store, experiment.id),
+                )
+                for place, experiment in enumerate(experiments)
+                if place < metrics.MOST_EXPERIMENTS or experiment.id in signs
+            ],
+        )
+
     def _open(self) -> Store:
         return open_for_reading(self._url)
 
@@ -156,7 +179,7 @@ class Archive:
 
     def _stalls(self, store: Store, experiments: Iterable[Experiment]) -> dict[str, tuple[bool, str]]:
         """By the id of each running experiment, whether it was cut off, and the warning about its silence."""
-        signs, now = read.signs(store, ExperimentState.RUNNING), time.time()
+        signs, now = read.signs(store, _RUNNING), time.time()
         stalls = {}
         for experiment in experiments:
             if experiment.id in signs:

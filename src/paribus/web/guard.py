@@ -1,6 +1,7 @@
 """Access control of the pages: the token, the host name and read-only methods.
 
-The token arrives once in a URL, then as a cookie that no script and no other site can use. A foreign name in the Host
+The token arrives once in a URL, then as a cookie that no script and no other site can use. A program that collects
+numbers sends it with each request for these, in the header that RFC 6750 names. A foreign name in the Host
 header belongs to a page whose owner points that name here (DNS rebinding).
 """
 
@@ -31,13 +32,10 @@ _SECURITY_HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
 }
+METRICS = "/metrics"
+_BEARER = "Bearer "
 _READING = ("GET", "HEAD")
 _CLOSE = {"connection": "close"}
-
-
-def make_token() -> str:
-    """A secret of 256 bits that fits into a URL."""
-    return secrets.token_urlsafe(32)
 
 
 class Hosts:
@@ -97,7 +95,9 @@ class Guard:
         if not self._hosts.allow(headers.get("host", "")):
             return PlainTextResponse(gettext("This host name does not belong to this machine.") + "\n", 403, _CLOSE)
         cookie = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")
-        if not (self._is_token(cookie) or self._is_token(_token_in(scope))):
+        bearer = headers.get("authorization", "") if scope["path"] == METRICS else ""
+        candidates = cookie, _token_in(scope), bearer.removeprefix(_BEARER) if bearer.startswith(_BEARER) else ""
+        if not any(map(self._is_token, candidates)):
             message = gettext("Open the URL that paribus serve printed when it was started.")
             return PlainTextResponse(f"{message}\n", 403, _CLOSE)
         if not scope.get("state", {}).get(ADMIT, lambda: True)():

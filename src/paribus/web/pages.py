@@ -21,9 +21,10 @@ from starlette.routing import Route
 
 from paribus.errors import ParibusError, StoreError, UsageError
 from paribus.i18n import N_, gettext, tag
-from paribus.web import markup
+from paribus.web import markup, metrics
 from paribus.web.archive import Archive
 from paribus.web.feed import Feed
+from paribus.web.guard import METRICS
 
 _Result = TypeVar("_Result")
 _STARLETTE_MESSAGES = (N_("Not Found"),)
@@ -102,6 +103,7 @@ class Pages:
             Route("/experiments/{name}", self._experiment),
             Route("/experiments/{name}/stream", self._experiment_stream),
             Route("/experiments/{name}/report", self._report),
+            Route(METRICS, self._metrics),
             Route("/style.css", _fixed(markup.style, "text/css")),
             Route("/live.js", _fixed(markup.script, "text/javascript")),
             Route("/favicon.ico", _fixed(lambda: _ICON, "image/svg+xml")),
@@ -122,6 +124,10 @@ class Pages:
         async with self._reports:
             page = await self._shutdown.run(functools.partial(self._archive.report, request.path_params["name"]))
         return HTMLResponse(page, headers={"content-security-policy": markup.policy_of(page)})
+
+    async def _metrics(self, _request: Request) -> Response:
+        async with self._pages:
+            return Response(await self._shutdown.run(self._archive.metrics), media_type=metrics.MEDIA_TYPE)
 
     async def _list_stream(self, _request: Request) -> Response:
         feed = self._feed("", lambda: markup.parts("list.html", listing=self._archive.listing()))

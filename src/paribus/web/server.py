@@ -16,7 +16,7 @@ from paribus.web.acceptor import Acceptor
 from paribus.web.addresses import is_loopback
 from paribus.web.archive import Archive
 from paribus.web.connection import Connection
-from paribus.web.guard import Guard, Hosts, make_token
+from paribus.web.guard import Guard, Hosts
 from paribus.web.language import LanguageMiddleware
 from paribus.web.limits import HEADER_BYTES, IDLE_S, ConnectionTable, connection_limits
 from paribus.web.notices import NoticeHandler, Notices
@@ -111,12 +111,12 @@ def serve(
     language: Language | None,
     notices: Notices,
     ready: Callable[[str], None],
+    token: str,
 ) -> None:
     """Answer requests until Ctrl-C; `ready` receives the URL with its token.
 
     Pages are in `language`; None: each in the language of its reader. Hostile requests are reported to `notices`.
     """
-    token = make_token()
     with listening.socket, _logs_as_notices(notices), suppress(KeyboardInterrupt):
         ready(f"{listening.url}/?token={token}")
         notices.start()

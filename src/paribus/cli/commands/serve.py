@@ -1,5 +1,6 @@
 """`paribus serve`: web pages of the experiments."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,6 +19,14 @@ def serve(
         str,
         typer.Option("--bind", metavar="ADDR", help="The address; one beyond the loopback lets other machines in."),
     ] = "127.0.0.1",
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Use the token in this file, for /metrics; it is made if it does not exist. Default: a new token.",
+            show_default=False,
+        ),
+    ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     lang: Annotated[
         Language | None,
@@ -27,7 +36,8 @@ def serve(
 ) -> None:
     """Show experiments in a browser, also while they run.
 
-    Prints a URL with a token; without the token nothing is shown. Ctrl-C ends it.
+    Prints a URL with a token; without the token nothing is shown. Ctrl-C ends it. Prometheus reads /metrics with the
+    token as its credentials.
     From another machine: ssh -L 8321:localhost:8321 HOST.
 
     Example: paribus serve --open
@@ -36,10 +46,11 @@ def serve(
     from paribus.lab import status
     from paribus.lab.results import reporting
     from paribus.lab.stores import name_of, open_store, store_exists, store_url
-    from paribus.web import server
+    from paribus.web import server, tokens
     from paribus.web.archive import Archive
     from paribus.web.notices import Notices
 
+    token = tokens.of_file(token_file) if token_file else tokens.make()
     url = store_url(store)
     exists = store_exists(url)
     if exists:
@@ -60,4 +71,4 @@ def serve(
                 page.open(address)
 
         archive = Archive(url, reporting.report_view, status.running_here)
-        server.serve(archive, listening, lang, notices, show_address)
+        server.serve(archive, listening, lang, notices, show_address, token)
