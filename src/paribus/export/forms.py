@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from paribus.errors import UsageError
+from paribus.export import hlog
 from paribus.export.tables import Cell, ColumnType, ExportTable, FileFormat, Row
 
 Writer = Callable[[ExportTable, Iterable[Row], Path], int]
@@ -19,6 +20,8 @@ def writer(form: FileFormat) -> Writer:
     """Return the function that writes a table and returns its number of rows. Raises UsageError without its library."""
     if form is FileFormat.CSV:
         return _write_csv
+    if form is FileFormat.HLOG:
+        return hlog.write
     try:
         import pyarrow  # noqa: F401  checked before anything is read
     except ImportError as error:

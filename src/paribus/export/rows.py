@@ -1,11 +1,17 @@
 """Rows of the exported tables, in the order of their columns. Pure generators."""
 
+import base64
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
 
 from paribus.export.tables import Row
+from paribus.histogram import HdrHistogram
 from paribus.model import Change, Look, Measurement, Trial, Value
 from paribus.report.render.document import ReportDocument
+
+_NANOSECONDS_PER_MS = 1e6
 
 
 def trial_rows(trials: Iterable[Trial]) -> Iterator[Row]:
@@ -42,6 +48,28 @@ def measurement_rows(experiment: str, measurements: Iterable[tuple[int, Measurem
     """Yield a row per trial and metric."""
     for order, measurement in measurements:
         yield (experiment, order, *summary_values(measurement))
+
+
+def response_time_rows(
+    trials: Iterable[Trial], histograms: Mapping[int, bytes], windows_s: Mapping[int, float]
+) -> Iterator[Row]:
+    """Yield a row per trial with a histogram of response times, in the order of time.
+
+    Histograms and lengths of windows are by the order of the trial. A window ends with its trial.
+    """
+    of_trials = [(trial.ended, trial) for trial in trials if trial.ended and trial.order in histograms]
+    for ended, trial in sorted(of_trials, key=lambda entry: entry[0]):
+        histogram = HdrHistogram.decode(histograms[trial.order])
+        highest = histogram.highest_values(np.flatnonzero(histogram.counts)[-1:])
+        length = windows_s.get(trial.order, 0.0)
+        yield (
+            trial.experiment,
+            f"{trial.workload}/{trial.load}" + (f"/{trial.factor}={trial.arm}" if trial.factor else ""),
+            ended - length,
+            length,
+            float(highest.max(initial=0)) / _NANOSECONDS_PER_MS,
+            base64.b64encode(histograms[trial.order]).decode(),
+        )
 
 
 def summary_values(measurement: Measurement) -> tuple[str, str, str, str, int, float, float, float, float]:

@@ -15,10 +15,11 @@ Row = tuple[Cell, ...]
 
 
 class FileFormat(StrEnum):
-    """File formats; the value is also the suffix."""
+    """File formats; the value is also the suffix. HLOG is HdrHistogram's, and has response times alone."""
 
     CSV = "csv"
     PARQUET = "parquet"
+    HLOG = "hlog"
 
 
 class ColumnType(StrEnum):
@@ -96,9 +97,17 @@ TABLES = {
 }
 
 
-def select_tables(names: str) -> list[ExportTable]:
+RESPONSE_TIMES = _table("response_times", "tag start_unix_s:real length_s:real highest_ms:real histogram")
+"""A row per trial. `histogram`: its response times in nanoseconds as HdrHistogram's V2, deflated, in base64."""
+
+
+def select_tables(names: str, form: FileFormat = FileFormat.CSV) -> list[ExportTable]:
     """Return the tables named in a list such as `trials,series`, all if it is empty. Raises UsageError."""
     selected = [name.strip() for name in names.split(",") if name.strip()]
+    if form is FileFormat.HLOG:
+        if selected:
+            raise UsageError(f"hlog has response times alone, not {', '.join(selected)}", "leave the tables out")
+        return [RESPONSE_TIMES]
     for name in selected:
         if name not in TABLES:
             raise UsageError(f"unknown table {name!r}", nearest(name, TABLES) or f"tables: {', '.join(TABLES)}")

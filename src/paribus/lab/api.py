@@ -269,11 +269,11 @@ class Lab:
         name: str = "last",
         folder: PathLike | None = None,
         *,
-        file_format: Literal["csv", "parquet"] = "csv",
+        file_format: Literal["csv", "parquet", "hlog"] = "csv",
         tables: str | Sequence[str] = (),
         force: bool = False,
     ) -> ExportDocument:
-        """Write an experiment as tables, one file each.
+        """Write an experiment as tables, one file each; with `hlog` its response times alone, for HdrHistogram.
 
         Args:
             name: An id, the start of one, the name of a plan, or `last`.
@@ -299,8 +299,9 @@ class Lab:
 
         store, experiment = open_experiment(self._location, name)
         path = Path(f"paribus-{experiment.id}") if folder is None else Path(folder)
-        selected = select_tables(",".join(name_list(tables)))
-        return exporting.export(store, experiment, export_format(file_format), selected, path, force=force)
+        form = export_format(file_format)
+        selected = select_tables(",".join(name_list(tables)), form)
+        return exporting.export(store, experiment, form, selected, path, force=force)
 
     def doctor(
         self, target: str = "local", path: PathLike = ".", *, libvirt: str = "", become: bool = False

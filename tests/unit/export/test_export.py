@@ -72,7 +72,7 @@ READERS: dict[FileFormat, Callable[[Path, ExportTable], list[dict[str, Any]]]] =
 }
 
 
-@pytest.fixture(params=list(FileFormat))
+@pytest.fixture(params=list(READERS))
 def exported(request: pytest.FixtureRequest, experiment_in_store: tuple[Store, Experiment], tmp_path: Path) -> Rows:
     """Every table as read back from its file."""
     form: FileFormat = request.param

@@ -37,17 +37,17 @@ def export(
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write an experiment as tables, in CSV or Parquet.
+    """Write an experiment as tables, in CSV or Parquet, or its response times for HdrHistogram.
 
     Each table is one file: trials, measurements, time series, effects, looks and others. Effects and means name their
-    trials. Parquet needs: pip install pyarrow
+    trials. Parquet needs: pip install pyarrow. With hlog it is one file, a histogram for each trial.
 
     Example: paribus export last --format parquet -o results --only trials,effects
     """
     from paribus.lab.results import exporting
     from paribus.lab.stores import open_experiment
 
-    tables = select_tables(only)
+    tables = select_tables(only, form)
     opened_store, recorded = open_experiment(store, experiment)
     document = exporting.export(
         opened_store, recorded, form, tables, output or Path(f"paribus-{recorded.id}"), force=force

@@ -7,10 +7,11 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy.engine import Engine as Store
 
+from paribus.errors import UsageError
 from paribus.export import folder, rows
 from paribus.export.tables import ExportTable, FileFormat, Row
 from paribus.lab.results import reporting
-from paribus.model import Experiment
+from paribus.model import Experiment, TrialState
 from paribus.store import read
 
 
@@ -59,6 +60,7 @@ def export(
             experiment_id, read.each_measurement(store, experiment_id, only_time_series=True)
         ),
         "looks": lambda: rows.look_rows(experiment_id, read.looks(store, experiment_id)),
+        "response_times": lambda: _response_times(store, experiment_id),
         "changes": lambda: rows.change_rows(experiment_id, read.changes(store, experiment_id)),
     }
     ordered = sorted(tables, key=lambda table: list(sources).index(table.name))
@@ -68,3 +70,21 @@ def export(
         for written_table in written
     ]
     return ExportDocument(experiment=experiment.id, format=file_format, files=files)
+
+
+def _response_times(store: Store, experiment: str) -> Iterable[Row]:
+    """The histograms of the trials that can be used. Raises UsageError where there is none."""
+    trials = [trial for trial in read.trials(store, experiment) if trial.state is TrialState.DONE]
+    orders = [trial.order for trial in trials]
+    histograms = read.histograms(store, experiment, "response_mean_s", orders)
+    if not histograms:
+        raise UsageError(
+            f"no trial of {experiment} has a histogram of response times",
+            "export csv: other tools and imported sets have at most percentiles",
+        )
+    rates = {
+        order: of_trial.get("throughput_per_s")
+        for order, of_trial in read.summaries(store, experiment, metrics=("throughput_per_s",)).items()
+    }
+    windows_s = {order: rate.total / rate.mean for order, rate in rates.items() if rate and rate.mean > 0}
+    return rows.response_time_rows(trials, histograms, windows_s)
