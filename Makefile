@@ -16,7 +16,7 @@ AREAS   := knobs controllers layouts kvm servers remote serve lifecycle tools ex
 # The tests start the command thousands of times: without its compiled modules each start takes a quarter more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all demo check test test-system test-measured proof field soak campaign packages upgrade schema catalogue reference wheels docs clean help
+.PHONY: all demo check test test-system test-measured proof field soak campaign packages upgrade schema catalogue reference wheels deb image docs clean help
 
 all: $(BIN)/paribus ## build into .venv/ and print the path of the command
 	@echo "paribus is $(CURDIR)/$(BIN)/paribus"
@@ -53,7 +53,7 @@ check: $(DEV)/paribus ## format, lint, spelling, types, layers, wording, schemas
 	$(DEVBIN)/python tests/gate.py --check
 
 packages:
-	@tests/packages $(if $(filter install,$(AREA)),qemu-aarch64-static=qemu-user-static arch-test=arch-test)
+	@tests/packages $(if $(filter install,$(AREA)),qemu-aarch64-static=qemu-user-static arch-test=arch-test buildah=buildah)
 
 test: packages $(DEV)/paribus ## the gate: `check`, the engine, a short real test of each capability; 10 minutes, 12 from a bare clone
 	$(DEVBIN)/python tests/gate.py
@@ -84,11 +84,13 @@ soak: packages $(BIN)/paribus ## start and end a private server 1,000 times, eve
 campaign: packages $(DEV)/paribus $(RELEASE) ## as root: 1,000 faults of every kind, and whether the machine is restored after each; about two hours
 	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python tests/system/faults/campaign.py
 
-upgrade: $(DEV)/paribus ## renew the versions in tests/requirements.txt and release/requirements.txt
+upgrade: $(DEV)/paribus ## renew the versions in tests/requirements.txt and those of release/
 	$(DEVBIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --extra dev --extra parquet \
 		--no-header pyproject.toml --output-file tests/requirements.txt
 	$(DEVBIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 \
 		--no-header release/requirements.in --output-file release/requirements.txt
+	$(DEVBIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --constraint tests/requirements.txt \
+		--no-header pyproject.toml --output-file release/libraries.txt
 
 schema: $(DEV)/paribus ## write schema/ again from the code
 	$(DEVBIN)/python -c 'from pathlib import Path; from paribus.cli.commands.schema import Document, text_of; \
@@ -111,6 +113,15 @@ wheels: | prerequisites ## build the wheels for x86-64 and ARM64 into dist/, on 
 	test -x $(WHEELS)/bin/python || $(PYTHON) -m venv $(WHEELS)
 	$(WHEELS)/bin/python -m pip install --quiet --require-hashes --requirement release/requirements.txt
 	$(WHEELS)/bin/python release/wheels.py "$(DIST)"
+
+PYTHON_VERSION = $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+deb: wheels ## build Debian packages of the wheels for PYTHON_VERSION="3.11 3.13", by default that of this machine; a minute more each
+	$(WHEELS)/bin/python release/deb.py "$(DIST)" $(PYTHON_VERSION)
+
+CONTAINERS = $(shell command -v podman || command -v docker)
+image: PYTHON_VERSION = 3.11
+image: deb ## build the container image `paribus` of those packages, with podman or docker
+	$(or $(CONTAINERS),$(error install podman or docker)) build --tag paribus --file release/Containerfile "$(DIST)"
 
 docs: $(DEV)/paribus ## build the documentation site into build/docs; a warning is an error
 	$(DEVBIN)/sphinx-build -q -W --keep-going -b html -d build/doctrees docs build/docs

@@ -3,7 +3,28 @@
 import subprocess
 from pathlib import Path
 
-_DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+"""The name that Debian gives to each."""
+
+PLAN = """
+name = "installed"
+[target]
+path = "/root"
+[factors]
+"fileio.block_size" = ["4KiB", "16KiB"]
+[[workload]]
+kind       = "fileio"
+total_size = "1MiB"
+threads    = [1]
+[protocol]
+trial  = "200ms"
+settle = "10ms"
+rounds = 2
+sub_trials = 1
+margin = "50%"
+method = "fixed"
+seed   = 1
+"""
 # Programs of ARM are given to QEMU: the header of an ELF file and the bits of it that count.
 _MAGIC = r"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00"
 _MASK = r"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff"
@@ -27,7 +48,11 @@ class BareRoot:
         self._folder = folder
         self._packages = packages
         self._prefix = "" if architecture == "x86_64" else _EMULATE
-        options = ["--variant=minbase", f"--architectures={_DEBIAN[architecture]}", "--include=python3,python3-venv"]
+        options = [
+            "--variant=minbase",
+            f"--architectures={ARCHITECTURES[architecture]}",
+            "--include=python3,python3-venv",
+        ]
         self._in_namespace('exec mmdebstrap --quiet "$@"', *options, "bookworm", str(folder))
 
     def run(self, *argv: str) -> str:
@@ -38,6 +63,13 @@ class BareRoot:
     def write(self, path: str, text: str) -> None:
         """Write a file of the root."""
         (self._folder / path.lstrip("/")).write_text(text)
+
+    def run_an_experiment(self) -> None:
+        """Carry out a plan, and read the report with its charts."""
+        self.write("/root/plan.toml", PLAN)
+        assert "fileio.block_size" in self.run("paribus", "run", "/root/plan.toml")
+        report = self.run("sh", "-c", "cat /var/lib/paribus/reports/*.html")
+        assert report.count("<svg") > 1
 
     def has(self, *programs: str) -> set[str]:
         """The programs among these that the root has."""
