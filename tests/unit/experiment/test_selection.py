@@ -5,6 +5,7 @@ from plan_samples import FILEIO, checked, simple
 from scripted import MACHINE, Bench, make_trials
 from sqlalchemy.engine import Engine as Store
 
+from paribus.analysis.paired.leads import candidates_of, leads_of
 from paribus.experiment import walk
 from paribus.experiment.evidence import analyse, evidence
 from paribus.experiment.interim_analysis import take_due_looks
@@ -81,3 +82,21 @@ def test_two_levels_need_no_selection(store: Store) -> None:
     make_trials(store, begun, Bench(store, lambda trial: 0.05 * (trial.arm == "10")))
     assert {each.purpose for each in read.looks(store, begun.id)} == {Purpose.COMPARE}
     assert analyse(evidence(store, begun.id), begun, store, finished=True).selections == ()
+
+
+def test_levels_that_are_behind_leave_their_share_of_the_error_to_the_others(store: Store) -> None:
+    trials, selection, _ = _carried_out(store, {"10": 0.2, "30": 0.205}, 0.05, PROTOCOL + 'margin = "1%"\n')
+    assert {level.arm for level in selection.levels if level.verdict is Verdict.WORSE} == {"60", "40", "50"}
+    experiment = trials[0].experiment
+    plan, summaries = read.plan(store, experiment), read.summaries(store, experiment)
+    (candidates,) = candidates_of(trials, plan.workloads)
+
+    counts = sorted({look.pairs for look in read.looks(store, experiment) if look.purpose is Purpose.SELECT})
+
+    def high(remaining: int) -> float:
+        leads = leads_of(candidates, trials, summaries, plan.protocol, counts, remaining=remaining, over=True)
+        return leads["30", "10"].interval.high
+
+    assert high(2) < high(3) < high(5)
+    (loss,) = (level.loss for level in selection.levels if level.arm == "10")
+    assert loss is not None and loss.high == pytest.approx(high(2))

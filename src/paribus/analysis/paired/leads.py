@@ -4,6 +4,7 @@ The pairs are those of the blocks that have both levels. A level may leave the e
 """
 
 import itertools
+import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -118,9 +119,14 @@ def leads_of(
     protocol: Protocol,
     counts: Sequence[int],
     *,
+    remaining: int,
     over: bool,
 ) -> Leads:
     """Return the leads of all levels over each other.
+
+    Any two of the levels that may be the best may be equally good, and each such comparison may err. They share the
+    error. Of levels that are shown to be behind no error is possible any more (Holm, Scandinavian Journal of Statistics
+    6, 1979).
 
     Args:
         candidates: The levels.
@@ -128,6 +134,7 @@ def leads_of(
         summaries: Measurements by trial and metric.
         protocol: Margins, confidence and method.
         counts: Number of blocks at each look; the last look decides.
+        remaining: Number of levels that may be the best.
         over: Whether no trials will follow.
     """
     before = Timeline.of(trials).before if candidates.factor in protocol.washed_out else None
@@ -144,7 +151,7 @@ def leads_of(
             margin=protocol.margins[candidates.response],
             planned=candidates.planned,
             alpha=1 - protocol.confidence,
-            claims=(len(candidates.levels) - 1) * candidates.families,
+            claims=max(1, math.comb(remaining, 2)) * candidates.families,
             method=protocol.method,
             unit="application" if series.split else "pair",
             higher_is_better=RESPONSES[candidates.response].higher_is_better,

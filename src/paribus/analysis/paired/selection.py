@@ -2,7 +2,8 @@
 
 A level is *worse* where one of the others is shown to be better. It is *equivalent* where each of those that may be the
 best is shown to be equivalent or worse. These are multiple comparisons with the best (Hsu, Annals of Statistics 9,
-1981). Bonferroni's inequality takes the place of a joint distribution, so that each comparison may stop by itself.
+1981). Bonferroni's inequality takes the place of a joint distribution, so that each comparison may stop by itself. The
+levels that may be the best share the error, so that none of several equally good ones is called worse.
 
 While two levels that may be the best are undecided against each other, they remain in the experiment; others leave it.
 """
@@ -48,8 +49,7 @@ def take_selection_looks(
         counts = [*_counts(earlier), len(candidates.blocks)]
         if len(counts) > 1 and counts[-1] <= counts[-2]:
             continue
-        leads = leads_of(candidates, trials, summaries, protocol, counts, over=over)
-        levels = _selected(candidates, leads, earlier)
+        leads, levels = _select(candidates, trials, summaries, protocol, counts, earlier, over=over)
         behind = {level.arm for level in levels if level.verdict is Verdict.WORSE}
         possible = _possible(candidates.key, looks) - behind
         to_come = {trial.arm for trial in trials if trial.state is TrialState.PLANNED and _is_of(trial, candidates)}
@@ -113,11 +113,10 @@ def selections(
         counts = _counts(earlier)
         if not counts or counts[-1] > len(candidates.blocks):
             continue
-        leads = leads_of(candidates, trials, summaries, protocol, counts, over=finished)
+        leads, levels = _select(candidates, trials, summaries, protocol, counts, earlier, over=finished)
         if not leads:
             continue
         undecided = Verdict.UNDECIDED if finished else None
-        levels = _selected(candidates, leads, earlier)
         losses = {level.arm: level.loss.value for level in levels if level.loss is not None}
         results.append(
             Selection(
@@ -133,15 +132,37 @@ def selections(
     return tuple(results)
 
 
-def _selected(candidates: Candidates, leads: Leads, earlier: Sequence[Look]) -> list[SelectedLevel]:
-    """The levels with their losses and verdicts; what an earlier look has shown to be worse remains so."""
-    better: dict[str, list[tuple[float, str]]] = {look.arm: [] for look in earlier if look.verdict is Verdict.WORSE}
+def _select(
+    candidates: Candidates,
+    trials: Sequence[Trial],
+    summaries: Summaries,
+    protocol: Protocol,
+    counts: Sequence[int],
+    earlier: Sequence[Look],
+    *,
+    over: bool,
+) -> tuple[Leads, list[SelectedLevel]]:
+    """The leads and the levels at the last look: each level that is behind leaves its error to the others."""
+    behind = {look.arm for look in earlier if look.verdict is Verdict.WORSE}
+    while True:
+        remaining = len(candidates.levels) - len(behind)
+        leads = leads_of(candidates, trials, summaries, protocol, counts, remaining=remaining, over=over)
+        levels = _selected(candidates, leads, behind)
+        worse = {level.arm for level in levels if level.verdict is Verdict.WORSE}
+        if worse == behind:
+            return leads, levels
+        behind = worse
+
+
+def _selected(candidates: Candidates, leads: Leads, behind: Collection[str]) -> list[SelectedLevel]:
+    """The levels with their losses and verdicts; those that are `behind` already remain so."""
+    better: dict[str, list[tuple[float, str]]] = {arm: [] for arm in behind}
     for (other, level), lead in leads.items():
         if lead.verdict is Verdict.BETTER:
             better.setdefault(level, []).append((lead.estimate, other))
     levels = []
     for level in candidates.levels:
-        others = {other: lead for (other, behind), lead in leads.items() if behind == level}
+        others = {other: lead for (other, loser), lead in leads.items() if loser == level}
         rivals = [lead for other, lead in others.items() if other not in better] or list(others.values())
         ahead = better.get(level)
         levels.append(
