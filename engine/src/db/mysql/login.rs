@@ -7,6 +7,7 @@ use super::caching_sha2::CachingSha2;
 use super::ending::{self, Status};
 use super::fields::MySqlFields;
 use super::greeting::{self, Greeting, can};
+use super::parsec;
 use super::password::PasswordMethod;
 use super::refusal;
 use crate::db::error::{DbError, DbErrorKind, DbResult};
@@ -67,6 +68,9 @@ impl<'a> MySqlLogin<'a> {
                 self.prove(private).map(LoginStep::Send)
             }
             (true, MORE) => self.continue_method(fields.0, private),
+            (true, parsec::SALT) if self.method == PasswordMethod::Parsec => {
+                self.continue_method(packet, private)
+            }
             (true, other) => Err(DbError::protocol(format!(
                 "the server begins a packet with {other:#04x} during the login"
             ))),
@@ -122,15 +126,22 @@ impl<'a> MySqlLogin<'a> {
     }
 
     fn continue_method(&mut self, server_data: &[u8], private: bool) -> DbResult<LoginStep> {
-        if self.method != PasswordMethod::CachingSha2 {
-            let name = self.method.name();
-            let message = format!("the server sends data that the method {name} does not define");
-            return Err(DbError::protocol(message));
+        let password = self.server.password();
+        match (self.method, server_data) {
+            (PasswordMethod::CachingSha2, _) => {
+                let answer = self
+                    .caching
+                    .take(server_data, password, &self.nonce, private)?;
+                Ok(answer.map_or(LoginStep::Listen, LoginStep::Send))
+            }
+            (PasswordMethod::Parsec, [parsec::SALT, salt @ ..]) => {
+                parsec::prove(salt, password, &self.nonce).map(LoginStep::Send)
+            }
+            (method, _) => Err(DbError::protocol(format!(
+                "the server sends data that the method {} does not define",
+                method.name()
+            ))),
         }
-        let answer =
-            self.caching
-                .take(server_data, self.server.password(), &self.nonce, private)?;
-        Ok(answer.map_or(LoginStep::Listen, LoginStep::Send))
     }
 }
 
@@ -276,6 +287,20 @@ mod tests {
             assert_eq!(error.kind, DbErrorKind::Denied);
             assert!(error.to_string().contains(named), "{error}");
         }
+    }
+
+    #[test]
+    fn a_salt_is_asked_for_and_answered() {
+        let server = server(Tls::Off);
+        let mut login = greeted(&server, "mysql_native_password");
+        let change = [&b"\xfeparsec\0"[..], &[9; 32]].concat();
+        let asked = LoginStep::Send(Vec::new());
+        assert_eq!(login.take(&change, false), Ok(asked));
+        for salt in [&b"P\0eighteen bytes, so"[..], b"\x01P\0eighteen bytes, so"] {
+            let answer = login.take(salt, false);
+            assert!(matches!(answer, Ok(LoginStep::Send(proof)) if proof.len() == 96));
+        }
+        assert!(login.take(b"\x01?", false).is_err());
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod fields;
 mod greeting;
 pub mod login;
 mod packet;
+mod parsec;
 mod password;
 mod prepared;
 mod refusal;

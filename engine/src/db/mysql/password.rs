@@ -18,6 +18,8 @@ pub enum PasswordMethod {
     Native,
     CachingSha2,
     Ed25519,
+    /// The proof follows the server's salt, which an empty answer asks for.
+    Parsec,
     Clear,
     /// The server identifies the peer of the Unix socket.
     Socket,
@@ -29,6 +31,7 @@ impl PasswordMethod {
             b"mysql_native_password" => PasswordMethod::Native,
             b"caching_sha2_password" => PasswordMethod::CachingSha2,
             b"client_ed25519" => PasswordMethod::Ed25519,
+            b"parsec" => PasswordMethod::Parsec,
             b"mysql_clear_password" => PasswordMethod::Clear,
             b"auth_socket" | b"unix_socket" => PasswordMethod::Socket,
             _ => return None,
@@ -40,6 +43,7 @@ impl PasswordMethod {
             PasswordMethod::Native => "mysql_native_password",
             PasswordMethod::CachingSha2 => "caching_sha2_password",
             PasswordMethod::Ed25519 => "client_ed25519",
+            PasswordMethod::Parsec => "parsec",
             PasswordMethod::Clear => "mysql_clear_password",
             PasswordMethod::Socket => "auth_socket",
         }
@@ -48,7 +52,7 @@ impl PasswordMethod {
     /// The first answer; `private` states that nobody else can read the connection.
     pub fn prove(self, password: &str, nonce: &[u8], private: bool) -> DbResult<Vec<u8>> {
         Ok(match self {
-            PasswordMethod::Socket => Vec::new(),
+            PasswordMethod::Socket | PasswordMethod::Parsec => Vec::new(),
             PasswordMethod::Clear => clear(password, private)?,
             PasswordMethod::Ed25519 => sign(password.as_bytes(), start(nonce, 32)?).to_vec(),
             PasswordMethod::Native | PasswordMethod::CachingSha2 if password.is_empty() => {
@@ -99,7 +103,7 @@ pub fn encrypt(password: &str, nonce: &[u8], key: &[u8]) -> DbResult<Vec<u8>> {
 }
 
 /// Ed25519's signature, but with a secret key of any length, expanded again for each signature.
-fn sign(password: &[u8], nonce: &[u8]) -> [u8; 64] {
+pub fn sign(password: &[u8], nonce: &[u8]) -> [u8; 64] {
     let hash = |parts: &[&[u8]]| -> [u8; 64] {
         let mut hash = [0; 64];
         hash.copy_from_slice(digest(&SHA512, &parts.concat()).as_ref());
@@ -135,7 +139,7 @@ fn exclusive_or(left: &[u8], right: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-fn start(nonce: &[u8], length: usize) -> DbResult<&[u8]> {
+pub fn start(nonce: &[u8], length: usize) -> DbResult<&[u8]> {
     nonce.get(..length).ok_or_else(|| {
         DbError::protocol(format!(
             "the server sends {} random bytes where {length} are needed",
