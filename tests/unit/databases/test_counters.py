@@ -45,7 +45,7 @@ def test_the_age_of_the_checkpoint_is_told_by_every_version(counters: dict[str, 
 def test_newer_versions_of_postgres_count_writes_elsewhere() -> None:
     old = {f"pg_stat_bgwriter.buffers_{who}": 2.0 for who in ("checkpoint", "clean", "backend")}
     assert metrics("postgres", {}, old, 1.0)["server_data_writes_per_s"] == ("1/s", 6.0)
-    new = {"pg_stat_io.writes": 7.0, "pg_stat_checkpointer.buffers_written": 3.0}
+    new = {"pg_stat_io:data.writes": 7.0, "pg_stat_checkpointer.buffers_written": 3.0}
     values = metrics("postgres", {}, old | new, 1.0)
     assert values["server_data_writes_per_s"] == ("1/s", 7.0)
     assert metrics("postgres", {}, new, 1.0)["server_checkpoint_pages_per_s"] == ("1/s", 3.0)

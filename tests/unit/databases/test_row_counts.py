@@ -22,5 +22,12 @@ def test_a_difference_names_the_table(counted: dict[str, int], message: str) -> 
 def test_each_view_of_postgres_is_read_once() -> None:
     text = made_of(["pg_stat_wal.wal_bytes", "pg_stat_database.blks_hit", "pg_stat_wal.wal_sync"], age=True)
     assert text.count("FROM pg_stat_wal") == text.count("FROM pg_stat_database") == 1
-    assert "sum(wal_bytes) AS wal_bytes, sum(wal_sync) AS wal_sync" in text
+    assert "sum(wal_bytes) AS sum_0, sum(wal_sync) AS sum_1" in text
     assert text.count("UNION ALL") == 2  # and the age of the checkpoint
+
+
+def test_rows_of_the_log_are_not_counted_as_those_of_data() -> None:
+    text = made_of(["pg_stat_io:data.writes", "pg_stat_io:log.writes"], age=False)
+    assert "coalesce(sum(writes) FILTER (WHERE object <> 'wal'), 0) AS sum_0" in text
+    assert "coalesce(sum(writes) FILTER (WHERE object = 'wal'), 0) AS sum_1" in text
+    assert text.count("FROM pg_stat_io") == 1

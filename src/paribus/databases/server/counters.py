@@ -1,7 +1,8 @@
 """Counters of a server: which are read, and the metrics of a second of load.
 
 In: two readings a second apart. Out: metrics, with the same name for all servers where they mean the same. Counters
-have the names of SHOW GLOBAL STATUS, and `view.column` of PostgreSQL, summed over the rows of the view.
+have the names of SHOW GLOBAL STATUS, and `view.column` of PostgreSQL, summed over the rows of the view. `view:part`
+has some of its rows.
 """
 
 from collections.abc import Mapping
@@ -71,9 +72,9 @@ _METRICS = {
         _level("server_threads_running", "Threads_running", own_share=1.0),
     ),
     "postgres": (
-        _Metric("server_data_reads_per_s", ("pg_stat_io.reads",)),
+        _Metric("server_data_reads_per_s", ("pg_stat_io:data.reads",)),
         _Metric("server_data_reads_per_s", ("pg_stat_database.blks_read",)),
-        _Metric("server_data_writes_per_s", ("pg_stat_io.writes",)),
+        _Metric("server_data_writes_per_s", ("pg_stat_io:data.writes",)),
         _Metric(
             "server_data_writes_per_s",
             (
@@ -83,8 +84,9 @@ _METRICS = {
             ),
         ),
         _Metric("server_fsyncs_per_s", ("pg_stat_wal.wal_sync",)),
-        _Metric("server_fsyncs_per_s", ("pg_stat_io.fsyncs",)),  # of the log too, where that is counted there
+        _Metric("server_fsyncs_per_s", ("pg_stat_io:log.fsyncs",)),  # PostgreSQL 18 counts its log there
         _Metric("server_log_writes_per_s", ("pg_stat_wal.wal_write",)),
+        _Metric("server_log_writes_per_s", ("pg_stat_io:log.writes",)),
         _Metric("server_log_written_bytes_per_s", ("pg_stat_wal.wal_bytes",), "B/s"),
         _Metric("server_log_waits_per_s", ("pg_stat_wal.wal_buffers_full",)),
         _Metric("server_buffer_misses_per_s", ("pg_stat_database.blks_read",)),
@@ -92,6 +94,7 @@ _METRICS = {
         _Metric("server_checkpoint_pages_per_s", ("pg_stat_bgwriter.buffers_checkpoint",)),
         _Metric("server_checkpoint_pages_per_s", ("pg_stat_checkpointer.buffers_written",)),
         _Metric("server_backend_pages_per_s", ("pg_stat_bgwriter.buffers_backend",)),
+        _Metric("server_backend_pages_per_s", ("pg_stat_io:backends.writes",)),
         _Metric("server_cleaned_pages_per_s", ("pg_stat_bgwriter.buffers_clean",)),
         _Metric("server_temporary_bytes_per_s", ("pg_stat_database.temp_bytes",), "B/s"),
         _Metric("server_deadlocks_per_s", ("pg_stat_database.deadlocks",)),
