@@ -53,7 +53,7 @@ check: $(DEV)/paribus ## format, lint, spelling, types, layers, wording, schemas
 	$(DEVBIN)/python tests/gate.py --check
 
 packages:
-	@tests/packages $(if $(filter install,$(AREA)),qemu-aarch64-static=qemu-user-static arch-test=arch-test buildah=buildah)
+	@tests/packages $(if $(filter install,$(AREA)),qemu-aarch64-static=qemu-user-static arch-test=arch-test buildah=buildah) $(if $(filter proof,$(MAKECMDGOALS)),patchelf=patchelf npm=npm)
 
 test: packages $(DEV)/paribus ## the gate: `check`, the engine, a short real test of each capability; 10 minutes, 12 from a bare clone
 	$(DEVBIN)/python tests/gate.py
@@ -66,13 +66,15 @@ test-measured: packages $(DEV)/paribus $(RELEASE) ## as root, on a machine witho
 	cd engine && cargo test --release --quiet --locked --test measured
 	$(SYSTEM) tests/system/measured
 
-proof: packages $(DEV)/paribus $(RELEASE) ## long tests: properties with new examples, Miri and sanitizers, power cuts of a virtual machine, knobs of another kernel, MySQL, TPC-C
+proof: packages $(DEV)/paribus $(RELEASE) ## long tests: properties with new examples, Miri and sanitizers, power cuts of a virtual machine, knobs of another kernel, versions of databases, MySQL, TPC-C
 	PARIBUS_EXPLORE=1 $(DEVBIN)/python -m pytest -q -n 2 tests/property
 	PARIBUS_EXPLORE=1 $(SYSTEM) tests/system/layouts
 	$(DEVBIN)/python proof/sanitizers/run.py
 	$(DEVBIN)/python proof/power_cut/run.py
 	$(DEVBIN)/python proof/other_kernel/run.py
-	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python proof/mysql/run.py
+	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python proof/databases/matrix.py
+	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python proof/databases/logins.py
+	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python proof/databases/mysql.py
 	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python proof/tpcc/run.py
 
 field: $(BIN)/paribus ## import five published reports, judge them, and check their advice against their own numbers

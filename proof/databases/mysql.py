@@ -1,9 +1,9 @@
-"""A real MySQL server: experiments on it carried to their end, and every course of caching_sha2_password.
+"""A real MySQL server: experiments on it carried to their end, and TPC-C while it is killed.
 
 The machine's own database is MariaDB, which is near MySQL and is not MySQL: other variables, another way of making
-data, another method of proving a password. The server is Debian's from sid, run where it was unpacked.
+data. The server is Debian's from sid, run where it was unpacked.
 
-    .venv/bin/python proof/mysql/run.py
+    .venv/bin/python proof/databases/mysql.py
 """
 
 import json
@@ -15,16 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from package import PACKAGE, NotToBeHad, fetch
-from pydantic import SecretStr
+import packages
 
-from paribus.databases import Instance
-from paribus.engine.find import binary
-from paribus.engine.protocol import MysqlServer, SqlJob
-from paribus.engine.sql import Sql
-from paribus.errors import EngineError
-from paribus.hosts.local import LocalHost
-
+PACKAGE = "mysql-server-core"
 PLAN = """
 name = "mysql"
 [target]
@@ -65,8 +58,6 @@ trial = "4s"
 settle = "1s"
 """
 ATTEMPTS = 3  # other work on this machine may make too many trials invalid
-PASSWORD = "proof of a password"  # noqa: S105  of a server that lives for seconds
-USER = "CREATE USER 'sha2'@'{host}' IDENTIFIED WITH caching_sha2_password BY '{password}'"
 
 
 def experiment(program: Path, folder: Path) -> Iterator[tuple[str, str]]:
@@ -107,61 +98,18 @@ def _report_of(program: Path, folder: Path, levels: list[int], load: str) -> dic
     return report
 
 
-def logins(program: Path, folder: Path) -> Iterator[tuple[str, str]]:
-    """Each way in with caching_sha2_password, and who came in by it."""
-    one = Instance(LocalHost(), binary(), str(folder / "server"), "mysql", program=str(program), loopback=True)
-    one.create()
-    try:
-        one.start()
-        for host in ("127.0.0.1", "localhost"):
-            one.query(USER.format(host=host, password=PASSWORD))
-        tcp = one.address().model_copy(update={"user": "sha2", "password": SecretStr(PASSWORD), "database": ""})
-        assert isinstance(tcp, MysqlServer)
-        socket = tcp.model_copy(update={"socket": str(folder / "server/run/mysql.sock"), "host": None, "port": None})
-        tls = tcp.model_copy(update={"tls": "required"})
-        for name, address in (("TCP", tcp), ("TLS", tls), ("socket", socket)):
-            one.query("FLUSH PRIVILEGES")  # the server forgets all hashes, and wants the password itself
-            yield f"{name}, the password itself", _who(address)
-            yield f"{name}, its hash remembered", _who(address)
-            yield f"{name}, a wrong password", _refused(address.model_copy(update={"password": SecretStr("wrong")}))
-    finally:
-        one.remove()
-
-
-def _who(address: MysqlServer) -> str:
-    sql = Sql(LocalHost(), binary(), SqlJob(database=address))
-    try:
-        (user,) = sql.query("SELECT CURRENT_USER()").rows[0]
-        _, cipher = sql.query("SHOW SESSION STATUS LIKE 'Ssl_cipher'").rows[0]
-    finally:
-        sql.close()
-    if bool(cipher) != (address.tls != "off"):
-        raise AssertionError(f"{address.tls}, and encrypted by {cipher!r}")
-    return f"{user}{f', by {cipher}' if cipher else ''}"
-
-
-def _refused(address: MysqlServer) -> str:
-    try:
-        who = _who(address)
-    except EngineError as error:
-        if error.failure != "access-denied":
-            raise
-        return "denied"
-    raise AssertionError(f"a wrong password let in {who}")
-
-
 def main() -> int:
     """Print what was found; 1 where there is no server to try."""
     with tempfile.TemporaryDirectory(prefix="paribus-mysql-", dir="/var/tmp") as name:
         folder = Path(name)
         folder.chmod(0o755)  # the server's user must be able to pass
         try:
-            program = fetch(folder / "package")
-        except NotToBeHad as error:
+            program = packages.debian(folder / "package", "sid", PACKAGE)
+        except packages.NotToBeHad as error:
             print(f"no {PACKAGE} to prove anything with: {error}", file=sys.stderr)
             return 1
         print(subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.strip())
-        for proof in (logins, experiment, crash):
+        for proof in (experiment, crash):
             print(f"\n| {proof.__name__} | outcome |\n| --- | --- |")
             for asked, outcome in proof(program, folder):
                 print(f"| {asked} | {outcome} |", flush=True)
