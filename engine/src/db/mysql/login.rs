@@ -294,8 +294,8 @@ mod tests {
         let server = server(Tls::Off);
         let mut login = greeted(&server, "mysql_native_password");
         let change = [&b"\xfeparsec\0"[..], &[9; 32]].concat();
-        let asked = LoginStep::Send(Vec::new());
-        assert_eq!(login.take(&change, false), Ok(asked));
+        let request = LoginStep::Send(Vec::new());
+        assert_eq!(login.take(&change, false), Ok(request));
         for salt in [&b"P\0eighteen bytes, so"[..], b"\x01P\0eighteen bytes, so"] {
             let answer = login.take(salt, false);
             assert!(matches!(answer, Ok(LoginStep::Send(proof)) if proof.len() == 96));
