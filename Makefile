@@ -121,9 +121,11 @@ deb: wheels ## build Debian packages of the wheels for PYTHON_VERSION="3.11 3.13
 	$(WHEELS)/bin/python release/deb.py "$(DIST)" $(PYTHON_VERSION)
 
 CONTAINERS = $(shell command -v podman || command -v docker)
-image: PYTHON_VERSION = 3.11
+image: override PYTHON_VERSION = 3.11
 image: deb ## build the container image `paribus` of those packages, with podman or docker
-	$(or $(CONTAINERS),$(error install podman or docker)) build --tag paribus --file release/Containerfile "$(DIST)"
+	$(or $(CONTAINERS),$(error install podman or docker)) build --tag paribus --file release/Containerfile \
+		--build-arg VERSION=$$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml) \
+		--build-arg TARGETARCH=$(if $(filter aarch64,$(shell uname -m)),arm64,amd64) "$(DIST)"
 
 docs: $(DEV)/paribus ## build the documentation site into build/docs; a warning is an error
 	$(DEVBIN)/sphinx-build -q -W --keep-going -b html -d build/doctrees docs build/docs

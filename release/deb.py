@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 HOME = Path("usr/lib/paribus")
 COMPLETIONS = {
@@ -31,9 +32,9 @@ PRINT = "print(script(prog_name='paribus', complete_var='_PARIBUS_COMPLETE', she
 AFTER_INSTALLATION = f"""\
 #!/bin/sh
 set -e
-if [ "$1" = configure ]; then
-    /{HOME}/bin/python3 -m compileall -q -j 0 /{HOME}/lib
-fi
+case "$1" in
+    configure | abort-*) /{HOME}/bin/python3 -m compileall -q -j 0 /{HOME}/lib ;;
+esac
 """
 BEFORE_REMOVAL = f"""\
 #!/bin/sh
@@ -63,6 +64,9 @@ def install(wheel: Path, architecture: str, python: str, home: Path) -> Path:
     (home / "pyvenv.cfg").write_text(f"home = /usr/bin\ninclude-system-site-packages = false\nversion = {python}\n")
     for folder in [*libraries.rglob("tests"), *libraries.rglob("__pycache__")]:
         shutil.rmtree(folder, ignore_errors=True)
+    for trace in (".lock", "*.dist-info/uv_cache.json", "*.dist-info/direct_url.json"):
+        for path in libraries.glob(trace):
+            path.unlink()
     return libraries
 
 
@@ -83,7 +87,6 @@ def write(path: Path, text: str, mode: int = 0o644) -> None:
 
 def control(version: str, architecture: str, python: str, size: int) -> str:
     """The description of the package; `size` in bytes."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     major, minor = python.split(".")
     fields = {
         "Package": "paribus",
@@ -97,14 +100,14 @@ def control(version: str, architecture: str, python: str, size: int) -> str:
         "Recommends": "openssh-client, smartmontools",
         "Suggests": "fio, sysbench",
         "Description": "performance laboratory for database servers and storage\n"
-        + textwrap.indent(textwrap.fill(project["description"], 78), " "),
+        + textwrap.indent(textwrap.fill(PROJECT["description"], 78), " "),
     }
     return "".join(f"{name}: {value}\n" for name, value in fields.items())
 
 
 def build(wheel: Path, architecture: str, python: str, root: Path, dist: Path) -> Path:
     """Build the package of one architecture; `root` is an empty folder."""
-    version = f"{wheel.name.split('-')[1]}+py{python}"
+    version = f"{PROJECT['version']}+py{python}"
     libraries = install(wheel, architecture, python, root / HOME)
     (root / "usr/bin").mkdir()
     (root / "usr/bin/paribus").symlink_to("../lib/paribus/bin/paribus")
@@ -112,7 +115,8 @@ def build(wheel: Path, architecture: str, python: str, root: Path, dist: Path) -
         write(root / path, text)
     write(root / "usr/share/man/man1/paribus.1.gz", (ROOT / "docs/reference/paribus.1").read_text())
     write(root / "usr/share/doc/paribus/changelog.gz", (ROOT / "CHANGELOG.md").read_text())
-    write(root / "usr/share/doc/paribus/copyright", (ROOT / "LICENSE").read_text())
+    licence = f"The licences of the libraries are in /{HOME}/lib, in the folders *.dist-info.\n\n"
+    write(root / "usr/share/doc/paribus/copyright", licence + (ROOT / "LICENSE").read_text())
     subprocess.run(["chmod", "-R", "u=rwX,go=rX", root], check=True)
     size = sum(path.lstat().st_size for path in root.rglob("*"))
     write(root / "DEBIAN/control", control(version, ARCHITECTURES[architecture], python, size))
@@ -130,7 +134,7 @@ def main() -> None:
     """Build the packages of the wheels in a folder, and print their paths and sizes."""
     dist = Path(sys.argv[1]).absolute()
     for python, architecture in itertools.product(sys.argv[2:], ARCHITECTURES):
-        [wheel] = dist.glob(f"paribus-*_{architecture}.whl")
+        [wheel] = dist.glob(f"paribus-{PROJECT['version']}-*_{architecture}.whl")
         with tempfile.TemporaryDirectory() as name:
             build(wheel, architecture, python, Path(name, "root"), dist)
 

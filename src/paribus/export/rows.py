@@ -61,7 +61,7 @@ def response_time_rows(
     for ended, trial in sorted(of_trials, key=lambda entry: entry[0]):
         histogram = HdrHistogram.decode(histograms[trial.order])
         highest = histogram.highest_values(np.flatnonzero(histogram.counts)[-1:])
-        length = windows_s.get(trial.order, 0.0)
+        length = windows_s.get(trial.order) or ended - (trial.applied or trial.started or ended)
         yield (
             trial.experiment,
             f"{trial.workload}/{trial.load}" + (f"/{trial.factor}={trial.arm}" if trial.factor else ""),

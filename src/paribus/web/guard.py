@@ -33,7 +33,6 @@ _SECURITY_HEADERS = {
     "cross-origin-opener-policy": "same-origin",
 }
 METRICS = "/metrics"
-_BEARER = "Bearer "
 _READING = ("GET", "HEAD")
 _CLOSE = {"connection": "close"}
 
@@ -95,8 +94,7 @@ class Guard:
         if not self._hosts.allow(headers.get("host", "")):
             return PlainTextResponse(gettext("This host name does not belong to this machine.") + "\n", 403, _CLOSE)
         cookie = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")
-        bearer = headers.get("authorization", "") if scope["path"] == METRICS else ""
-        candidates = cookie, _token_in(scope), bearer.removeprefix(_BEARER) if bearer.startswith(_BEARER) else ""
+        candidates = cookie, _token_in(scope), _bearer(headers) if scope["path"] == METRICS else ""
         if not any(map(self._is_token, candidates)):
             message = gettext("Open the URL that paribus serve printed when it was started.")
             return PlainTextResponse(f"{message}\n", 403, _CLOSE)
@@ -124,6 +122,12 @@ class Guard:
 
     def _is_token(self, candidate: str) -> bool:
         return secrets.compare_digest(candidate.encode(), self._token)
+
+
+def _bearer(headers: Headers) -> str:
+    """The token of an Authorization header of that scheme."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
 
 
 def _token_in(scope: MutableMapping[str, Any]) -> str:

@@ -88,7 +88,7 @@ def text(states: Mapping[ExperimentState, int], measured: Sequence[Measured]) ->
                 "gauge",
                 "Response of a setting to that of the baseline, less 1, at the last look: estimate, low and high end.",
                 [
-                    ((*_key(each), *_comparison(look), ("bound", bound)), math.expm1(value))
+                    ((*_key(each), *_comparison(look), ("bound", bound)), _change(value))
                     for each in measured
                     for look in _last(each.looks)
                     for bound, value in (("estimate", look.estimate), ("low", look.low), ("high", look.high))
@@ -117,6 +117,13 @@ def _key(measured: Measured) -> _Labels:
 
 def _comparison(look: Look) -> _Labels:
     return ("factor", look.factor), ("arm", look.arm), ("workload", look.workload), ("response", look.response)
+
+
+def _change(log_ratio: float) -> float:
+    try:
+        return math.expm1(log_ratio)
+    except OverflowError:
+        return math.inf
 
 
 def _results(tally: Counter[TrialState]) -> dict[str, int]:
@@ -148,5 +155,10 @@ def _family(
     lines = [f"# TYPE {name} {kind}", *([f"# UNIT {name} {unit}"] if unit else []), f"# HELP {name} {meaning}"]
     for labels, value in samples:
         pairs = ",".join(f'{label}="{content.translate(_ESCAPED)}"' for label, content in labels)
-        lines.append(f"{name}{suffix}{{{pairs}}} {value!r}")
+        lines.append(f"{name}{suffix}{{{pairs}}} {_number(value)}")
     return "\n".join(lines) + "\n"
+
+
+def _number(value: float) -> str:
+    """A number in the spelling of OpenMetrics."""
+    return repr(value) if math.isfinite(value) else {math.inf: "+Inf", -math.inf: "-Inf"}.get(value, "NaN")

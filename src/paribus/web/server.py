@@ -113,7 +113,7 @@ def serve(
     ready: Callable[[str], None],
     token: str,
 ) -> None:
-    """Answer requests until Ctrl-C; `ready` receives the URL with its token.
+    """Answer requests for those who have the token, until Ctrl-C; `ready` receives the URL with it.
 
     Pages are in `language`; None: each in the language of its reader. Hostile requests are reported to `notices`.
     """

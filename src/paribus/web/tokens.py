@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 from paribus.errors import UsageError
-from paribus.files import distrust_entry, replaceable
+from paribus.files import replaceable
 
 _FORM = re.compile(r"[A-Za-z0-9_.~-]{32,256}")
 _OF_OTHERS = stat.S_IWGRP | stat.S_IRWXO
@@ -25,12 +25,12 @@ def of_file(path: Path) -> str:
     read or write, and for one without a token.
     """
     try:
-        if reason := replaceable(path.parent) or distrust_entry(path):
+        if reason := replaceable(path.parent):
             raise UsageError(f"the token in {path} is not used: {reason}", "name a file that is yours alone")
         return _read(path) if path.exists() else _written(path)
     except (OSError, UnicodeDecodeError) as error:
         cause = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise UsageError(f"cannot read the token in {path}: {cause}", "name a file in a folder of yours") from error
+        raise UsageError(f"no token can be kept in {path}: {cause}", "name a file in a folder that exists") from error
 
 
 def _written(path: Path) -> str:
@@ -44,7 +44,9 @@ def _read(path: Path) -> str:
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, encoding="utf-8") as file:
         status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode) or status.st_mode & _OF_OTHERS:
+        if not stat.S_ISREG(status.st_mode) or status.st_uid not in (0, os.geteuid()):
+            raise UsageError(f"{path} is no file of yours", "name a file that is yours, or one that does not exist")
+        if status.st_mode & _OF_OTHERS:
             raise UsageError(f"other users can read or write {path}", f"make it yours alone: chmod 600 {path}")
         token = file.read(1024).strip()
     if not _FORM.fullmatch(token):

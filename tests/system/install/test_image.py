@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import tomllib
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,8 +33,9 @@ def image(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
     container = _buildah("from", "scratch")
     _buildah("add", "--quiet", container, debian, "/")
     _buildah("commit", "--quiet", "--rm", container, names[0])
-    file = ROOT / "release" / "Containerfile"
-    _buildah("build", "--quiet", "--build-arg", f"BASE={names[0]}", "--tag", names[1], "--file", file, dist)
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    arguments = [f"--build-arg={each}" for each in (f"BASE={names[0]}", f"VERSION={version}", "TARGETARCH=amd64")]
+    _buildah("build", "--quiet", *arguments, "--tag", names[1], "--file", ROOT / "release/Containerfile", dist)
     yield names[1]
     _buildah("rmi", "--force", *names)
 

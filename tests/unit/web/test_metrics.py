@@ -5,12 +5,14 @@ import math
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 import web_samples as samples
 from asked import KNOWN, TOKEN, Answer, Site
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from sqlalchemy.engine import Engine as Store
 
 from paribus.model import Verdict
+from paribus.store import schema
 
 BEARER = {"host": "localhost:8321", "authorization": f"Bearer {TOKEN}"}
 Numbers = dict[str, dict[tuple[tuple[str, str], ...], float]]
@@ -56,8 +58,21 @@ def test_effects_are_those_of_the_last_look(path: Path, store: Store) -> None:
     assert (dict(labels)["verdict"], dict(labels)["arm"]) == ("better", samples.ARMS[1])
 
 
+def test_an_effect_beyond_all_numbers_is_infinite(path: Path, store: Store) -> None:
+    experiment = samples.begin(store)
+    samples.look(store, experiment, 1)
+    with store.begin() as connection:
+        connection.execute(sa.update(schema.look).values(high=800.0, low=-800.0))
+    ends = {dict(labels)["bound"]: value for labels, value in numbers(path)["paribus_effect_ratio"].items()}
+    assert (ends["high"], ends["low"]) == (math.inf, -1.0)
+
+
 def test_a_store_without_experiments_has_no_series(tmp_path: Path) -> None:
     assert set(numbers(tmp_path / "no.db")) == {"paribus_experiments"}
+
+
+def test_the_scheme_of_the_token_ignores_case(tmp_path: Path) -> None:
+    assert ask(tmp_path / "no.db", BEARER | {"authorization": f"bearer  {TOKEN}"}).status == 200
 
 
 @pytest.mark.parametrize("value", ["", "Bearer ", f"Bearer {TOKEN[:-1]}", f"Basic {TOKEN}", TOKEN])

@@ -35,6 +35,7 @@ pub struct MySqlLogin<'a> {
     method: PasswordMethod,
     nonce: Vec<u8>,
     greeted: bool,
+    salted: bool,
     caching: CachingSha2,
 }
 
@@ -46,6 +47,7 @@ impl<'a> MySqlLogin<'a> {
             method: PasswordMethod::Native,
             nonce: Vec::new(),
             greeted: false,
+            salted: false,
             caching: CachingSha2::default(),
         }
     }
@@ -134,7 +136,8 @@ impl<'a> MySqlLogin<'a> {
                     .take(server_data, password, &self.nonce, private)?;
                 Ok(answer.map_or(LoginStep::Listen, LoginStep::Send))
             }
-            (PasswordMethod::Parsec, [parsec::SALT, salt @ ..]) => {
+            (PasswordMethod::Parsec, [parsec::SALT, salt @ ..]) if !self.salted => {
+                self.salted = true; // each costs time
                 parsec::prove(salt, password, &self.nonce).map(LoginStep::Send)
             }
             (method, _) => Err(DbError::protocol(format!(
@@ -296,11 +299,14 @@ mod tests {
         let change = [&b"\xfeparsec\0"[..], &[9; 32]].concat();
         let request = LoginStep::Send(Vec::new());
         assert_eq!(login.take(&change, false), Ok(request));
-        for salt in [&b"P\0eighteen bytes, so"[..], b"\x01P\0eighteen bytes, so"] {
-            let answer = login.take(salt, false);
-            assert!(matches!(answer, Ok(LoginStep::Send(proof)) if proof.len() == 96));
-        }
+        let salt = b"P\0eighteen bytes, so";
+        let answer = login.take(salt, false);
+        assert!(matches!(answer, Ok(LoginStep::Send(proof)) if proof.len() == 96));
+        assert!(login.take(salt, false).is_err(), "a second salt");
+        let mut login = greeted(&server, "parsec");
         assert!(login.take(b"\x01?", false).is_err());
+        let answer = login.take(&[&[1][..], salt].concat(), false);
+        assert!(answer.is_err(), "without random bytes of its length");
     }
 
     #[test]

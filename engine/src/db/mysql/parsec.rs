@@ -17,6 +17,7 @@ pub const SALT: u8 = b'P';
 /// Iterations where the server's factor is 0; each step of it doubles them.
 const FEWEST_ITERATIONS: NonZeroU32 = NonZeroU32::new(1024).unwrap();
 const MOST_FACTOR: u8 = 3;
+const SALT_BYTES: usize = 18;
 /// Random bytes of each side.
 const NONCE: usize = 32;
 
@@ -33,11 +34,12 @@ pub fn prove(salt: &[u8], password: &str, nonce: &[u8]) -> DbResult<Vec<u8>> {
 
 /// The private key of Ed25519 for this password.
 fn key(salt: &[u8], password: &str) -> DbResult<[u8; 32]> {
-    let [factor @ 0..=MOST_FACTOR, salt @ ..] = salt else {
-        return Err(DbError::protocol(
-            "the server sends a salt that the method parsec does not define",
-        ));
-    };
+    let undefined =
+        || DbError::protocol("the server sends a salt that the method parsec does not define");
+    let (factor, salt) = salt.split_first().ok_or_else(undefined)?;
+    if *factor > MOST_FACTOR || salt.len() != SALT_BYTES {
+        return Err(undefined());
+    }
     let iterations = (0..*factor).fold(FEWEST_ITERATIONS, |n, _| n.saturating_add(n.get()));
     let mut key = [0; 32];
     pbkdf2::derive(
@@ -79,7 +81,7 @@ mod tests {
 
     #[test]
     fn unknown_salts_and_short_random_bytes_are_errors() {
-        for salt in [&b""[..], &[4, 1, 2]] {
+        for salt in [&b""[..], &[4; 19], &[0; 18], &[0; 20]] {
             assert!(prove(salt, "secret", &[3; 32]).is_err());
         }
         assert!(prove(&[0; 19], "secret", &[3; 31]).is_err());

@@ -13,7 +13,9 @@ use spki::SubjectPublicKeyInfoRef;
 
 /// Bytes of a hash.
 const HASH: usize = 20;
-const MOST_BYTES: usize = 2048;
+/// A server that is not trusted names the key, and the work grows with both.
+const MOST_BYTES: usize = 1024;
+const MOST_EXPONENT_BYTES: usize = 8;
 
 /// Encrypts a message; an error says why the key cannot be used for it.
 pub fn encrypt(pem: &[u8], message: &[u8]) -> Result<Vec<u8>, String> {
@@ -23,6 +25,9 @@ pub fn encrypt(pem: &[u8], message: &[u8]) -> Result<Vec<u8>, String> {
     let key = pkcs1::RsaPublicKeyRef::try_from(info.subject_public_key.raw_bytes())
         .map_err(|cause| cause.to_string())?;
     let (modulus, exponent) = (key.modulus.as_bytes(), key.public_exponent.as_bytes());
+    if exponent.len() > MOST_EXPONENT_BYTES {
+        return Err(format!("its exponent has {} bytes", exponent.len()));
+    }
     let mut seed = [0; HASH];
     SystemRandom::new()
         .fill(&mut seed)
@@ -65,13 +70,13 @@ fn mask(bytes: &mut [u8], seed: &[u8]) {
 
 /// `base` to the power of `exponent`, modulo `modulus`; as long as the modulus.
 fn power(base: &[u8], exponent: &[u8], modulus: &[u8]) -> Result<Vec<u8>, String> {
-    let number = |bytes: &[u8]| {
-        BoxedUint::from_be_slice(bytes, 8 * modulus.len() as u32).map_err(|cause| cause.to_string())
+    let number = |bytes: &[u8], length: usize| {
+        BoxedUint::from_be_slice(bytes, 8 * length as u32).map_err(|cause| cause.to_string())
     };
-    let odd: Option<Odd<BoxedUint>> = Odd::new(number(modulus)?).into();
+    let odd: Option<Odd<BoxedUint>> = Odd::new(number(modulus, modulus.len())?).into();
     let parameters = BoxedMontyParams::new(odd.ok_or("its modulus is even")?);
-    let result = BoxedMontyForm::new(number(base)?, &parameters)
-        .pow(&number(exponent)?)
+    let result = BoxedMontyForm::new(number(base, modulus.len())?, &parameters)
+        .pow(&number(exponent, exponent.len())?)
         .retrieve()
         .to_be_bytes();
     Ok(result[result.len() - modulus.len()..].to_vec())

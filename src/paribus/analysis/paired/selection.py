@@ -155,10 +155,10 @@ def _select(
 
 
 def _selected(candidates: Candidates, leads: Leads, behind: Collection[str]) -> list[SelectedLevel]:
-    """The levels with their losses and verdicts; those that are `behind` already remain so."""
+    """The levels with their losses and verdicts; those that are `behind` already remain so, and are no rivals."""
     better: dict[str, list[tuple[float, str]]] = {arm: [] for arm in behind}
     for (other, level), lead in leads.items():
-        if lead.verdict is Verdict.BETTER:
+        if lead.verdict is Verdict.BETTER and other not in behind:
             better.setdefault(level, []).append((lead.estimate, other))
     levels = []
     for level in candidates.levels:

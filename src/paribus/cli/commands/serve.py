@@ -66,7 +66,7 @@ def serve(
     with browser.redirect_page() as page:
 
         def show_address(address: str) -> None:
-            say(address)
+            say(address if token_file is None else f"{listening.url}/?token=…, with the token in {token_file}")
             if open_:
                 page.open(address)
 

@@ -12,7 +12,7 @@ WHERE relnamespace = 'pg_catalog'::regnamespace AND relname LIKE 'pg\\_stat\\_%'
 _PARTS = {
     "data": "object <> 'wal'",
     "log": "object = 'wal'",
-    "backends": "object <> 'wal' AND backend_type = 'client backend'",
+    "backends": "object = 'relation' AND backend_type NOT IN ('checkpointer', 'background writer')",
 }
 """Rows of pg_stat_io, which has those of the log from PostgreSQL 18 on."""
 

@@ -8,6 +8,7 @@ has some of its rows.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+_PAGE_BYTES = 8192  # of PostgreSQL, unless it was built otherwise
 CHECKPOINT_AGE = "checkpoint_age"  # of PostgreSQL: bytes of log since the last checkpoint began
 
 
@@ -94,7 +95,12 @@ _METRICS = {
         _Metric("server_checkpoint_pages_per_s", ("pg_stat_bgwriter.buffers_checkpoint",)),
         _Metric("server_checkpoint_pages_per_s", ("pg_stat_checkpointer.buffers_written",)),
         _Metric("server_backend_pages_per_s", ("pg_stat_bgwriter.buffers_backend",)),
-        _Metric("server_backend_pages_per_s", ("pg_stat_io:backends.writes",)),
+        _Metric(  # PostgreSQL 18 counts operations of several pages, and bytes
+            "server_backend_pages_per_s",
+            ("pg_stat_io:backends.write_bytes", "pg_stat_io:backends.extend_bytes"),
+            scale=1 / _PAGE_BYTES,
+        ),
+        _Metric("server_backend_pages_per_s", ("pg_stat_io:backends.writes", "pg_stat_io:backends.extends")),
         _Metric("server_cleaned_pages_per_s", ("pg_stat_bgwriter.buffers_clean",)),
         _Metric("server_temporary_bytes_per_s", ("pg_stat_database.temp_bytes",), "B/s"),
         _Metric("server_deadlocks_per_s", ("pg_stat_database.deadlocks",)),

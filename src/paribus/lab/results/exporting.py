@@ -74,7 +74,7 @@ def export(
 
 def _response_times(store: Store, experiment: str) -> Iterable[Row]:
     """The histograms of the trials that can be used. Raises UsageError where there is none."""
-    trials = [trial for trial in read.trials(store, experiment) if trial.state is TrialState.DONE]
+    trials = [trial for trial in read.trials(store, experiment) if trial.state is TrialState.DONE and trial.ended]
     orders = [trial.order for trial in trials]
     histograms = read.histograms(store, experiment, "response_mean_s", orders)
     if not histograms:
