@@ -6,8 +6,6 @@ A server that cannot be had is a row of its own. Exit code 1 where a server that
 """
 
 import functools
-import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -16,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import packages
+from carrying_out import report_of
 
 from paribus import Lab
 from paribus.databases import Instance
@@ -44,7 +43,6 @@ rounds = 2
 margin = "50%"
 placebo = false
 """
-ATTEMPTS = 3  # other work on this machine may make too many trials invalid
 Fetch = Callable[[Path], Path]
 
 
@@ -98,31 +96,10 @@ def variables(tried: Tried, program: Path, folder: Path) -> int:
 
 def experiment(tried: Tried, program: Path, folder: Path) -> tuple[str, int]:
     """The verdict of an experiment on the server, and the number of the server's counters that it has."""
-    (folder / "data").mkdir()
-    plan = folder / "plan.toml"
-    plan.write_text(
-        PLAN.format(
-            path=folder / "data",
-            kind=tried.kind,
-            program=program,
-            memory=tried.memory,
-            knob=tried.knob,
-            levels=tried.levels,
-        )
-    )
-    own = {"PARIBUS_STATE": "state", "PARIBUS_REGISTER": "register", "PARIBUS_STORE": "paribus.db"}
-    environment = os.environ | {name: str(folder / file) for name, file in own.items()}
-    command = [sys.executable, "-m", "paribus.cli.main", "run", str(plan), "--json"]
-    for _ in range(ATTEMPTS):
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        if done.returncode != 3:
-            break
-    if done.returncode != 0:
-        raise AssertionError(f"paribus run ended with {done.returncode}: {done.stderr[-1500:]}")
-    if left := list((folder / "data").iterdir()):
-        raise AssertionError(f"left behind: {left}")
-    (effect,) = (effect for effect in json.loads(done.stdout)["effects"] if effect["load"] is None)
-    measured = Lab(folder / "paribus.db").experiment("last").measurements()
+    values = {"kind": tried.kind, "memory": tried.memory, "knob": tried.knob, "levels": tried.levels}
+    report = report_of(folder / "experiment", PLAN, program=program, **values)
+    (effect,) = (effect for effect in report["effects"] if effect["load"] is None)
+    measured = Lab(folder / "experiment" / "paribus.db").experiment("last").measurements()
     return effect["verdict"], len({row.metric for row in measured if row.metric.startswith("server_")})
 
 

@@ -6,16 +6,14 @@ data. The server is Debian's from sid, run where it was unpacked.
     .venv/bin/python proof/databases/mysql.py
 """
 
-import json
-import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import packages
+from carrying_out import report_of
 
 PACKAGE = "mysql-server-core"
 PLAN = """
@@ -57,45 +55,23 @@ verify = true
 trial = "4s"
 settle = "1s"
 """
-ATTEMPTS = 3  # other work on this machine may make too many trials invalid
 
 
 def experiment(program: Path, folder: Path) -> Iterator[tuple[str, str]]:
     """Yield each comparison on this server, and its verdict."""
-    for effect in _report_of(program, folder / "oltp", [1, 2], OLTP)["effects"]:
+    for effect in report_of(folder / "oltp", PLAN, program=program, levels=[1, 2], load=OLTP)["effects"]:
         yield f"{effect['factor']}: {effect['baseline']} -> {effect['arm']}", effect["verdict"]
 
 
 def crash(program: Path, folder: Path) -> Iterator[tuple[str, str]]:
     """TPC-C on a server that is killed in each trial: the acknowledged orders that each level loses."""
-    arms = _report_of(program, folder / "tpcc", [1, 0], TPCC)["tpcc"]
+    arms = report_of(folder / "tpcc", PLAN, program=program, levels=[1, 0], load=TPCC)["tpcc"]
     lost = {arm["arm"]: arm["lost"] for arm in arms}
     if lost["1"] or not lost["0"]:
         raise AssertionError(f"acknowledged New-Orders that were lost, by level: {lost}")
     for arm in arms:
         rate = f"{arm['new_orders_per_minute']['value']:,.0f} New-Orders a minute"
         yield f"{arm['factor']} = {arm['arm']}", f"{rate}, {arm['lost']:,} lost in {len(arm['trials'])} crashes"
-
-
-def _report_of(program: Path, folder: Path, levels: list[int], load: str) -> dict[str, Any]:
-    """Run a plan to its end; its report."""
-    folder.mkdir(mode=0o755)
-    plan = folder / "plan.toml"
-    plan.write_text(PLAN.format(path=folder / "data", program=program, levels=levels, load=load))
-    (folder / "data").mkdir()
-    own = {"PARIBUS_STATE": "state", "PARIBUS_REGISTER": "register", "PARIBUS_STORE": "paribus.db"}
-    environment = os.environ | {name: str(folder / file) for name, file in own.items()}
-    command = [sys.executable, "-m", "paribus.cli.main", "run", str(plan), "--json"]
-    for _ in range(ATTEMPTS):
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        if done.returncode != 3:
-            break
-    if done.returncode != 0:
-        raise AssertionError(f"paribus run ended with {done.returncode}: {done.stderr[-2000:]}")
-    if left := list((folder / "data").iterdir()):
-        raise AssertionError(f"left behind: {left}")
-    report: dict[str, Any] = json.loads(done.stdout)
-    return report
 
 
 def main() -> int:
