@@ -57,3 +57,9 @@ def test_an_unknown_phase_is_refused() -> None:
     done = subprocess.run([sys.executable, gate.__file__, "lnt"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "unknown phase 'lnt'; there are: format, lint" in done.stderr
+
+
+def test_modules_of_real_tests_have_names_of_their_own() -> None:
+    """Modules of the same name in two areas cannot be collected together, as the gate does."""
+    paths = [path for path in (Path(gate.__file__).parent / "system").rglob("*.py") if path.name != "conftest.py"]
+    assert len({path.name for path in paths}) == len(paths) > 50
