@@ -7,6 +7,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
+OLTP = """
+[[workload]]
+kind = "oltp_read_write"
+table_size = 5000
+threads = [2]
+[protocol]
+trial = "300ms"
+settle = "100ms"
+"""
+"""A short load and the lengths of its trials, for the end of a plan."""
+
 _ATTEMPTS = 3  # other work on this machine may make too many trials invalid
 
 

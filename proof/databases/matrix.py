@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import packages
-from carrying_out import report_of
+from carrying_out import OLTP, report_of
 
 from paribus import Lab
 from paribus.databases import Instance
@@ -32,13 +32,7 @@ program = "{program}"
 {memory} = "64MiB"
 [factors]
 "{knob}" = {levels}
-[[workload]]
-kind = "oltp_read_write"
-table_size = 5000
-threads = [2]
-[protocol]
-trial = "300ms"
-settle = "100ms"
+{load}
 rounds = 2
 margin = "50%"
 placebo = false
@@ -97,7 +91,7 @@ def variables(tried: Tried, program: Path, folder: Path) -> int:
 def experiment(tried: Tried, program: Path, folder: Path) -> tuple[str, int]:
     """The verdict of an experiment on the server, and the number of the server's counters that it has."""
     values = {"kind": tried.kind, "memory": tried.memory, "knob": tried.knob, "levels": tried.levels}
-    report = report_of(folder / "experiment", PLAN, program=program, **values)
+    report = report_of(folder / "experiment", PLAN, program=program, load=OLTP, **values)
     (effect,) = (effect for effect in report["effects"] if effect["load"] is None)
     measured = Lab(folder / "experiment" / "paribus.db").experiment("last").measurements()
     return effect["verdict"], len({row.metric for row in measured if row.metric.startswith("server_")})

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import packages
-from carrying_out import report_of
+from carrying_out import OLTP, report_of
 
 PACKAGE = "mysql-server-core"
 PLAN = """
@@ -31,15 +31,6 @@ innodb_buffer_pool_size = "64MiB"
 rounds = 2
 margin = "50%"
 placebo = false
-"""
-OLTP = """
-[[workload]]
-kind = "oltp_read_write"
-table_size = 5000
-threads = [2]
-[protocol]
-trial = "300ms"
-settle = "100ms"
 """
 TPCC = """
 [[event]]
