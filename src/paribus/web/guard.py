@@ -17,8 +17,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from paribus.i18n import gettext
 from paribus.web import markup
-from paribus.web.addresses import is_loopback
-from paribus.web.connection import ADMIT
+from paribus.web.connections.addresses import is_loopback
+from paribus.web.connections.connection import ADMIT
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -12,14 +12,14 @@ import uvicorn
 
 from paribus.errors import UsageError
 from paribus.i18n import Language
-from paribus.web.acceptor import Acceptor
-from paribus.web.addresses import is_loopback
 from paribus.web.archive import Archive
-from paribus.web.connection import Connection
+from paribus.web.connections.acceptor import Acceptor
+from paribus.web.connections.addresses import is_loopback
+from paribus.web.connections.connection import Connection
+from paribus.web.connections.limits import HEADER_BYTES, IDLE_S, ConnectionTable, connection_limits
+from paribus.web.connections.notices import NoticeHandler, Notices
 from paribus.web.guard import Guard, Hosts
 from paribus.web.language import LanguageMiddleware
-from paribus.web.limits import HEADER_BYTES, IDLE_S, ConnectionTable, connection_limits
-from paribus.web.notices import NoticeHandler, Notices
 from paribus.web.pages import Pages, ShutdownSignal
 
 

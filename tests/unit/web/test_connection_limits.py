@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from paribus.web.connections.limits import ConnectionLimits, ConnectionTable
+from paribus.web.connections.notices import Event, Notices, describe, printable
+from paribus.web.connections.peer import Arrivals, Peer, peer_of
 from paribus.web.feed import Feed
-from paribus.web.limits import ConnectionLimits, ConnectionTable
-from paribus.web.notices import Event, Notices, describe, printable
-from paribus.web.peer import Arrivals, Peer, peer_of
 
 
 class Visitor:

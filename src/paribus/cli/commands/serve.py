@@ -48,7 +48,7 @@ def serve(
     from paribus.lab.stores import name_of, open_store, store_exists, store_url
     from paribus.web import server, tokens
     from paribus.web.archive import Archive
-    from paribus.web.notices import Notices
+    from paribus.web.connections.notices import Notices
 
     token = tokens.of_file(token_file) if token_file else tokens.make()
     url = store_url(store)

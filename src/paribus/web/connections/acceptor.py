@@ -4,9 +4,9 @@ import asyncio
 import socket
 from collections.abc import Callable
 
-from paribus.web.limits import SEND_BUFFER_BYTES, ConnectionTable
-from paribus.web.notices import Event, Notices
-from paribus.web.peer import Arrivals, Peer, peer_of
+from paribus.web.connections.limits import SEND_BUFFER_BYTES, ConnectionTable
+from paribus.web.connections.notices import Event, Notices
+from paribus.web.connections.peer import Arrivals, Peer, peer_of
 
 _AT_ONCE = 8  # so that what was accepted is read before as many more are accepted as may be open
 _REFUSED_AT_ONCE = 64

@@ -10,9 +10,9 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from paribus.web.limits import HEADER_BYTES, REQUEST_S, STALL_S, ConnectionTable
-from paribus.web.notices import Event, Notices
-from paribus.web.peer import Peer
+from paribus.web.connections.limits import HEADER_BYTES, REQUEST_S, STALL_S, ConnectionTable
+from paribus.web.connections.notices import Event, Notices
+from paribus.web.connections.peer import Peer
 
 ADMIT = "admit"
 """The key in a request's state of what admits its connection once the token was shown: True, or False: too many are."""

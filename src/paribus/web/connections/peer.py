@@ -9,7 +9,7 @@ import struct
 from collections import Counter
 from dataclasses import dataclass
 
-from paribus.web.addresses import is_loopback
+from paribus.web.connections.addresses import is_loopback
 
 _SOCK_DIAG, _BY_FAMILY, _REQUEST = 4, 20, 1
 _HEADER = struct.Struct("=IHHII")  # of netlink: length, type, flags, sequence, port
