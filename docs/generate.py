@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from generator import (
+    advice_page,
     commands_page,
     environment_page,
     exit_codes_page,
@@ -20,6 +21,7 @@ REFERENCE = Path(__file__).parent / "reference"
 PAGES: dict[str, Callable[[], str]] = {
     "plan.md": plan_page.render,
     "knobs.md": knobs_page.render,
+    "advice.md": advice_page.render,
     "commands.md": commands_page.render,
     "exit-codes.md": exit_codes_page.render,
     "json.md": json_page.render,

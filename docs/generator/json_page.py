@@ -16,6 +16,7 @@ DOCUMENTS = {
     "report": ["paribus report --json", "run --json", "try --json", "again --json", "resume --json"],
     "status": ["paribus status --json"],
     "doctor": ["paribus doctor --json"],
+    "audit": ["paribus audit --json"],
     "apply": ["paribus apply EXPERIMENT --json"],
     "clean": ["paribus clean --json"],
     "delete": ["paribus delete EXPERIMENT --json"],

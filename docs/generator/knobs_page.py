@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterator
 
+from generator.advice_page import advice_link
 from generator.markdown import code, literal, page, sentence
 from generator.texts import introduction
 from paribus.databases.server import variable_needs
@@ -112,6 +113,7 @@ def _facts(knob: Knob) -> Iterator[tuple[str, str]]:
     yield "Reads back rounded", "yes" if knob.readback == "rounded" else ""
     yield "Other names", _codes(knob.aliases)
     yield "Former values", ", ".join(f"`{old}` is `{new}`" for old, new in knob.renamed.items())
+    yield "Published advice", advice_link(knob.name)
     yield "Address", _codes((*knob.addresses, *knob.elsewhere))
 
 

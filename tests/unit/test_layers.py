@@ -33,6 +33,7 @@ BELOW_LAB = {
     "hosts",
     "stats",
     "plausibility",
+    "audit",
     "imports",
     "sandbox",
 }
@@ -40,6 +41,7 @@ BELOW_LAB = {
 MAY_IMPORT = {
     "hosts": set(),
     "plausibility": set(),
+    "audit": set(),
     "stats": set(),
     "store": set(),
     "engine": {"hosts"},

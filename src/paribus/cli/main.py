@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 from paribus.cli.commands import (
     again,
     apply,
+    audit,
     check,
     clean,
     compare,
@@ -94,6 +95,7 @@ app.add_typer(knobs.app, name="knobs")
 app.add_typer(sandbox.app, name="sandbox")
 app.command("serve")(serve.serve)
 app.command("doctor")(doctor.doctor)
+app.command("audit")(audit.audit)
 app.command("schema")(schema.schema)
 
 

@@ -13,7 +13,7 @@ _TLS = ("off", "required", "verified")
 _USUAL_PORT = 5432
 _EXAMPLES = "mysql://bench@db1:3306/?tls=required, postgres://bench@localhost/?socket=/run/postgresql"
 NOT_IN_A_PLAN = (
-    "a plan must not hold a password: set it in the environment, in the variable that password_env names; or in "
+    "an address must not hold a password: set it in the environment, in the variable that password_env names; or in "
     "a file that only you can read, at password_file; or in ~/.my.cnf or ~/.pgpass"
 )
 

@@ -23,6 +23,7 @@ class Document(StrEnum):
     CLEAN = "clean"
     DELETE = "delete"
     DOCTOR = "doctor"
+    AUDIT = "audit"
     EXPORT = "export"
     APPLY = "apply"
     IMPORT = "import"
@@ -48,6 +49,7 @@ def text_of(document: Document) -> str:
     from pydantic import TypeAdapter
 
     from paribus.lab.apply_document import ApplyDocument
+    from paribus.lab.audit.auditing import AuditDocument
     from paribus.lab.check_document import CheckDocument
     from paribus.lab.cleaning import CleanDocument
     from paribus.lab.deleting import DeleteDocument
@@ -71,6 +73,7 @@ def text_of(document: Document) -> str:
         Document.CLEAN: TypeAdapter(CleanDocument),
         Document.DELETE: TypeAdapter(DeleteDocument),
         Document.DOCTOR: TypeAdapter(DoctorDocument),
+        Document.AUDIT: TypeAdapter(AuditDocument),
         Document.EXPORT: TypeAdapter(ExportDocument),
         Document.APPLY: TypeAdapter(ApplyDocument),
         Document.IMPORT: TypeAdapter(ImportDocument),

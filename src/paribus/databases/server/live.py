@@ -62,9 +62,13 @@ class LiveServer:
         """The claim to the server, which is not taken yet."""
         return ServerClaim(self.server.address, self._live_kind, self._connect)
 
+    def identity(self) -> tuple[str, str]:
+        """The kind of server that it states, and its version. Raises QueryRefused and ServerGone."""
+        return self._live_kind.identity(self.query)
+
     def name(self) -> str:
         """The server's kind and version. Raises DatabaseError where it is of another kind, or not reached."""
-        flavour, version = self._live_kind.identity(self.query)
+        flavour, version = self.identity()
         if flavour != self._kind.name:
             message = f"{self.server.address} is {flavour} {version}, and no {self._kind.name} server"
             raise DatabaseError(message, f'write kind = "{flavour}"')

@@ -1,0 +1,254 @@
+"""Assessment of a machine: rules held against its facts, setting by setting, the most urgent first."""
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict
+
+from paribus.audit.advice_rules import AdviceRule, AdviceRules, Evidence
+from paribus.audit.expression import Expression, Scalar
+from paribus.audit.facts import BYTES, AuditFacts, SettingInForce
+from paribus.errors import UsageError
+from paribus.model import FAMILIES, Verdict
+from paribus.units import show_size
+
+_SIZE_STEP = 2**20  # a size that an expression gives is tried in whole MiB
+_SIZES = ("memory", "swap")
+
+
+class AdviceStatus(StrEnum):
+    """State of an advice on a machine, the most urgent first."""
+
+    CONTRADICTED = "contradicted by a measurement here"
+    DIFFERS = "differs"
+    AGREES = "agrees"
+    UNSPECIFIC = "no value"  # it names a direction, and no value
+    OUTDATED = "outdated"
+    NOT_APPLICABLE = "does not apply"
+    NOT_READ = "not read"
+
+
+class AdviceItem(BaseModel):
+    """An advice held against a machine: its state, why, and the value to try where it differs.
+
+    `measured` are the verdicts of experiments on this machine that tried what it advises, in words.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    rule: str
+    source: str
+    evidence: Evidence
+    status: AdviceStatus
+    advised: str
+    value: Scalar | None = None
+    why: str = ""
+    reason: str
+    figures: str = ""
+    judged: str = ""
+    risk: str = ""
+    measured: list[str] = []
+
+
+class SettingAdvice(BaseModel):
+    """All advice about a setting; `disagree`: what applies here does not advise one value."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    setting: str
+    now: str | None
+    status: AdviceStatus
+    disagree: bool
+    items: list[AdviceItem]
+
+
+def assess(rules: AdviceRules, facts: AuditFacts) -> list[SettingAdvice]:
+    """Hold each rule against the facts. The advice is grouped by setting, and what differs comes first.
+
+    Raises UsageError where an expression has no value, such as a comparison of words with numbers.
+    """
+    by_setting: dict[str, list[AdviceItem]] = {}
+    for rule in rules.rules:
+        try:
+            item = _item(rule, rules.sources[rule.source].evidence, facts)
+        except ValueError as error:
+            raise UsageError(f"the rule {rule.id}: {error}", "correct its expression") from error
+        by_setting.setdefault(rule.setting, []).append(item)
+    grouped = [_grouped(name, items, facts) for name, items in by_setting.items()]
+    return sorted(grouped, key=_urgency)
+
+
+def _grouped(name: str, items: Sequence[AdviceItem], facts: AuditFacts) -> SettingAdvice:
+    order = list(AdviceStatus)
+    in_force = facts.setting(name)
+    applying = [item for item in items if item.status in (AdviceStatus.DIFFERS, AdviceStatus.AGREES)]
+    return SettingAdvice(
+        setting=name,
+        now=None if in_force is None else in_force.show(),
+        status=min((item.status for item in items), key=order.index),
+        disagree=len({item.status for item in applying} | {item.advised for item in applying}) > 2,
+        items=sorted(items, key=lambda item: (order.index(item.status), list(Evidence).index(item.evidence))),
+    )
+
+
+def _urgency(advice: SettingAdvice) -> tuple[int, int, int]:
+    """The place among all: by state, by the best evidence for it, then by how many sources say so."""
+    agreeing = [item for item in advice.items if item.status is advice.status]
+    best = min(list(Evidence).index(item.evidence) for item in agreeing)
+    return list(AdviceStatus).index(advice.status), best, -len(agreeing)
+
+
+def _item(rule: AdviceRule, evidence: Evidence, facts: AuditFacts) -> AdviceItem:
+    status, why = _scope(rule, facts)
+    in_force = facts.setting(rule.setting)
+    low, high = (_bound(text, facts) for text in (rule.at_least, rule.at_most)) if status is None else (None, None)
+    value: Scalar | None = None
+    if status is None and in_force is not None:
+        status, value = _held(rule, in_force, low, high, facts)
+        if status is AdviceStatus.NOT_READ:
+            why = _unknown(rule.at_least or rule.at_most, facts)
+    assert status is not None
+    measured = _measured(rule, low, high, facts) if status in (AdviceStatus.DIFFERS, AdviceStatus.AGREES) else {}
+    if Verdict.WORSE in measured and Verdict.BETTER not in measured:
+        status, value = AdviceStatus.CONTRADICTED, None
+    return AdviceItem(
+        rule=rule.id,
+        source=rule.source,
+        evidence=evidence,
+        status=status,
+        advised=_advised(rule, in_force, low, high, facts),
+        value=value,
+        why=why,
+        reason=rule.reason,
+        figures=rule.figures,
+        judged=rule.judged,
+        risk=rule.risk,
+        measured=[text for texts in measured.values() for text in texts],
+    )
+
+
+def _scope(rule: AdviceRule, facts: AuditFacts) -> tuple[AdviceStatus | None, str]:
+    """State and reason of a rule that cannot be held against the machine; None where it can be."""
+    family = rule.setting.partition(".")[0]
+    if family in FAMILIES.values() and family not in (facts.family, "sqlite"):
+        if facts.family is None:
+            return AdviceStatus.NOT_READ, "no server was named"
+        return AdviceStatus.NOT_APPLICABLE, f"the server is {facts.facts['server']}"
+    for row in rule.outdated:
+        if Expression(row.when).value(facts.values()):
+            instead = f"; instead: {row.instead}" if row.instead else ""
+            return AdviceStatus.OUTDATED, f"since {row.since}{instead}"
+    if rule.when:
+        applies = Expression(rule.when).value(facts.values())
+        if applies is None:
+            return AdviceStatus.NOT_READ, _unknown(rule.when, facts)
+        if not applies:
+            return AdviceStatus.NOT_APPLICABLE, _stated(Expression(rule.when).names, facts)
+    if facts.setting(rule.setting) is None:
+        lack = facts.lacks.get(rule.setting)
+        if lack is None:
+            return AdviceStatus.NOT_READ, f"{rule.setting} is not read by this audit"
+        return AdviceStatus.NOT_APPLICABLE if lack.is_absent else AdviceStatus.NOT_READ, lack.why
+    return (AdviceStatus.UNSPECIFIC, "") if rule.direction else (None, "")
+
+
+def _held(
+    rule: AdviceRule, in_force: SettingInForce, low: float | None, high: float | None, facts: AuditFacts
+) -> tuple[AdviceStatus, Scalar | None]:
+    """Whether the value now is advised, and else the advised value nearest to it."""
+    if rule.advised:
+        if any(in_force.is_same(value) for value in rule.advised):
+            return AdviceStatus.AGREES, None
+        return AdviceStatus.DIFFERS, rule.advised[0]
+    number = in_force.number(facts.facts.get("memory"))
+    if (low is None and rule.at_least) or (high is None and rule.at_most):
+        return AdviceStatus.NOT_READ, None
+    if number is None:
+        return AdviceStatus.DIFFERS, None
+    if low is not None and number < low:
+        return AdviceStatus.DIFFERS, _round(low, in_force, facts, up=True)
+    if high is not None and number > high:
+        return AdviceStatus.DIFFERS, _round(high, in_force, facts, up=False)
+    return AdviceStatus.AGREES, None
+
+
+_REVERSED = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
+
+
+def _measured(rule: AdviceRule, low: float | None, high: float | None, facts: AuditFacts) -> dict[Verdict, list[str]]:
+    """Experiments here that compared an advised value with another, by the verdict on the advised one."""
+    by_verdict: dict[Verdict, list[str]] = {}
+    for each in facts.measurements.get(rule.setting, ()):
+        states = [_held(rule, level, low, high, facts)[0] for level in (each.baseline, each.arm)]
+        if set(states) == {AdviceStatus.AGREES, AdviceStatus.DIFFERS}:
+            is_arm = states[1] is AdviceStatus.AGREES
+            verdict = each.verdict if is_arm else _REVERSED.get(each.verdict, each.verdict)
+            levels = f"{each.arm.show()} instead of {each.baseline.show()}"
+            text = f"{levels} is {each.verdict}: {each.change} under {each.workload} ({each.experiment})"
+            by_verdict.setdefault(verdict, []).append(text)
+    return by_verdict
+
+
+def _round(bound: float, in_force: SettingInForce, facts: AuditFacts, *, up: bool) -> Scalar:
+    """A bound as a value to set: a share where it is one now, whole MiB of a size, else a whole number."""
+    if in_force.is_share:
+        return _share(bound, facts)
+    if isinstance(in_force.value, float):
+        return bound
+    step = _SIZE_STEP if in_force.unit == BYTES and bound >= _SIZE_STEP else 1
+    return int(-(-bound // step) if up else bound // step) * step
+
+
+def _bound(text: str, facts: AuditFacts) -> float | None:
+    value = Expression(text).value(facts.values()) if text else None
+    return value if isinstance(value, int | float) else None
+
+
+def _advised(
+    rule: AdviceRule, in_force: SettingInForce | None, low: float | None, high: float | None, facts: AuditFacts
+) -> str:
+    """The advice in words, with units where the setting is known."""
+    if rule.direction:
+        return rule.direction
+    form = in_force or SettingInForce(value="")
+    if rule.advised:
+        return " or ".join(form.show(value) for value in rule.advised)
+    bounds = [(text, bound) for text, bound in ((rule.at_least, low), (rule.at_most, high)) if text]
+    words = [text if bound is None else _show_bound(bound, text, form, facts) for text, bound in bounds]
+    if len(words) == 2:
+        return f"{words[0]} to {words[1]}" if words[0] != words[1] else words[0]
+    return f"at least {words[0]}" if rule.at_least else f"at most {words[0]}"
+
+
+def _share(bound: float, facts: AuditFacts) -> str:
+    return f"{bound / float(facts.facts['memory']):.0%}"
+
+
+def _show_bound(bound: float, text: str, form: SettingInForce, facts: AuditFacts) -> str:
+    """A bound with its unit; one of memory as a share where the setting is one now, else as a size."""
+    if form.is_share:
+        return _share(bound, facts)
+    number: Scalar = int(bound) if bound == int(bound) or form.unit == BYTES else bound
+    if not form.unit and any(name in _SIZES for name in Expression(text).names):
+        return show_size(bound)
+    return form.show(number)
+
+
+def _unknown(text: str, facts: AuditFacts) -> str:
+    """The names of an expression that have no value, with the reasons."""
+    names = [name for name in Expression(text).names if name not in facts.values()]
+    return "; ".join(
+        f"{name}: {facts.lacks[name].why}" if name in facts.lacks else f"{name} is unknown" for name in names
+    )
+
+
+def _stated(names: Iterable[str], facts: AuditFacts) -> str:
+    """The facts that exclude a rule, in words."""
+    values = facts.values()
+    return ", ".join(f"{name} is {_word(values[name])}" for name in names if name in values)
+
+
+def _word(value: Scalar) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) or "none"

@@ -1,0 +1,178 @@
+"""Audits of real machines and servers: planted settings are found, measurements here count, and nothing is changed."""
+
+import json
+import subprocess
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import scripted
+from command import Done, Filesystem
+from others import LIVE, VARIABLE, Others
+
+from paribus.lab.machine.inspection import checked, site_of
+from paribus.plan.form.parse import parse
+from paribus.store.open import open_engine, store_url
+
+Paribus = Callable[..., Done]
+PLANTED = {
+    "mariadb": ("mysql.innodb_flush_log_at_trx_commit", "SET GLOBAL innodb_flush_log_at_trx_commit = 2"),
+    "postgres": ("postgres.random_page_cost", "ALTER SYSTEM SET random_page_cost = 9"),
+}
+PASSWORDS = {"mariadb": "MYSQL_PWD", "postgres": "PGPASSWORD"}
+RULES = """
+[sources.handbook]
+title = "Handbook"
+author = "Our team"
+url = "https://example.org/"
+evidence = "advice"
+
+[[rules]]
+id = "handbook-iostats"
+setting = "block.iostats"
+when = "device_kind == 'loop'"
+advised = [0]
+reason = "A test wants it."
+source = "handbook"
+
+[[rules]]
+id = "handbook-planted"
+setting = "{planted}"
+advised = [1]
+reason = "A test wants it."
+source = "handbook"
+
+[[rules]]
+id = "handbook-live"
+setting = "{live}"
+advised = [{value}]
+reason = "A test wants it."
+source = "handbook"
+"""
+
+
+@pytest.fixture
+def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Write rules of a user."""
+
+    def write(**names: str) -> None:
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+        folder = tmp_path / "config/paribus/audit"
+        folder.mkdir(parents=True)
+        (folder / "handbook.toml").write_text(RULES.format(**names))
+
+    return write
+
+
+def _items(document: dict[str, Any], setting: str) -> dict[str, dict[str, Any]]:
+    """The advice about a setting, by rule."""
+    (audited,) = [each for each in document["settings"] if each["advice"]["setting"] == setting]
+    return {item["rule"]: item for item in audited["advice"]["items"]}
+
+
+def _lines(document: dict[str, Any], setting: str, value: object) -> tuple[str, str]:
+    """The lines that set an advised value and check it."""
+    (audited,) = [each for each in document["settings"] if each["advice"]["setting"] == setting]
+    (advised,) = [each for each in audited["values"] if each["value"] == value]
+    return advised["set"], audited["check"]
+
+
+def _audit(paribus: Paribus, others: Others, path: Path, *more: str) -> Done:
+    done = paribus(
+        "audit", "--path", str(path), "--database", others.dsn, *more, **{PASSWORDS[others.kind]: others.password}
+    )
+    assert done.code == 0, done.err
+    return done
+
+
+def _names(kind: str) -> dict[str, str]:
+    """The settings of the user's rules: the planted one, and one with its value as it is."""
+    family = "mysql" if kind == "mariadb" else "postgres"
+    value = "200" if kind == "mariadb" else str(4 * 2**20)
+    return {"planted": PLANTED[kind][0], "live": f"{family}.{LIVE[kind][0]}", "value": value}
+
+
+@pytest.mark.gate
+@pytest.mark.parametrize("others", ["mariadb"], indirect=True)
+def test_planted_settings_of_disk_and_server_are_found_and_their_lines_set_them(
+    paribus: Paribus, others: Others, filesystem: Filesystem, rules: Callable[..., None]
+) -> None:
+    rules(**_names(others.kind))
+    point = filesystem("ext4")
+    others.instance.query(PLANTED[others.kind][1])
+    document = _audit(paribus, others, point, "--json").json
+
+    iostats = _items(document, "block.iostats")["handbook-iostats"]
+    assert (iostats["status"], iostats["value"]) == ("differs", 0)
+    planted = _items(document, PLANTED[others.kind][0])
+    assert planted["handbook-planted"]["status"] == "differs"
+    assert _items(document, "mysql.innodb_io_capacity")["handbook-live"]["status"] == "agrees"
+    assert others.password not in json.dumps(document)
+
+    set_line, check_line = _lines(document, "block.iostats", 0)
+    subprocess.run(["sh", "-c", set_line], check=True)
+    assert subprocess.run(["sh", "-c", check_line], check=True, capture_output=True).stdout.strip() == b"0"
+    others.instance.query(_lines(document, PLANTED[others.kind][0], 1)[0].rstrip(";"))
+    document = _audit(paribus, others, point, "--json").json
+    assert _items(document, "block.iostats")["handbook-iostats"]["status"] == "agrees"
+    assert _items(document, PLANTED[others.kind][0])["handbook-planted"]["status"] == "agrees"
+
+
+def test_a_plan_of_what_differs_can_be_run(
+    paribus: Paribus, others: Others, place: Path, tmp_path: Path, rules: Callable[..., None]
+) -> None:
+    rules(**_names(others.kind))
+    others.instance.query(PLANTED[others.kind][1])
+    if others.kind == "postgres":
+        others.instance.query("SELECT pg_reload_conf()")
+    text = _audit(paribus, others, place / "data", "--plan").out
+    assert PLANTED[others.kind][0] in tomllib.loads(text)["factors"]
+    plan = tmp_path / "plan.toml"
+    plan.write_text(text)
+    done = paribus("check", str(plan), "--no-trials")
+    assert done.code == 0, done.err
+
+
+def test_an_experiment_here_contradicts_advice(
+    paribus: Paribus, others: Others, tmp_path: Path, rules: Callable[..., None]
+) -> None:
+    names = _names(others.kind)
+    rules(**names)
+    _, before, better = LIVE[others.kind]
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f'name = "live"\n[target]\npath = "{tmp_path}"\nallow_live = true\n[database]\nkind = "{others.kind}"\n'
+        f'dsn = "{others.dsn}"\npassword_env = "{VARIABLE}"\n[factors]\n"{names["live"]}" = [{before!r}, {better!r}]\n'
+        '[[workload]]\nkind = "oltp_update_index"\ntable_size = 2000\nthreads = [2]\n'
+        '[protocol]\ntrial = "150ms"\nsettle = "50ms"\nrounds = 2\nplacebo = false\n'
+    )
+    parsed = parse("plan.toml", plan.read_text(), {})
+    with site_of(parsed) as site:
+        ready, facts = checked(site, parsed)
+    store = open_engine(store_url(None), create=True)
+    experiment = scripted.carry_out(store, ready, lambda t: 0.0 if t.baseline else 0.06, facts.fingerprint).id
+    store.dispose()
+
+    shown = _audit(paribus, others, tmp_path)
+    assert "contradicted by a measurement here: 1" in shown.out
+    item = _items(_audit(paribus, others, tmp_path, "--json").json, names["live"])["handbook-live"]
+    assert item["status"] == "contradicted by a measurement here"
+    assert experiment in item["measured"][0] and "better" in item["measured"][0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--database", "postgres://postgres@localhost/?socket=/nowhere"], "cannot connect"),
+        (["--database", "mysql://root:secret@localhost/"], "must not hold a password"),
+        (["--path", "/nowhere/at/all"], "/nowhere/at/all"),
+        (["--plan", "--json"], "--plan prints a plan"),
+    ],
+)
+def test_wrong_arguments_are_refused_with_the_cause(paribus: Paribus, arguments: list[str], message: str) -> None:
+    done = paribus("audit", *arguments)
+    assert done.code != 0
+    assert message in done.err
+    assert "Traceback" not in done.err
