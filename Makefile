@@ -66,7 +66,7 @@ test-measured: packages $(DEV)/paribus $(RELEASE) ## as root, on a machine witho
 	cd engine && cargo test --release --quiet --locked --test measured
 	$(SYSTEM) tests/system/measured
 
-proof: packages $(DEV)/paribus $(RELEASE) ## long tests: properties with new examples, Miri and sanitizers, power cuts of a virtual machine, knobs of another kernel, versions of databases, MySQL, TPC-C
+proof: packages $(DEV)/paribus $(RELEASE) ## long tests: properties with new examples, Miri and sanitizers, power cuts of a virtual machine, knobs of another kernel, versions of databases, MySQL, TPC-C, playbooks
 	PARIBUS_EXPLORE=1 $(DEVBIN)/python -m pytest -q -n 2 tests/property
 	PARIBUS_EXPLORE=1 $(SYSTEM) tests/system/layouts
 	$(DEVBIN)/python proof/sanitizers/run.py
@@ -76,6 +76,7 @@ proof: packages $(DEV)/paribus $(RELEASE) ## long tests: properties with new exa
 	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python proof/databases/logins.py
 	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python proof/databases/mysql.py
 	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python proof/tpcc/run.py
+	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python proof/rollout/run.py
 
 field: $(BIN)/paribus ## import five published reports, judge them, and check their advice against their own numbers
 	$(BIN)/python examples/field/run.py

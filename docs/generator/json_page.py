@@ -17,6 +17,7 @@ DOCUMENTS = {
     "status": ["paribus status --json"],
     "doctor": ["paribus doctor --json"],
     "audit": ["paribus audit --json"],
+    "verify": ["paribus verify --json"],
     "apply": ["paribus apply EXPERIMENT --json"],
     "clean": ["paribus clean --json"],
     "delete": ["paribus delete EXPERIMENT --json"],

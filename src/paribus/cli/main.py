@@ -34,8 +34,10 @@ from paribus.cli.commands import (
     serve,
     simulate,
     status,
+    ticket,
     try_,
     undo,
+    verify,
 )
 from paribus.cli.defaults import default_map
 from paribus.cli.terminal import say, visible
@@ -90,6 +92,8 @@ app.command("report")(report.report)
 app.command("import")(import_.import_)
 app.command("compare")(compare.compare)
 app.command("apply")(apply.apply)
+app.command("ticket")(ticket.ticket)
+app.command("verify")(verify.verify)
 app.command("export")(export.export)
 app.add_typer(knobs.app, name="knobs")
 app.add_typer(sandbox.app, name="sandbox")

@@ -15,9 +15,10 @@ from paribus.lab.machine.connection import Report, discard
 from paribus.lab.machine.inspection import fingerprint, site_of_plan
 from paribus.lab.machine.running_server import ServerQuery, apply_all_for_good, server_variables
 from paribus.lab.results.reporting import refuse_set, report_view
+from paribus.lab.rollout.change import arms_of
 from paribus.lab.stores import open_experiment, read
 from paribus.model import Experiment, Knob, Plan, Settings, Target, Value, is_of_hypervisor
-from paribus.plan.schedule.comparisons import candidates, screened
+from paribus.plan.schedule.comparisons import screened
 from paribus.report.view.view_models import Advice
 from paribus.trial.target_session import Site
 
@@ -102,11 +103,8 @@ def document(
 
 def _recommended_settings(plan: Plan, advised: Advice) -> Settings:
     """Settings of the recommended arm, by knob. Raises Inapplicable if the plan has no such arm."""
-    for comparison in candidates(plan):
-        for arm in comparison.arms:
-            if (comparison.factor, arm.label) == (advised.factor, advised.arm):
-                return {key: arm.settings[key] for key in comparison.tested if key in arm.settings}
-    raise Inapplicable(f"the plan has no level {advised.arm} of the factor {advised.factor}", "see: paribus report")
+    _, arm, tested = arms_of(plan, advised)
+    return {key: arm.settings[key] for key in tested if key in arm.settings}
 
 
 def _refuse_contradiction(settings_by_factor: Mapping[str, Settings]) -> None:

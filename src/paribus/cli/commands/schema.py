@@ -24,6 +24,7 @@ class Document(StrEnum):
     DELETE = "delete"
     DOCTOR = "doctor"
     AUDIT = "audit"
+    VERIFY = "verify"
     EXPORT = "export"
     APPLY = "apply"
     IMPORT = "import"
@@ -56,6 +57,7 @@ def text_of(document: Document) -> str:
     from paribus.lab.importing import ImportDocument
     from paribus.lab.machine.doctor import DoctorDocument
     from paribus.lab.results.exporting import ExportDocument
+    from paribus.lab.rollout.verifying import VerifyDocument
     from paribus.lab.sandboxing import SandboxDocument
     from paribus.lab.schemas import PROTOCOL_VERSION, Job, event_adapter, plan_form
     from paribus.lab.simulation import SimulateDocument
@@ -74,6 +76,7 @@ def text_of(document: Document) -> str:
         Document.DELETE: TypeAdapter(DeleteDocument),
         Document.DOCTOR: TypeAdapter(DoctorDocument),
         Document.AUDIT: TypeAdapter(AuditDocument),
+        Document.VERIFY: TypeAdapter(VerifyDocument),
         Document.EXPORT: TypeAdapter(ExportDocument),
         Document.APPLY: TypeAdapter(ApplyDocument),
         Document.IMPORT: TypeAdapter(ImportDocument),

@@ -30,7 +30,8 @@ def _line(action: Action) -> str:
             options = ["-o", action.option] if action.option else []
             return f"{shlex.join(['umount', action.path])} && {shlex.join(['mount', *options, action.path])}"
         case MountOption():
-            return shlex.join(["mount", "-o", f"remount,{action.option}", action.path])
+            cleared = "atime," if action.option == "relatime" else ""  # else a noatime stays, and wins
+            return shlex.join(["mount", "-o", f"remount,{cleared}{action.option}", action.path])
         case PutStatements():
             return " ".join(f"{statement};" for statement in action.statements)
         case ControlGroup():

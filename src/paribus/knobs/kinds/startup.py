@@ -5,10 +5,12 @@ They append to files of Paribus's own, in the order in which they are typed: a k
 
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from paribus.model import WriteFile
 
+_PRINT, _FORMAT = "printf", r"%s\n"
+_FEWEST_WORDS = 5  # of such a line: with one line and the file
 _QUEUE = re.compile(r"/sys/block/([^/]+)/(.+)")
 _PARAMETER = re.compile(r"/sys/module/([^/]+)/parameters/([^/]+)")
 _NUMBERED = re.compile(r"(?<=/policy)[0-9]+(?=/)")
@@ -17,7 +19,29 @@ _HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage/enabled"
 
 def appended(path: str, *lines: str) -> str:
     """The shell line that adds lines to a file."""
-    return f"printf '%s\\n' {shlex.join(lines)} >> {path}"
+    return f"{_PRINT} '{_FORMAT}' {shlex.join(lines)} >> {path}"
+
+
+def appended_lines(command: str) -> list[tuple[str, str]]:
+    """The files and the lines that shell lines of `appended`, joined by &&, add to them; none for other text."""
+    words, lines = shlex.split(command, comments=True) if command.startswith(_PRINT) else [], []
+    for part in _split(words, "&&"):
+        if part[:2] != [_PRINT, _FORMAT] or len(part) < _FEWEST_WORDS or part[-2] != ">>":
+            return []
+        lines += [(part[-1], line) for line in part[2:-2]]
+    return lines
+
+
+def _split(words: Sequence[str], separator: str) -> Iterator[list[str]]:
+    part: list[str] = []
+    for word in words:
+        if word == separator:
+            yield part
+            part = []
+        else:
+            part.append(word)
+    if part:
+        yield part
 
 
 def sysctl(writes: Iterable[WriteFile]) -> str:

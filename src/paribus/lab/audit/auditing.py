@@ -17,18 +17,17 @@ from paribus.audit import (
 )
 from paribus.audit.facts import BYTES, MILLISECONDS
 from paribus.engine.run import probe
-from paribus.errors import HostError, UsageError
+from paribus.errors import UsageError
 from paribus.hosts.facts import fingerprint
-from paribus.hosts.storage.mounts import mount_of
-from paribus.hosts.storage.stack import stack_of
 from paribus.hosts.transport import described
 from paribus.knobs import recipe
 from paribus.lab.audit.local_measurements import measurements
 from paribus.lab.audit.machine_facts import in_force, machine_facts, machine_settings
 from paribus.lab.audit.server_facts import ServerFacts, server_facts
 from paribus.lab.machine.connection import Report, discard, site
+from paribus.lab.machine.inspection import location_below
 from paribus.lab.machine.own_knobs import catalogue_here
-from paribus.model import Knob, Location, Offer
+from paribus.model import Knob, Offer
 from paribus.trial.target_session import Site
 
 __all__ = ["AdviceItem", "AdviceSource", "AdviceStatus", "AuditDocument", "AuditedSetting", "audit"]
@@ -111,7 +110,7 @@ def _document(
     probed = probe(site.host, site.engine, path)
     if not probed.directory.exists:
         raise UsageError(f"{probed.directory.path} does not exist", "name the folder with the data: --path FOLDER")
-    location = _location(site, probed.directory.path, probed.directory.major_minor)
+    location = location_below(site.host, probed.directory)
     server = server_facts(site.host, site.engine, database) if database else ServerFacts()
     names = dict.fromkeys([*rules.settings(), *rules.names()])
     facts, fact_lacks = machine_facts(site.host, probed.directory.filesystem, location)
@@ -139,17 +138,6 @@ def _document(
         sources={item.source: rules.sources[item.source] for each in advice for item in each.items},
         facts=audited,
     )
-
-
-def _location(site: Site, path: str, major_minor: str) -> Location:
-    """The disks below a folder, where there are any, and its mount point."""
-    mount = mount_of(site.host, path).point
-    try:
-        stack = stack_of(site.host, major_minor)
-    except HostError:
-        return Location(mount=mount)
-    top = stack.top if stack.top not in stack.disks else None
-    return Location(stack.disks[0], mount, stack.disks[1:], top, stack.arrays)
 
 
 def _audited(advice: SettingAdvice, offered: Offer | None, facts: AuditFacts) -> AuditedSetting:

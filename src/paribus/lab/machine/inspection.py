@@ -156,6 +156,16 @@ def inspect(site: Site, needs: Needs) -> Facts:
     )
 
 
+def location_below(host: Host, folder: Directory) -> Location:
+    """The disks below a folder, none where it lies on no block device, and its mount point."""
+    stack, _ = _stack(host, folder.major_minor)
+    mount = mount_of(host, folder.path).point
+    if stack is None:
+        return Location(mount=mount)
+    top = stack.top if stack.top not in stack.disks else None
+    return Location(stack.disks[0], mount, stack.disks[1:], top, stack.arrays)
+
+
 def folder_refusal(folder: Directory) -> Refusal | None:
     """Reason why a folder cannot hold data; None if it can."""
     if not folder.exists:

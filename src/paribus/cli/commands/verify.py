@@ -1,0 +1,52 @@
+"""`paribus verify`: is what an experiment recommends still in force?"""
+
+from typing import Annotated
+
+import typer
+
+from paribus.cli.options import AsJson, Become, ExperimentName, StoreUrl
+from paribus.cli.terminal import report_line, say, say_json
+
+
+def verify(
+    experiment: ExperimentName = "last",
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TARGET]…",
+            help="local, or ssh://[user@]host[:port]. Default: that of the plan.",
+            show_default=False,
+        ),
+    ] = None,
+    path: Annotated[
+        str, typer.Option(metavar="FOLDER", help="The folder with the data. Default: that of the plan.")
+    ] = "",
+    database: Annotated[
+        str, typer.Option(metavar="DSN", help="A running server, without a password, as each machine sees it.")
+    ] = "",
+    become: Become = False,
+    store: StoreUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Read on machines whether the settings that an experiment recommends are in force; change nothing.
+
+    It ends with exit code 1 where one is not, or was not read, so that cron can tell.
+
+    Example: paribus verify last ssh://dba@db1 ssh://dba@db2 --path /var/lib/mysql
+    """
+    from paribus.lab.rollout.verifying import verify as verify_machines
+
+    document = verify_machines(
+        experiment, store, targets or [], path=path, database=database, become=become, report=report_line
+    )
+    if as_json:
+        say_json(document.model_dump_json(indent=2))
+    else:
+        for machine in document.machines:
+            say(f"{machine.target}: {machine.problem}" if machine.problem else machine.target)
+            for setting in machine.settings:
+                now = f"not read: {setting.why}" if setting.now is None else str(setting.now)
+                state = "in force" if setting.in_force else f"not in force, it should be {setting.recommended}"
+                say(f"  {setting.setting}: {now}: {state}")
+    if not document.in_force:
+        raise typer.Exit(1)

@@ -1,0 +1,1 @@
+"""Rollout of what an experiment recommends: a runbook, playbooks, and later verification."""

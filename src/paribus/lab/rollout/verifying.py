@@ -1,0 +1,105 @@
+"""Verification on machines that what an experiment recommends is still in force."""
+
+from pydantic import BaseModel, ConfigDict
+
+from paribus.engine.run import probe
+from paribus.errors import ParibusError
+from paribus.hosts.transport import described
+from paribus.knobs.discovery import offer
+from paribus.lab.audit.server_facts import ServerFacts, server_facts
+from paribus.lab.machine.connection import Report, discard, site
+from paribus.lab.machine.inspection import location_below
+from paribus.lab.rollout.change import ChangeStep, ProductionChange, change_of
+from paribus.lab.stores import open_experiment, read
+from paribus.model import Location, Plan, Value
+from paribus.trial.target_session import Site
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class VerifiedSetting(_Document):
+    """A recommended setting on a machine; `now` is None where it could not be read, and `why` says so."""
+
+    setting: str
+    recommended: Value
+    now: Value | None
+    in_force: bool
+    why: str
+
+
+class VerifiedMachine(_Document):
+    """A machine with its settings; `problem` is the reason why it was not reached."""
+
+    target: str
+    settings: list[VerifiedSetting]
+    problem: str
+
+
+class VerifyDocument(_Document):
+    """The answer of `paribus verify --json`."""
+
+    experiment: str
+    machines: list[VerifiedMachine]
+
+    @property
+    def in_force(self) -> bool:
+        """Whether every setting is in force on every machine."""
+        return all(
+            not machine.problem and all(setting.in_force for setting in machine.settings) for machine in self.machines
+        )
+
+
+def verify(
+    experiment: str,
+    store: str | None,
+    targets: list[str],
+    *,
+    path: str = "",
+    database: str = "",
+    become: bool = False,
+    report: Report = discard,
+) -> VerifyDocument:
+    """Read the recommended settings on machines, by default on that of the plan; changes nothing.
+
+    `path` is the folder with the data, by default that of the plan; `database` is the address of a server as each
+    machine sees it. Raises as `change_of`; a machine that is not reached is part of the answer.
+    """
+    change = change_of(experiment, store)
+    opened, recorded = open_experiment(store, experiment)
+    plan = read.plan(opened, recorded.id)
+    machines = [
+        _machine(target, change, plan, path or plan.target.path, database, become=become, report=report)
+        for target in targets or [plan.target.address]
+    ]
+    return VerifyDocument(experiment=change.experiment, machines=machines)
+
+
+def _machine(
+    target: str, change: ProductionChange, plan: Plan, path: str, database: str, *, become: bool, report: Report
+) -> VerifiedMachine:
+    try:
+        with site(target, become=become, report=report) as connected, described(target):
+            location = location_below(connected.host, probe(connected.host, connected.engine, path).directory)
+            server = server_facts(connected.host, connected.engine, database) if database else ServerFacts()
+            settings = [_setting(step, connected, plan, location, server) for step in change.steps]
+    except ParibusError as error:
+        return VerifiedMachine(target=target, settings=[], problem=str(error))
+    return VerifiedMachine(target=target, settings=settings, problem="")
+
+
+def _setting(step: ChangeStep, site: Site, plan: Plan, location: Location, server: ServerFacts) -> VerifiedSetting:
+    family, _, name = step.knob.partition(".")
+    variable = server.variables.get(name) if family in ("mysql", "postgres") else None
+    if variable is not None:
+        is_same = variable.is_same(str(step.after), variable.value)
+        return VerifiedSetting(setting=step.knob, recommended=step.after, now=variable.value, in_force=is_same, why="")
+    if step.by_hand or family in ("mysql", "postgres"):
+        why = "name the server with --database" if family in ("mysql", "postgres") else "it can be read in a trial only"
+        return VerifiedSetting(setting=step.knob, recommended=step.after, now=None, in_force=False, why=why)
+    rows = [knob for knob in plan.knobs if knob.command is not None]
+    offered = offer(site.host, site.catalogue.with_rows(rows), step.knob, location, root=True)
+    is_same = offered.current is not None and str(offered.current) == str(step.after)
+    why = "" if offered.current is not None else offered.refused
+    return VerifiedSetting(setting=step.knob, recommended=step.after, now=offered.current, in_force=is_same, why=why)
