@@ -9,10 +9,12 @@ from paribus.audit.advice_rules import AdviceRule, AdviceRules, Evidence
 from paribus.audit.expression import Expression, Scalar
 from paribus.audit.facts import BYTES, AuditFacts, SettingInForce
 from paribus.errors import UsageError
+from paribus.i18n import N_, gettext
 from paribus.model import FAMILIES, Verdict
 from paribus.units import show_size
 
 _SIZE_STEP = 2**20  # a size that an expression gives is tried in whole MiB
+_DIRECTIONS = {"raise": N_("raise"), "lower": N_("lower")}
 _SIZES = ("memory", "swap")
 
 
@@ -87,15 +89,21 @@ def _grouped(name: str, items: Sequence[AdviceItem], facts: AuditFacts) -> Setti
         now=None if in_force is None else in_force.show(),
         status=min((item.status for item in items), key=order.index),
         disagree=len({item.status for item in applying} | {item.advised for item in applying}) > 2,
-        items=sorted(items, key=lambda item: (order.index(item.status), list(Evidence).index(item.evidence))),
+        items=sorted(items, key=lambda item: (order.index(item.status), _weight(item))),
     )
 
 
 def _urgency(advice: SettingAdvice) -> tuple[int, int, int]:
     """The place among all: by state, by the best evidence for it, then by how many sources say so."""
     agreeing = [item for item in advice.items if item.status is advice.status]
-    best = min(list(Evidence).index(item.evidence) for item in agreeing)
+    best = min(map(_weight, agreeing))
     return list(AdviceStatus).index(advice.status), best, -len(agreeing)
+
+
+def _weight(item: AdviceItem) -> int:
+    """The rank of its evidence; a source of measurements without figures on this is as good as any advice."""
+    has_evidence = item.evidence is not Evidence.MEASURED or item.figures
+    return list(Evidence).index(item.evidence if has_evidence else Evidence.ADVICE)
 
 
 def _item(rule: AdviceRule, evidence: Evidence, facts: AuditFacts) -> AdviceItem:
@@ -132,12 +140,13 @@ def _scope(rule: AdviceRule, facts: AuditFacts) -> tuple[AdviceStatus | None, st
     family = rule.setting.partition(".")[0]
     if family in FAMILIES.values() and family not in (facts.family, "sqlite"):
         if facts.family is None:
-            return AdviceStatus.NOT_READ, "no server was named"
-        return AdviceStatus.NOT_APPLICABLE, f"the server is {facts.facts['server']}"
+            return AdviceStatus.NOT_READ, gettext("no server was named")
+        return AdviceStatus.NOT_APPLICABLE, gettext("the server is {server}", server=facts.facts["server"])
     for row in rule.outdated:
         if Expression(row.when).value(facts.values()):
-            instead = f"; instead: {row.instead}" if row.instead else ""
-            return AdviceStatus.OUTDATED, f"since {row.since}{instead}"
+            since = gettext("since {version}", version=row.since)
+            instead = gettext("; instead: {setting}", setting=row.instead) if row.instead else ""
+            return AdviceStatus.OUTDATED, since + instead
     if rule.when:
         applies = Expression(rule.when).value(facts.values())
         if applies is None:
@@ -147,7 +156,7 @@ def _scope(rule: AdviceRule, facts: AuditFacts) -> tuple[AdviceStatus | None, st
     if facts.setting(rule.setting) is None:
         lack = facts.lacks.get(rule.setting)
         if lack is None:
-            return AdviceStatus.NOT_READ, f"{rule.setting} is not read by this audit"
+            return AdviceStatus.NOT_READ, gettext("{name} is not read by an audit", name=rule.setting)
         return AdviceStatus.NOT_APPLICABLE if lack.is_absent else AdviceStatus.NOT_READ, lack.why
     return (AdviceStatus.UNSPECIFIC, "") if rule.direction else (None, "")
 
@@ -183,9 +192,11 @@ def _measured(rule: AdviceRule, low: float | None, high: float | None, facts: Au
         if set(states) == {AdviceStatus.AGREES, AdviceStatus.DIFFERS}:
             is_arm = states[1] is AdviceStatus.AGREES
             verdict = each.verdict if is_arm else _REVERSED.get(each.verdict, each.verdict)
-            levels = f"{each.arm.show()} instead of {each.baseline.show()}"
-            text = f"{levels} is {each.verdict}: {each.change} under {each.workload} ({each.experiment})"
-            by_verdict.setdefault(verdict, []).append(text)
+            words = N_("{arm} instead of {baseline} is {verdict}: {change} under {workload} ({experiment})")
+            names = {"change": each.change, "workload": each.workload, "experiment": each.experiment}
+            arms = {"arm": each.arm.show(), "baseline": each.baseline.show()}
+            verdict_text = gettext(each.verdict.value.replace("_", " "))
+            by_verdict.setdefault(verdict, []).append(gettext(words, **arms, **names, verdict=verdict_text))
     return by_verdict
 
 
@@ -209,19 +220,21 @@ def _advised(
 ) -> str:
     """The advice in words, with units where the setting is known."""
     if rule.direction:
-        return rule.direction
+        return gettext(_DIRECTIONS[rule.direction])
     form = in_force or SettingInForce(value="")
     if rule.advised:
-        return " or ".join(form.show(value) for value in rule.advised)
+        return gettext(" or ").join(form.show(value) for value in rule.advised)
     bounds = [(text, bound) for text, bound in ((rule.at_least, low), (rule.at_most, high)) if text]
     words = [text if bound is None else _show_bound(bound, text, form, facts) for text, bound in bounds]
     if len(words) == 2:
-        return f"{words[0]} to {words[1]}" if words[0] != words[1] else words[0]
-    return f"at least {words[0]}" if rule.at_least else f"at most {words[0]}"
+        return gettext("{low} to {high}", low=words[0], high=words[1]) if words[0] != words[1] else words[0]
+    return gettext("at least {bound}", bound=words[0]) if rule.at_least else gettext("at most {bound}", bound=words[0])
 
 
 def _share(bound: float, facts: AuditFacts) -> str:
-    return f"{bound / float(facts.facts['memory']):.0%}"
+    """A size as a share of memory, as a size where that is unknown."""
+    memory = facts.facts.get("memory")
+    return f"{bound / float(memory):.0%}" if memory else show_size(bound)
 
 
 def _show_bound(bound: float, text: str, form: SettingInForce, facts: AuditFacts) -> str:
@@ -238,14 +251,15 @@ def _unknown(text: str, facts: AuditFacts) -> str:
     """The names of an expression that have no value, with the reasons."""
     names = [name for name in Expression(text).names if name not in facts.values()]
     return "; ".join(
-        f"{name}: {facts.lacks[name].why}" if name in facts.lacks else f"{name} is unknown" for name in names
+        f"{name}: {facts.lacks[name].why}" if name in facts.lacks else gettext("{name} is unknown", name=name)
+        for name in names
     )
 
 
 def _stated(names: Iterable[str], facts: AuditFacts) -> str:
     """The facts that exclude a rule, in words."""
     values = facts.values()
-    return ", ".join(f"{name} is {_word(values[name])}" for name in names if name in values)
+    return ", ".join(f"{name} = {_word(values[name])}" for name in names if name in values)
 
 
 def _word(value: Scalar) -> str:

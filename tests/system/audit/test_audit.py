@@ -162,6 +162,18 @@ def test_an_experiment_here_contradicts_advice(
     assert experiment in item["measured"][0] and "better" in item["measured"][0]
 
 
+def test_an_audit_is_a_page_a_table_and_a_text_in_two_languages(paribus: Paribus, place: Path, tmp_path: Path) -> None:
+    path, page = str(place), tmp_path / "audit.html"
+    assert paribus("audit", "--path", path, "-o", str(page)).code == 0
+    html = page.read_text()
+    assert "<h1>Audit of " in html and "<script" not in html and "vm.swappiness" in html
+    table = paribus("audit", "--path", path, "--format", "markdown").out.splitlines()
+    assert table[0] == "| setting | now | advised | by | to set | to check |"
+    assert all(line.count(" | ") >= 5 for line in table)
+    chinese = paribus("audit", "--path", path, "--lang", "zh").out
+    assert "没有更改任何内容" in chinese and "differs" not in chinese
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

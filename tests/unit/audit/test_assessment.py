@@ -67,10 +67,10 @@ def test_a_value_is_held_against_the_advice(
 @pytest.mark.parametrize(
     ("setting", "more", "status", "why"),
     [
-        ("block.scheduler", {"when": "device_kind == 'nvme'"}, "does not apply", "device_kind is ssd"),
+        ("block.scheduler", {"when": "device_kind == 'nvme'"}, "does not apply", "device_kind = ssd"),
         ("block.scheduler", {"when": "numa_nodes > 1"}, "not read", "numa_nodes is unknown"),
         ("block.wbt_lat_usec", {}, "does not apply", "this device does not have it"),
-        ("raid.write_policy", {}, "not read", "raid.write_policy is not read by this audit"),
+        ("raid.write_policy", {}, "not read", "raid.write_policy is not read by an audit"),
         ("postgres.shared_buffers", {}, "does not apply", "the server is mariadb"),
         (
             "block.scheduler",

@@ -1,21 +1,15 @@
 """`paribus audit`: which published advice does this machine follow?"""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from paribus.cli.options import AsJson, Become, StoreUrl
-from paribus.cli.terminal import report_line, say, say_as_is, say_json
+from paribus.cli.options import AsJson, Become, Form, FormName, Lang, OutputFile, StoreUrl, form_of
+from paribus.cli.terminal import report_line, say, visible, visible_json
 from paribus.errors import UsageError
-
-
-class AuditForm(StrEnum):
-    """The forms of an audit."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    JSON = "json"
+from paribus.i18n import Language
 
 
 class WorkloadClass(StrEnum):
@@ -50,7 +44,9 @@ def audit(
         bool, typer.Option("--plan", help="Print a plan that tests what differs; all in one screen, then each alone.")
     ] = False,
     become: Become = False,
-    form: Annotated[AuditForm, typer.Option("--format", help="The form of the answer.")] = AuditForm.TEXT,
+    form: FormName = None,
+    output: OutputFile = None,
+    lang: Lang = None,
     as_json: AsJson = False,
 ) -> None:
     """Hold the settings of a machine and of a database server against published advice; change nothing.
@@ -60,21 +56,36 @@ def audit(
 
     Example: paribus audit --path /var/lib/mysql --database mysql://root@localhost/?socket=/run/mysqld/mysqld.sock
     """
-    from paribus.cli.console import VisibleConsole
+    from paribus.cli.delivery import as_on_terminal, deliver
     from paribus.cli.texts.audit import markdown, show
+    from paribus.i18n import of_environment, speaking
     from paribus.lab.audit.audit_plan import plan_text
+    from paribus.lab.audit.audit_view import audit_view
     from paribus.lab.audit.auditing import audit as audit_machine
+    from paribus.report.render import audit_html
 
-    if plan and (as_json or form is not AuditForm.TEXT):
+    form = Form.JSON if as_json else form_of(form, output)
+    if plan and form is not Form.TEXT:
         raise UsageError("--plan prints a plan, which is TOML", "leave out --json and --format")
-    document = audit_machine(
-        target, path, database=database, workload=workload, store=store, become=become, report=report_line
-    )
-    if plan:
-        say_as_is(plan_text(document))
-    elif as_json or form is AuditForm.JSON:
-        say_json(document.model_dump_json(indent=2))
-    elif form is AuditForm.MARKDOWN:
-        say(markdown(document).rstrip("\n"))
-    else:
-        show(document, VisibleConsole(highlight=False), everything=everything)
+    if form is Form.JUNIT:
+        raise UsageError("an audit has no form junit", "choose among text, html, markdown and json")
+    language = Language.EN if plan or form is Form.JSON else lang or (Language.EN if output else of_environment())
+    with speaking(language):
+        document = audit_machine(
+            target, path, database=database, workload=workload, store=store, become=become, report=report_line
+        )
+        if plan:
+            deliver(plan_text(document), output)
+            return
+        view = audit_view(document, everything=everything)
+        match form:
+            case Form.JSON:
+                deliver(visible_json(document.model_dump_json(indent=2)) + "\n", output)
+            case Form.MARKDOWN:
+                deliver(visible(markdown(view)), output)
+            case Form.HTML:
+                file = output or Path(f"paribus-audit-{document.host}.html")
+                deliver(audit_html.render(view), file)
+                say(f"audit: {file}")
+            case _:
+                deliver(as_on_terminal(lambda console: show(view, console), to_file=output is not None), output)
