@@ -21,6 +21,22 @@ PLANTED = {
     "mariadb": ("mysql.innodb_flush_log_at_trx_commit", "SET GLOBAL innodb_flush_log_at_trx_commit = 2"),
     "postgres": ("postgres.random_page_cost", "ALTER SYSTEM SET random_page_cost = 9"),
 }
+MANY = {  # statements by setting; the documentation of each server advises against the value
+    "mariadb": {
+        "mysql.innodb_flush_log_at_trx_commit": "SET GLOBAL innodb_flush_log_at_trx_commit = 0",
+        "mysql.innodb_adaptive_hash_index": "SET GLOBAL innodb_adaptive_hash_index = ON",
+        "mysql.innodb_change_buffering": "SET GLOBAL innodb_change_buffering = 'all'",
+        "mysql.innodb_io_capacity_max": "SET GLOBAL innodb_io_capacity_max = 300",
+    },
+    "postgres": {
+        "postgres.fsync": "ALTER SYSTEM SET fsync = off",
+        "postgres.full_page_writes": "ALTER SYSTEM SET full_page_writes = off",
+        "postgres.synchronous_commit": "ALTER SYSTEM SET synchronous_commit = off",
+        "postgres.checkpoint_completion_target": "ALTER SYSTEM SET checkpoint_completion_target = 0.1",
+        "postgres.autovacuum": "ALTER SYSTEM SET autovacuum = off",
+        "postgres.track_counts": "ALTER SYSTEM SET track_counts = off",
+    },
+}
 PASSWORDS = {"mariadb": "MYSQL_PWD", "postgres": "PGPASSWORD"}
 RULES = """
 [sources.handbook]
@@ -118,6 +134,21 @@ def test_planted_settings_of_disk_and_server_are_found_and_their_lines_set_them(
     document = _audit(paribus, others, point, "--json").json
     assert _items(document, "block.iostats")["handbook-iostats"]["status"] == "agrees"
     assert _items(document, PLANTED[others.kind][0])["handbook-planted"]["status"] == "agrees"
+
+
+def _differing(document: dict[str, Any]) -> set[str]:
+    return {each["advice"]["setting"] for each in document["settings"] if each["advice"]["status"] == "differs"}
+
+
+def test_planted_settings_are_all_found_and_no_others(paribus: Paribus, others: Others, place: Path) -> None:
+    before = _differing(_audit(paribus, others, place, "--json").json)
+    for statement in MANY[others.kind].values():
+        others.instance.query(statement)
+    if others.kind == "postgres":
+        others.instance.query("SELECT pg_reload_conf()")
+    after = _differing(_audit(paribus, others, place, "--json").json)
+    assert after - before == MANY[others.kind].keys()
+    assert not before - after
 
 
 def test_a_plan_of_what_differs_can_be_run(

@@ -33,6 +33,13 @@ def audit(
             help="A running server, without a password: mysql://user@host/, postgres://user@host/?socket=/run/postgresql.",
         ),
     ] = "",
+    config: Annotated[
+        str,
+        typer.Option(metavar="FILE", help="Instead of a server: its file here, my.cnf or postgresql.conf."),
+    ] = "",
+    server: Annotated[
+        str, typer.Option(metavar="KIND-VERSION", help="With --config: the server, such as mariadb-10.11.")
+    ] = "",
     workload: Annotated[
         WorkloadClass, typer.Option(help="The kind of work that the server does.")
     ] = WorkloadClass.OLTP,
@@ -69,10 +76,20 @@ def audit(
         raise UsageError("--plan prints a plan, which is TOML", "leave out --json and --format")
     if form is Form.JUNIT:
         raise UsageError("an audit has no form junit", "choose among text, html, markdown and json")
+    if bool(config) != bool(server) or (config and database):
+        raise UsageError("--config needs --server, and no --database", "add for example: --server mariadb-10.11")
     language = Language.EN if plan or form is Form.JSON else lang or (Language.EN if output else of_environment())
     with speaking(language):
         document = audit_machine(
-            target, path, database=database, workload=workload, store=store, become=become, report=report_line
+            target,
+            path,
+            database=database,
+            config=config,
+            server=server,
+            workload=workload,
+            store=store,
+            become=become,
+            report=report_line,
         )
         if plan:
             deliver(plan_text(document), output)

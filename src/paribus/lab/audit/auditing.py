@@ -21,6 +21,7 @@ from paribus.errors import UsageError
 from paribus.hosts.facts import fingerprint
 from paribus.hosts.transport import described
 from paribus.knobs import recipe
+from paribus.lab.audit.configuration_facts import configuration_facts
 from paribus.lab.audit.local_measurements import measurements
 from paribus.lab.audit.machine_facts import in_force, machine_facts, machine_settings
 from paribus.lab.audit.server_facts import ServerFacts, server_facts
@@ -87,6 +88,8 @@ def audit(
     path: str,
     *,
     database: str = "",
+    config: str = "",
+    server: str = "",
     workload: str = "oltp",
     store: str | None = None,
     become: bool = False,
@@ -94,24 +97,26 @@ def audit(
 ) -> AuditDocument:
     """Connect to a machine and hold its settings, and those of a server, against all rules; changes nothing.
 
+    `database` is the address of a running server; else `config` is the file of one, and `server` its kind and version.
     Experiments of the `store` on this machine count as evidence, where there is such a store.
 
     Raises UsageError for a wrong rule or address, HostError, EngineError, and DatabaseError where the server does not
     answer.
     """
     rules = all_rules()
+    of_file = configuration_facts(config, server) if config else ServerFacts()
     with site(target, become=become, report=report) as connected, described(target):
-        return _document(connected, path, rules, database, workload, store)
+        asked_server = server_facts(connected.host, connected.engine, database) if database else of_file
+        return _document(connected, path, rules, asked_server, workload, store)
 
 
 def _document(
-    site: Site, path: str, rules: AdviceRules, database: str, workload: str, store: str | None
+    site: Site, path: str, rules: AdviceRules, server: ServerFacts, workload: str, store: str | None
 ) -> AuditDocument:
     probed = probe(site.host, site.engine, path)
     if not probed.directory.exists:
         raise UsageError(f"{probed.directory.path} does not exist", "name the folder with the data: --path FOLDER")
     location = location_below(site.host, probed.directory)
-    server = server_facts(site.host, site.engine, database) if database else ServerFacts()
     names = dict.fromkeys([*rules.settings(), *rules.names()])
     facts, fact_lacks = machine_facts(site.host, probed.directory.filesystem, location)
     machine_offers, setting_lacks = machine_settings(site.host, catalogue_here(), names, location)

@@ -21,11 +21,15 @@ _KINDS = {"mysql": "mariadb", "postgres": "postgres"}  # by protocol, the kind t
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """A server as it describes itself: kind, version and variables; empty without a server."""
+    """A server as it describes itself: kind, version and variables; empty without a server.
+
+    `from_file`: the file that these are from, which leaves others at their defaults.
+    """
 
     kind: str = ""
     version: str = ""
     variables: dict[str, ServerVariable] = field(default_factory=dict)
+    from_file: str = ""
 
     @property
     def name(self) -> str:
@@ -54,11 +58,14 @@ class ServerFacts:
         missing = [
             name for name in names if name.partition(".")[0] == family and name.partition(".")[2] not in self.variables
         ]
-        return {name: Lack(why=self._explained(name.partition(".")[2]), is_absent=True) for name in missing}
+        return {name: self._lack(name.partition(".")[2]) for name in missing}
 
-    def _explained(self, variable: str) -> str:
-        explained = removed_variables.explain(self.kind, self.version, variable)
-        return explained or f"{self.name} has no {variable}"
+    def _lack(self, variable: str) -> Lack:
+        """Return the reason for no value: the server does not have it, or the file does not set it."""
+        explained = removed_variables.explain(self.kind, self.version, variable) if self.version else ""
+        if self.from_file and not explained:
+            return Lack(why=f"{self.from_file} does not set it")
+        return Lack(why=explained or f"{self.name} has no {variable}", is_absent=True)
 
 
 def server_facts(host: Host, engine: str, address: str) -> ServerFacts:

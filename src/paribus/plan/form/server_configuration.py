@@ -12,6 +12,7 @@ from pathlib import Path
 from paribus.errors import UsageError
 
 _GROUPS = ("mysqld", "server", "mariadb", "mariadbd")
+_REMEDY = "correct the name of the file, in a plan database.config"
 _MAX_DEPTH = 10  # of includes
 _MAX_BYTES = 1 << 20
 _POSTGRES_LINE = re.compile(r"(?P<name>[A-Za-z_][\w.]*)(?:\s*=\s*|\s+)(?P<value>'(?:[^']|'')*'|[^\s#']+)\s*(?:#.*)?")
@@ -88,7 +89,7 @@ def _text(path: Path, depth: int) -> str:
         raise UsageError(f"{path} is included more than {_MAX_DEPTH} deep", "remove the circle of includes")
     try:
         if path.exists() and not path.is_file():
-            raise UsageError(f"the configuration {path} is no regular file", "correct database.config")
+            raise UsageError(f"the configuration {path} is no regular file", _REMEDY)
         with path.open("rb") as file:
             content = file.read(_MAX_BYTES + 1)
         if len(content) > _MAX_BYTES:
@@ -96,7 +97,7 @@ def _text(path: Path, depth: int) -> str:
         return content.decode("utf-8-sig", errors="replace")
     except OSError as error:
         cause = f"cannot read the configuration {path}: {error.strerror}"
-        raise UsageError(cause, "correct database.config, or run as a user who may read it") from error
+        raise UsageError(cause, f"{_REMEDY}, or run as a user who may read it") from error
 
 
 def _mysql(path: Path, depth: int) -> Iterator[ConfigurationLine]:
