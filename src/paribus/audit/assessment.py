@@ -221,14 +221,20 @@ def _advised(
     """The advice in words, with units where the setting is known."""
     if rule.direction:
         return gettext(_DIRECTIONS[rule.direction])
-    form = in_force or SettingInForce(value="")
+    form = in_force or SettingInForce(value="", unit=BYTES if _is_size(rule) else "")
     if rule.advised:
         return gettext(" or ").join(form.show(value) for value in rule.advised)
     bounds = [(text, bound) for text, bound in ((rule.at_least, low), (rule.at_most, high)) if text]
-    words = [text if bound is None else _show_bound(bound, text, form, facts) for text, bound in bounds]
+    words = [text if bound is None else _show_bound(bound, form, facts) for text, bound in bounds]
     if len(words) == 2:
         return gettext("{low} to {high}", low=words[0], high=words[1]) if words[0] != words[1] else words[0]
     return gettext("at least {bound}", bound=words[0]) if rule.at_least else gettext("at most {bound}", bound=words[0])
+
+
+def _is_size(rule: AdviceRule) -> bool:
+    """Whether its bounds are sizes, as those that are shares of memory are."""
+    names = [name for text in (rule.at_least, rule.at_most) if text for name in Expression(text).names]
+    return any(name in _SIZES for name in names)
 
 
 def _share(bound: float, facts: AuditFacts) -> str:
@@ -237,14 +243,11 @@ def _share(bound: float, facts: AuditFacts) -> str:
     return f"{bound / float(memory):.0%}" if memory else show_size(bound)
 
 
-def _show_bound(bound: float, text: str, form: SettingInForce, facts: AuditFacts) -> str:
+def _show_bound(bound: float, form: SettingInForce, facts: AuditFacts) -> str:
     """A bound with its unit; one of memory as a share where the setting is one now, else as a size."""
     if form.is_share:
         return _share(bound, facts)
-    number: Scalar = int(bound) if bound == int(bound) or form.unit == BYTES else bound
-    if not form.unit and any(name in _SIZES for name in Expression(text).names):
-        return show_size(bound)
-    return form.show(number)
+    return form.show(bound if isinstance(form.value, float) else int(bound))
 
 
 def _unknown(text: str, facts: AuditFacts) -> str:
