@@ -11,7 +11,7 @@ PACKAGE := pyproject.toml paribus.data/scripts/paribus $(ENGINE)
 RELEASE := engine/target/release/paribus-engine
 # Real loads are measured with the engine that users have.
 SYSTEM  := PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python -m pytest -q
-AREAS   := knobs controllers layouts kvm servers remote serve lifecycle tools examples faults install audit
+AREAS   := knobs controllers layouts kvm servers remote serve lifecycle tools examples faults install audit store
 
 # The tests start the command thousands of times: without its compiled modules each start takes a quarter more.
 unexport PYTHONDONTWRITEBYTECODE
@@ -58,7 +58,7 @@ packages:
 test: packages $(DEV)/paribus ## the gate: `check`, the engine, a short real test of each capability; 10 minutes, 12 from a bare clone
 	$(DEVBIN)/python tests/gate.py
 
-test-system: packages $(DEV)/paribus $(RELEASE) ## as root: all tests of an area, AREA=knobs controllers layouts kvm servers remote serve lifecycle tools examples faults install audit; 3 to 15 minutes each
+test-system: packages $(DEV)/paribus $(RELEASE) ## as root: all tests of an area, AREA=knobs controllers layouts kvm servers remote serve lifecycle tools examples faults install audit store; 3 to 15 minutes each
 	@test -n "$(filter $(AREA),$(AREAS))" || { echo "name an area, such as: make test-system AREA=knobs (there are: $(AREAS))" >&2; exit 2; }
 	$(SYSTEM) tests/system/$(AREA)
 
@@ -88,7 +88,7 @@ campaign: packages $(DEV)/paribus $(RELEASE) ## as root: 1,000 faults of every k
 	PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python tests/system/faults/campaign.py
 
 upgrade: $(DEV)/paribus ## renew the versions in tests/requirements.txt and those of release/
-	$(DEVBIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --extra dev --extra parquet \
+	$(DEVBIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --extra dev --extra parquet --extra postgresql \
 		--no-header pyproject.toml --output-file tests/requirements.txt
 	$(DEVBIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 \
 		--no-header release/requirements.in --output-file release/requirements.txt

@@ -1,5 +1,6 @@
 """Options and arguments that several verbs share."""
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -41,10 +42,21 @@ Overrides = Annotated[
         "--set", metavar="KEY=VALUE", help="Set a key of the plan, for example target.device=/dev/sdb. Repeatable."
     ),
 ]
+
+
+def _refuse_password(url: str | None) -> str | None:
+    """Refuse a password in an argument, which every user of the machine can read. Raises UsageError."""
+    if url and re.search(r"://[^/@]*:[^/@]+@", url):
+        advice = "put the password into ~/.pgpass, or the whole URL into the variable PARIBUS_STORE"
+        raise UsageError("--store holds a password, which other users can see", advice)
+    return url
+
+
 StoreUrl = Annotated[
     str | None,
     typer.Option(
         "--store",
+        callback=_refuse_password,
         metavar="URL",
         help="The store: a file, or a database's URL. Default: $PARIBUS_STORE, else the user's.",
     ),

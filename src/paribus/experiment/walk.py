@@ -48,6 +48,7 @@ from paribus.plan.schedule.design import schedule, schedule_hash
 from paribus.plan.schedule.screened_alone import all_comparisons
 from paribus.store import read, spool, write
 from paribus.store.ids import new_id
+from paribus.store.open import OnLocked, waiting
 from paribus.trial.bench import Bench
 from paribus.trial.blocks import lost_preconditioning, next_block, rerun_of
 from paribus.trial.devices import PinnedDevices
@@ -123,7 +124,7 @@ def carry_out(
     NotRestored, StoreError, EngineError and Unreachable; everything measured is kept.
     """
     lost_connections = 0
-    store = write.waiting(store, wait_for_store(listener.on_store_locked, stopped))
+    store = waiting(store, wait_for_store(listener.on_store_locked, stopped))
     spool.deliver(store, experiment.id)
     try:
         while lost_connections < _MOST_LOST_CONNECTIONS:
@@ -270,7 +271,7 @@ def _rerun_if_begun(
     return new_trials
 
 
-def _recorder(store: Store, listener: ExperimentListener, on_locked: write.OnLocked) -> Record:
+def _recorder(store: Store, listener: ExperimentListener, on_locked: OnLocked) -> Record:
     """A function that stores a trial, and notes the settings that a trial moved as a side effect."""
 
     def record(

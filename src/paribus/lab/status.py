@@ -7,7 +7,7 @@ from paribus.knobs.journals import inspect, raise_problems
 from paribus.lab.machine.connection import LOCAL, Report, discard, inspected_site
 from paribus.model import Experiment, ExperimentState, Trial, TrialState, Value
 from paribus.store import read
-from paribus.store.open import file_of, open_engine, store_url
+from paribus.store.open import file_of, name_of, open_engine, store_url
 
 __all__ = ["ExperimentStatus", "OpenChange", "StatusDocument", "document", "raise_problems"]
 
@@ -112,7 +112,7 @@ def document(
         for change in journal.changes
     ]
     return StatusDocument(
-        store=str(file or url),
+        store=name_of(url),
         journals=inspection.folders.inspected,
         other_journals=inspection.folders.of_root,
         journals_elsewhere=list(inspection.folders.elsewhere),

@@ -8,7 +8,7 @@ from sqlalchemy.engine import Engine
 from paribus.errors import StoreError
 from paribus.model import ExperimentState
 from paribus.store import schema, spool
-from paribus.store.open import failing_as_store_error, file_of
+from paribus.store.open import failing_as_store_error, file_of, shown_url
 from paribus.store.write import transaction
 
 
@@ -53,7 +53,7 @@ def compact(store: Engine) -> None:
     """Return the free space of an SQLite store to its file system. Raises StoreError, and StoreLocked while in use."""
     if store.dialect.name != "sqlite":
         return  # other servers reuse the space of deleted rows by themselves
-    with failing_as_store_error(store.url.render_as_string(hide_password=True)), store.connect() as connection:
+    with failing_as_store_error(shown_url(store.url)), store.connect() as connection:
         autocommitting = connection.execution_options(isolation_level="AUTOCOMMIT")
         autocommitting.exec_driver_sql("VACUUM")
         autocommitting.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").close()

@@ -7,12 +7,12 @@ import shutil
 import sqlite3
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import sqlalchemy as sa
 from sqlalchemy.engine import URL, Connection, Engine, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
 from paribus.errors import StoreError, StoreLocked, UsageError
 from paribus.files import distrust, distrust_entry, make_folder
@@ -23,6 +23,12 @@ from paribus.store.migrations import HEAD
 from paribus.units import show_size
 from paribus.user_folders import data_folder
 
+_POSTGRES, _POSTGRES_DRIVER = ("postgres", "postgresql"), "postgresql+psycopg"
+_UPGRADE_LOCK = 0x7061726962  # of PostgreSQL's advisory locks: "parib"
+_EXAMPLES = "name a file, or a URL such as sqlite:///paribus.db or postgresql://dba@db1/paribus"
+_PAUSE_S = 1.0  # between two attempts to reach a server
+OnLocked = Callable[[StoreLocked, int], bool]
+"""Whether to try again where a program has locked the store, or its server is gone; with the number of attempts."""
 _COMPANION_SUFFIXES = ("journal", "wal", "shm")  # of the files that SQLite creates next to a store
 _MIN_FREE_BYTES = 2**20
 _LOCK_TIMEOUT_S = 10.0
@@ -47,11 +53,11 @@ def store_url(name: str | None) -> str:
     file = str(Path(text).expanduser().absolute())  # characters such as ? and # must be escaped
     url = text if "://" in text else URL.create("sqlite", database=file).render_as_string()
     try:
-        make_url(url)
+        parsed = make_url(url)
     except (ArgumentError, ValueError) as error:
-        raise UsageError(
-            f"{_without_password(text)} is not a store", "name a file, or a URL such as sqlite:///paribus.db"
-        ) from error
+        raise UsageError(f"{_without_password(text)} is not a store", _EXAMPLES) from error
+    if parsed.drivername in _POSTGRES:
+        return parsed.set(drivername=_POSTGRES_DRIVER).render_as_string(hide_password=False)
     return url
 
 
@@ -68,7 +74,13 @@ def file_of(url: str) -> Path | None:
 
 def name_of(url: str) -> str:
     """Return the displayed name of a store: its file, or its URL without the password."""
-    return str(file_of(url) or make_url(url).render_as_string(hide_password=True))
+    return str(file_of(url) or shown_url(make_url(url)))
+
+
+def shown_url(url: URL) -> str:
+    """Return the URL of a store as a person writes it, with the password masked."""
+    name = url.get_backend_name() if url.drivername == _POSTGRES_DRIVER else url.drivername
+    return url.set(drivername=name).render_as_string(hide_password=True).replace("%2F", "/")
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
@@ -106,6 +118,11 @@ def failing_as_store_error(store_name: str) -> Iterator[None]:
                 "the store {store} is locked by another program: {cause}", store=store_name, cause=cause
             )
             raise StoreLocked(message, stored_message("try again later")) from error
+        if isinstance(error, OperationalError) and not isinstance(error.orig, sqlite3.Error):
+            message = stored_message(
+                "the store {store} does not answer: {cause}", store=store_name, cause=cause.strip()
+            )
+            raise StoreLocked(message, stored_message("see whether its server runs and lets this user in")) from error
         message = stored_message("the store {store} failed: {cause}", store=store_name, cause=cause)
         raise StoreError(message, stored_message("name another with --store")) from error
     except SQLAlchemyError as error:
@@ -114,11 +131,41 @@ def failing_as_store_error(store_name: str) -> Iterator[None]:
         ) from error
 
 
+def waiting(store: Engine, on_locked: OnLocked) -> Engine:
+    """Return the store with connections that wait for a lock, or for a server, as long as `on_locked` says."""
+    return store.execution_options(on_locked=on_locked)
+
+
 @contextlib.contextmanager
 def connected(store: Engine) -> Iterator[Connection]:
-    """Connect for reading. Raises StoreError."""
-    with failing_as_store_error(store.url.render_as_string(hide_password=True)), store.connect() as connection:
-        yield connection
+    """Connect for reading. Raises StoreError, and StoreLocked where a server does not answer."""
+    with failing_as_store_error(shown_url(store.url)), contextlib.ExitStack() as stack:
+        yield enter(store, stack, store.connect)
+
+
+def enter(
+    store: Engine, stack: contextlib.ExitStack, connect: Callable[[], contextlib.AbstractContextManager[Connection]]
+) -> Connection:
+    """Connect until the stack ends, with the lock of a file where that is a transaction. Raises StoreLocked.
+
+    It waits for the lock, so that no statement can find the file locked, or for a server that does not answer.
+    """
+    on_locked: OnLocked = store.get_execution_options().get("on_locked", lambda _error, _attempts: False)
+    attempt = 0
+    while True:
+        attempt += 1
+        try:
+            with failing_as_store_error(shown_url(store.url)), contextlib.ExitStack() as entered:
+                connection = entered.enter_context(connect())
+                if connection.in_transaction() and connection.dialect.name == "sqlite":
+                    connection.exec_driver_sql("BEGIN IMMEDIATE")
+                stack.push(entered.pop_all())
+                return connection
+        except StoreLocked as error:
+            if not on_locked(error, attempt):
+                raise
+            if store.dialect.name != "sqlite":  # which has waited for the lock already
+                time.sleep(_PAUSE_S)
 
 
 def _refuse_unsafe_file(file: Path) -> None:
@@ -168,11 +215,12 @@ def _refuse_full_disk(file: Path) -> None:
 
 def _make_engine(url: str, **options: type[sa.Pool]) -> Engine:
     try:
-        engine = sa.create_engine(url, **options)
-    except (ArgumentError, NoSuchModuleError, ImportError) as error:
-        raise UsageError(
-            f"{_without_password(url)} is not a store: {error}", "name a file, or a URL such as sqlite:///paribus.db"
-        ) from error
+        engine = sa.create_engine(url, pool_pre_ping=True, **options)  # a server may have been started again
+    except ImportError as error:
+        needed = "install the driver: pip install 'paribus[postgresql]'" if _POSTGRES_DRIVER in url else _EXAMPLES
+        raise UsageError(f"{_without_password(url)} needs a driver that is not installed: {error}", needed) from error
+    except (ArgumentError, NoSuchModuleError) as error:
+        raise UsageError(f"{_without_password(url)} is not a store: {error}", _EXAMPLES) from error
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _prepare_sqlite)
     return engine
@@ -182,6 +230,8 @@ def _bring_up_to_date(connection: Connection, store_name: str) -> None:
     """Create the tables, or upgrade them to this release with Alembic, under an exclusive lock."""
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("BEGIN IMMEDIATE")
+    else:
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_UPGRADE_LOCK)))
     version = _version(connection, store_name)  # read again under the lock: another process may have upgraded it
     if version is None:
         schema.metadata.create_all(connection)

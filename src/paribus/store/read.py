@@ -129,14 +129,16 @@ def signs(store: Engine, state: ExperimentState) -> dict[str, tuple[float, float
 def applications(store: Engine, experiments: Sequence[str]) -> list[tuple[str, float]]:
     """Return the factor of every application of these experiments, and the seconds until its settings were in force."""
     t = schema.trial.c
-    first_position = sa.func.min(t.position)
+    application = (t.experiment, t.block, t.attempt, t.application)
+    place = sa.func.row_number().over(partition_by=application, order_by=t.position).label("place")
+    applied = (
+        sa.select(t.factor, (t.applied - t.started).label("seconds"), place)
+        .where(t.experiment.in_(experiments), t.applied.is_not(None))
+        .subquery()
+    )
     with connected(store) as connection:
-        rows = connection.execute(
-            sa.select(t.factor, t.applied - t.started, first_position)
-            .where(t.experiment.in_(experiments), t.applied.is_not(None))
-            .group_by(t.experiment, t.block, t.attempt, t.application)
-        )
-        return [(factor, seconds) for factor, seconds, _ in rows]
+        rows = connection.execute(sa.select(applied.c.factor, applied.c.seconds).where(applied.c.place == 1))
+        return [(factor, seconds) for factor, seconds in rows]
 
 
 def find(store: Engine, name: str) -> Experiment:

@@ -2,6 +2,7 @@
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Column,
     Float,
     ForeignKey,
@@ -18,6 +19,7 @@ from sqlalchemy import (
 from paribus.store.message_column import StoredMessages
 
 metadata = MetaData()
+_LARGE = Integer().with_variant(BigInteger(), "postgresql")  # SQLite's integers have 64 bits anyway
 
 experiment = Table(
     "experiment",
@@ -28,7 +30,7 @@ experiment = Table(
     Column("plan_text", Text, nullable=False),
     Column("plan", JSON, nullable=False),
     Column("overrides", JSON, nullable=False),
-    Column("seed", Integer, nullable=False),
+    Column("seed", _LARGE, nullable=False),
     Column("schedule_hash", String, nullable=False),
     Column("rounds", Integer, nullable=False),
     Column("state", String, nullable=False),
@@ -103,7 +105,7 @@ measurement = Table(
     Column("metric", String, nullable=False),
     Column("unit", String, nullable=False),
     Column("source", String, nullable=False),
-    Column("n", Integer, nullable=False),
+    Column("n", _LARGE, nullable=False),
     Column("mean", Float, nullable=False),
     Column("low", Float, nullable=False),
     Column("high", Float, nullable=False),
@@ -158,7 +160,7 @@ drive_counter = Table(
     Column("id", Integer, primary_key=True),
     Column("experiment", String, ForeignKey("experiment.id"), nullable=False),
     Column("name", String, nullable=False),
-    Column("value", Integer, nullable=False),
+    Column("value", _LARGE, nullable=False),
     Column("at", Float, nullable=False),
     Index("drive_counter_of_experiment", "experiment"),
 )
@@ -178,7 +180,7 @@ source = Table(
     Column("number", Integer, primary_key=True),
     Column("path", Text, nullable=False),
     Column("sha256", String, nullable=False),
-    Column("size_bytes", Integer, nullable=False),
+    Column("size_bytes", _LARGE, nullable=False),
     Column("format", String, nullable=False),
     Column("runs", Integer, nullable=False),
     Column("content", LargeBinary, nullable=False),

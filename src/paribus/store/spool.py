@@ -59,7 +59,7 @@ def deliver(store: Engine, experiment: str) -> None:
 def remove(path: Path) -> None:
     """Remove the file of a trial that the store has, and the folder with the last one."""
     path.unlink(missing_ok=True)
-    if not any(path.parent.iterdir()):
+    with contextlib.suppress(OSError):  # others are in it, or it is gone already
         path.parent.rmdir()
 
 

@@ -1,18 +1,18 @@
 """Writing to the store. Each function is one transaction, durable when it returns; all raise StoreError."""
 
-import itertools
 import zlib
 from array import array
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import sqlalchemy as sa
 from pydantic import TypeAdapter
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, Engine
 
-from paribus.errors import StoreError, StoreLocked
+from paribus.errors import StoreError
 from paribus.i18n import StoredMessage
 from paribus.model import (
     Calibration,
@@ -26,38 +26,15 @@ from paribus.model import (
     TrialState,
 )
 from paribus.store import schema
-from paribus.store.open import failing_as_store_error
+from paribus.store.open import enter, failing_as_store_error, shown_url
 from paribus.units import LoadLevel
-
-OnLocked = Callable[[StoreLocked, int], bool]
-"""Whether to try again where another program has locked the store, given the number of attempts."""
-
-
-def waiting(store: Engine, on_locked: OnLocked) -> Engine:
-    """Return the store with transactions that wait for a lock as long as `on_locked` says."""
-    return store.execution_options(on_locked=on_locked)
 
 
 @contextmanager
 def transaction(store: Engine) -> Iterator[Connection]:
     """Run the block as one transaction. Raises StoreError, and StoreLocked before the block."""
-    on_locked: OnLocked = store.get_execution_options().get("on_locked", lambda _error, _attempts: False)
-    with failing_as_store_error(store.url.render_as_string(hide_password=True)), store.begin() as connection:
-        for attempt in itertools.count(1):
-            try:
-                _lock(connection)
-                break
-            except StoreLocked as error:
-                if not on_locked(error, attempt):
-                    raise
-        yield connection
-
-
-def _lock(connection: Connection) -> None:
-    """Lock the store for this transaction, so that none of its statements can find it locked. Raises StoreLocked."""
-    if connection.dialect.name == "sqlite":
-        with failing_as_store_error(connection.engine.url.render_as_string(hide_password=True)):
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
+    with failing_as_store_error(shown_url(store.url)), ExitStack() as stack:
+        yield enter(store, stack, store.begin)
 
 
 def _load(level: LoadLevel) -> dict[str, Any]:
@@ -112,7 +89,7 @@ def add_note(store: Engine, experiment: str, note: StoredMessage) -> None:
     """Add a note for the reader of the report, unless the experiment has it."""
     table = schema.experiment
     with transaction(store) as connection:
-        notes = connection.scalar(sa.select(table.c.notes).where(table.c.id == experiment)) or []
+        notes = connection.scalar(sa.select(table.c.notes).where(table.c.id == experiment).with_for_update()) or []
         if note not in notes:
             connection.execute(sa.update(table).where(table.c.id == experiment).values(notes=[*notes, note]))
 
@@ -182,9 +159,9 @@ def save_rows(store: Engine, rows: TrialRows) -> None:
 
 def _insert_conditions(connection: Connection, digest: str, facts: Mapping[str, str]) -> None:
     """Insert conditions unless a trial with the same digest has inserted them."""
-    table = schema.conditions
-    if connection.scalar(sa.select(table.c.digest).where(table.c.digest == digest)) is None:
-        connection.execute(sa.insert(table).values(digest=digest, facts=dict(facts)))
+    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    row = insert(schema.conditions).values(digest=digest, facts=dict(facts))
+    connection.execute(row.on_conflict_do_nothing())
 
 
 def add_drive_counters(store: Engine, experiment: str, counters: Mapping[str, int], at: float) -> None:

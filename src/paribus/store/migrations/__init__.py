@@ -1,3 +1,3 @@
 """Alembic migrations from earlier releases."""
 
-HEAD = "0011"
+HEAD = "0012"
