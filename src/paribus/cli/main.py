@@ -34,6 +34,7 @@ from paribus.cli.commands import (
     serve,
     simulate,
     status,
+    store,
     ticket,
     try_,
     undo,
@@ -97,6 +98,7 @@ app.command("verify")(verify.verify)
 app.command("export")(export.export)
 app.add_typer(knobs.app, name="knobs")
 app.add_typer(sandbox.app, name="sandbox")
+app.add_typer(store.app, name="store")
 app.command("serve")(serve.serve)
 app.command("doctor")(doctor.doctor)
 app.command("audit")(audit.audit)

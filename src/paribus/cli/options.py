@@ -44,11 +44,11 @@ Overrides = Annotated[
 ]
 
 
-def _refuse_password(url: str | None) -> str | None:
+def refuse_password(url: str | None) -> str | None:
     """Refuse a password in an argument, which every user of the machine can read. Raises UsageError."""
     if url and re.search(r"://[^/@]*:[^/@]+@", url):
         advice = "put the password into ~/.pgpass, or the whole URL into the variable PARIBUS_STORE"
-        raise UsageError("--store holds a password, which other users can see", advice)
+        raise UsageError("the store holds a password, which other users can see", advice)
     return url
 
 
@@ -56,7 +56,7 @@ StoreUrl = Annotated[
     str | None,
     typer.Option(
         "--store",
-        callback=_refuse_password,
+        callback=refuse_password,
         metavar="URL",
         help="The store: a file, or a database's URL. Default: $PARIBUS_STORE, else the user's.",
     ),

@@ -1,11 +1,14 @@
 """Stores opened for the application layer, and the experiments in them."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from sqlalchemy.engine import Engine as Store
 
+from paribus.errors import UsageError
 from paribus.model import Experiment, ExperimentState
 from paribus.store import read
+from paribus.store.copy import copy
 from paribus.store.open import file_of, name_of, open_engine, open_for_reading, store_url
 
 __all__ = ["Store", "file_of", "name_of", "open_for_reading", "open_store", "read", "store_exists", "store_url"]
@@ -14,6 +17,16 @@ __all__ = ["Store", "file_of", "name_of", "open_for_reading", "open_store", "rea
 def open_store(location: str | None, *, create: bool = False) -> Store:
     """Open the store at a file or URL, by default the user's own. Raises StoreError and UsageError."""
     return open_engine(store_url(location), create=create)
+
+
+def copy_store(source: str, target: str, report: Callable[[str], None]) -> tuple[int, int]:
+    """Copy what the target lacks; the counts of copied experiments and of those that were there.
+
+    Raises StoreError, and UsageError where both are the same store.
+    """
+    if store_url(source) == store_url(target):
+        raise UsageError(f"{name_of(store_url(source))} is both stores", "name another one to copy to")
+    return copy(open_store(source), open_store(target, create=True), report)
 
 
 def store_exists(url: str) -> bool:

@@ -185,3 +185,18 @@ def test_a_password_on_the_command_line_is_refused(paribus: Paribus) -> None:
     done = paribus("status", "--store", "postgresql://lab:secret@db1/lab")
     assert done.code == 2
     assert "~/.pgpass" in done.err and "secret" not in done.err
+
+
+def test_a_file_is_copied_to_the_server_and_back(paribus: Paribus, url: str, tmp_path: Path) -> None:
+    file, back = tmp_path / "first.db", tmp_path / "back.db"
+    store = open_engine(store_url(str(file)), create=True)
+    plan = checked(simple('"vm.swappiness" = [60, 1]', FILEIO, '[protocol]\nbudget = "1h"'))
+    experiment = scripted.carry_out(store, plan, lambda trial: 0.06 * (trial.arm == "1")).id
+    store.dispose()
+    for source, target, counts in ((file, url, "1 copied, 0"), (file, url, "0 copied, 1"), (url, back, "1 copied, 0")):
+        done = paribus("store", "copy", str(source), str(target).replace(":@", "@"))
+        assert done.code == 0, done.err
+        assert counts in done.out
+    reports = [paribus("report", experiment, "--json", "--store", str(path)).json for path in (file, back)]
+    assert reports[0] == reports[1] == paribus("report", experiment, "--json").json
+    assert "is both stores" in paribus("store", "copy", str(file), str(file)).err

@@ -1,0 +1,48 @@
+"""`paribus store`: stores as a whole."""
+
+from typing import Annotated
+
+import typer
+
+from paribus.cli.options import refuse_password
+from paribus.cli.terminal import report_line, say
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def store() -> None:
+    """Copy experiments between stores.
+
+    Example: paribus store copy paribus.db postgresql://lab@db0/lab
+    """
+
+
+@app.command("copy")
+def copy(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="FROM", help="A store: a file, or a database's URL.", callback=refuse_password, show_default=False
+        ),
+    ],
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TO",
+            help="A store, which is made where it is missing.",
+            callback=refuse_password,
+            show_default=False,
+        ),
+    ],
+) -> None:
+    """Copy every experiment and imported set that the other store lacks.
+
+    What is there already stays as it is. Each experiment is copied as a whole or not at all.
+
+    Example: paribus store copy /var/lib/paribus/paribus.db postgresql://lab@db0/lab
+    """
+    from paribus.lab.stores import copy_store
+
+    copied, present = copy_store(source, target, report_line)
+    say(f"{copied} copied, {present} were there")

@@ -1,0 +1,90 @@
+"""Copying of experiments from one store to another, such as from a file to PostgreSQL."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from paribus.errors import StoreError
+from paribus.store import schema
+from paribus.store.open import connected
+from paribus.store.write import transaction
+
+_ROWS = 500  # at a time: measurements hold points
+_SHARED = (schema.conditions, schema.calibration)  # by all experiments of a store
+
+
+def copy(source: Engine, target: Engine, report: Callable[[str], None]) -> tuple[int, int]:
+    """Copy every experiment that the target lacks, one transaction each; the counts of the copied and the others.
+
+    An experiment of the same id in the target stays as it is. `report` receives the id of each that is copied.
+    Raises StoreError.
+    """
+    table = schema.experiment
+    with connected(source) as reading:
+        names = list(reading.scalars(sa.select(table.c.id).order_by(table.c.started)))
+    with connected(target) as reading:
+        present = set(reading.scalars(sa.select(table.c.id)))
+    missing = [name for name in names if name not in present]
+    for name in missing:
+        with connected(source) as reading, transaction(target) as writing:
+            _copy_experiment(reading, writing, name)
+        report(name)
+    with connected(source) as reading, transaction(target) as writing:
+        _copy_calibrations(reading, writing)
+    return len(missing), len(names) - len(missing)
+
+
+def _copy_experiment(reading: Connection, writing: Connection, name: str) -> None:
+    """Copy all rows of an experiment, those that others refer to first, and count them again."""
+    digests = sa.select(schema.trial.c.fingerprint).where(schema.trial.c.experiment == name)
+    facts = {
+        row.digest: row.facts for row in _rows(reading, schema.conditions, schema.conditions.c.digest.in_(digests))
+    }
+    shared_digests = sa.select(schema.conditions.c.digest).where(schema.conditions.c.digest.in_(list(facts)))
+    present = set(writing.scalars(shared_digests))
+    new = [{"digest": digest, "facts": facts[digest]} for digest in facts if digest not in present]
+    if new:
+        writing.execute(sa.insert(schema.conditions), new)
+    for table in schema.metadata.sorted_tables:
+        if table not in _SHARED:
+            key = table.c.id if table is schema.experiment else table.c.experiment
+            copied = sum(_insert(writing, table, rows) for rows in _chunks(_rows(reading, table, key == name)))
+            arrived = writing.scalar(sa.select(sa.func.count()).select_from(table).where(key == name))
+            if arrived != copied:
+                raise StoreError(f"{name}: {arrived} of {copied} rows of {table.name} arrived", "copy again")
+
+
+def _copy_calibrations(reading: Connection, writing: Connection) -> None:
+    table = schema.calibration
+    keys = (table.c.host, table.c.workload, table.c.load, table.c.load_unit, table.c.made)
+    present = {tuple(row) for row in writing.execute(sa.select(*keys))}
+    rows = [row for row in _rows(reading, table) if tuple(getattr(row, key.name) for key in keys) not in present]
+    for chunk in _chunks(iter(rows)):
+        _insert(writing, table, chunk)
+
+
+def _rows(reading: Connection, table: sa.Table, *conditions: sa.ColumnElement[bool]) -> Iterator[Any]:
+    query = sa.select(table).where(*conditions).order_by(*table.primary_key.columns)
+    yield from reading.execution_options(yield_per=_ROWS).execute(query)
+
+
+def _chunks(rows: Iterator[Any]) -> Iterator[list[Any]]:
+    chunk: list[Any] = []
+    for row in rows:
+        chunk.append(row)
+        if len(chunk) == _ROWS:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
+
+
+def _insert(writing: Connection, table: sa.Table, rows: Sequence[Any]) -> int:
+    """Insert rows with new numbers where these only count; the number of rows."""
+    counted = {"id"} if table is not schema.experiment and "id" in table.c else set()
+    writing.execute(
+        sa.insert(table), [{name: value for name, value in row._mapping.items() if name not in counted} for row in rows]
+    )
+    return len(rows)
