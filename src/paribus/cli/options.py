@@ -3,7 +3,7 @@
 import re
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -15,6 +15,8 @@ from paribus.registry import nearest
 if TYPE_CHECKING:
     from paribus.lab.admission import Admission
     from paribus.lab.results.conditions import FailCondition
+
+Condition = TypeVar("Condition", bound=StrEnum)
 
 
 class Form(StrEnum):
@@ -183,16 +185,21 @@ def read_conditions(text: str) -> "frozenset[FailCondition]":
     """The conditions of a list with commas. Raises UsageError."""
     from paribus.lab.results.conditions import FailCondition
 
+    return read_names(text, FailCondition)
+
+
+def read_names(text: str, conditions: type[Condition]) -> frozenset[Condition]:
+    """The conditions of a list with commas, of those that a command has. Raises UsageError."""
     names = [name.strip() for name in text.split(",") if name.strip()]
-    names_of_conditions = [condition.value for condition in FailCondition]
+    names_of_conditions = [condition.value for condition in conditions]
     for name in names:
         if name not in names_of_conditions:
             hint = nearest(name, names_of_conditions) or f"known: {', '.join(names_of_conditions)}"
             raise UsageError(f"--fail-on {name!r} is no condition", hint)
-    return frozenset(map(FailCondition, names))
+    return frozenset(map(conditions, names))
 
 
-def fail_if(requested: "frozenset[FailCondition]", holding: "frozenset[FailCondition]") -> None:
+def fail_if(requested: frozenset[Condition], holding: frozenset[Condition]) -> None:
     """End with exit code 1 if a requested condition holds, and name it on stderr."""
     if failed := sorted(requested & holding):
         say(f"--fail-on: the result is {', '.join(failed)}", err=True)

@@ -201,6 +201,7 @@ def test_an_audit_is_a_page_a_table_and_a_text_in_two_languages(paribus: Paribus
     table = paribus("audit", "--path", path, "--format", "markdown").out.splitlines()
     assert table[0] == "| setting | now | advised | by | to set | to check |"
     assert all(line.count(" | ") >= 5 for line in table)
+    assert paribus("audit", "--path", path, "--fail-on", "differs").code == 1
     chinese = paribus("audit", "--path", path, "--lang", "zh").out
     assert "没有更改任何内容" in chinese and "differs" not in chinese
 
@@ -212,6 +213,8 @@ def test_an_audit_is_a_page_a_table_and_a_text_in_two_languages(paribus: Paribus
         (["--database", "mysql://root:secret@localhost/"], "must not hold a password"),
         (["--path", "/nowhere/at/all"], "/nowhere/at/all"),
         (["--plan", "--json"], "--plan prints a plan"),
+        (["--fail-on", "worse"], "--fail-on 'worse' is no condition"),
+        (["--config", "/etc/my.cnf"], "--config needs --server"),
     ],
 )
 def test_wrong_arguments_are_refused_with_the_cause(paribus: Paribus, arguments: list[str], message: str) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from paribus.cli.options import AsJson, Become, Form, FormName, Lang, OutputFile, StoreUrl, form_of
+from paribus.cli.options import AsJson, Become, Form, FormName, Lang, OutputFile, StoreUrl, fail_if, form_of, read_names
 from paribus.cli.terminal import report_line, say, visible, visible_json
 from paribus.errors import UsageError
 from paribus.i18n import Language
@@ -51,6 +51,14 @@ def audit(
         bool, typer.Option("--plan", help="Print a plan that tests what differs; all in one screen, then each alone.")
     ] = False,
     become: Become = False,
+    fail_on: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST",
+            help="End with exit code 1 if a setting is in one of these states: differs, contradicted.",
+            show_default=False,
+        ),
+    ] = "",
     form: FormName = None,
     output: OutputFile = None,
     lang: Lang = None,
@@ -68,6 +76,7 @@ def audit(
     from paribus.i18n import of_environment, speaking
     from paribus.lab.audit.audit_plan import plan_text
     from paribus.lab.audit.audit_view import audit_view
+    from paribus.lab.audit.auditing import AuditCondition
     from paribus.lab.audit.auditing import audit as audit_machine
     from paribus.report.render import audit_html
 
@@ -78,6 +87,7 @@ def audit(
         raise UsageError("an audit has no form junit", "choose among text, html, markdown and json")
     if bool(config) != bool(server) or (config and database):
         raise UsageError("--config needs --server, and no --database", "add for example: --server mariadb-10.11")
+    conditions = read_names(fail_on, AuditCondition)
     language = Language.EN if plan or form is Form.JSON else lang or (Language.EN if output else of_environment())
     with speaking(language):
         document = audit_machine(
@@ -106,3 +116,4 @@ def audit(
                 say(f"audit: {file}")
             case _:
                 deliver(as_on_terminal(lambda console: show(view, console), to_file=output is not None), output)
+    fail_if(conditions, document.conditions)

@@ -1,6 +1,7 @@
 """Audit of a machine and its server against published advice, and the document of `paribus audit`."""
 
 import shlex
+from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict
 
@@ -31,7 +32,7 @@ from paribus.lab.machine.own_knobs import catalogue_here
 from paribus.model import Knob, Offer
 from paribus.trial.target_session import Site
 
-__all__ = ["AdviceItem", "AdviceSource", "AdviceStatus", "AuditDocument", "AuditedSetting", "audit"]
+__all__ = ["AdviceItem", "AdviceSource", "AdviceStatus", "AuditCondition", "AuditDocument", "AuditedSetting", "audit"]
 
 _URGENT = (AdviceStatus.CONTRADICTED, AdviceStatus.DIFFERS)  # comes first where the setting is a dangerous one
 
@@ -66,6 +67,13 @@ class AuditedSetting(_Document):
     check: str
 
 
+class AuditCondition(StrEnum):
+    """Result of an audit that `--fail-on` can name."""
+
+    CONTRADICTED = "contradicted"
+    DIFFERS = "differs"
+
+
 class AuditDocument(_Document):
     """The answer of `paribus audit --json`; `server` is empty where no server was asked."""
 
@@ -81,6 +89,12 @@ class AuditDocument(_Document):
     def count(self, status: AdviceStatus) -> int:
         """The number of settings in a state."""
         return sum(setting.advice.status is status for setting in self.settings)
+
+    @property
+    def conditions(self) -> frozenset[AuditCondition]:
+        """The conditions that hold."""
+        states = {AuditCondition.CONTRADICTED: AdviceStatus.CONTRADICTED, AuditCondition.DIFFERS: AdviceStatus.DIFFERS}
+        return frozenset(condition for condition, status in states.items() if self.count(status))
 
 
 def audit(
