@@ -23,6 +23,7 @@ class ReadRun:
     placement: RunPlacement
     lines: tuple[int, int]
     missing: str
+    failed: str
     record: bytes
     figures: Mapping[str, float]
     rows: Sequence[Mapping[str, Any]]
@@ -76,9 +77,13 @@ class ImportReader:
             [_read_run(run, placement) for run, placement in placements if not placement.skip],
             sum(placement.skip for _, placement in placements),
             log.not_understood,
-            log.remarks,
+            (*log.remarks, *(_failure(run) for run in log.runs if run.failed)),
             "" if log.format else log.remarks[0].removeprefix("it "),
         )
+
+
+def _failure(run: LogRun) -> str:
+    return f"the run in lines {run.lines[0]} to {run.lines[1]} failed, and is not compared: {run.failed}"
 
 
 def _read_run(run: LogRun, placement: RunPlacement) -> ReadRun:
@@ -88,6 +93,7 @@ def _read_run(run: LogRun, placement: RunPlacement) -> ReadRun:
         placement,
         run.lines,
         run.missing,
+        run.failed,
         compressed_json(run_record(run)),
         figures,
         [measurement_row(measurement) for measurement in measured],

@@ -125,8 +125,7 @@ class SetContents:
         factor, arm = next(iter(labels.items()))
         message = N_("has the same figures as trial {trial}: one run listed twice, counted once")
         duplicate = "" if duplicate_of is None else stored_message(message, trial=duplicate_of)
-        without_figures = "" if run.figures else stored_message("states no figure")
-        unused = tuple(filter(None, [duplicate, without_figures]))
+        unused = tuple(filter(None, [duplicate, _no_result(run)]))
         trial = Trial(
             experiment=self.experiment,
             order=self._trials,
@@ -225,6 +224,17 @@ class SetContents:
             threads = sorted(load.n for load in loads if load.unit is not LoadUnit.NOT_STATED)
             lines += ["", "[[workload]]", f"name    = {json.dumps(name, ensure_ascii=False)}", f"threads = {threads}"]
         return "\n".join(lines) + "\n"
+
+
+def _no_result(run: ReadRun) -> str:
+    """Return why a run has no result; empty for a run with one."""
+    if run.failed:
+        return stored_message(N_("the tool reports that the run failed: {words}"), words=run.failed)
+    if not run.figures:
+        return stored_message(N_("states no figure"))
+    if not run.figures.get("operations", 1) and not run.figures.get("throughput_per_s"):
+        return stored_message(N_("states 0 operations"))
+    return ""
 
 
 def _common_labels(labels: Iterable[tuple[tuple[str, str], ...]]) -> str:

@@ -203,6 +203,8 @@ class _Reader(LogReader):
             return self._add_time(
                 number, "query_geometric_mean_s", self._of_user(self.sets.get(self.user, 0)), match[1], 5
             )
+        elif line == "FINISHED FAILED" and self.draft.stage:
+            self.draft.failed = f"Vuser {self.user}:{line}"
         elif not (_IDLE.fullmatch(line) or _RAMPED.fullmatch(line)):
             return False
         return self._advance(number, 0)

@@ -54,6 +54,11 @@ _IDLE = re.compile(
     r"|[0-9]+ of [0-9]+ tuples \([0-9]+%\) (?:of \S+ )?done.*|script statistics:)"
 )
 
+_FAILED = re.compile(
+    r"(?:pgbench: (?:error|fatal): )?(?:Run was aborted; the above results are incomplete\."
+    r"|(?:Client|client) [0-9]+ (?:script [0-9]+ )?aborted in (?:command|state) [0-9]+.*)"
+)
+
 
 def _count(metric: str, subject: str = "") -> Field:
     return Field(metric, "count", 0, subject=subject)
@@ -233,6 +238,10 @@ class _Reader(LogReader):
             self.statement = None
         elif self.statement and number != self.cut and (match := self.statement.fullmatch(line)):
             return self._statement(number, match[1], match[2])
+        elif _FAILED.fullmatch(line):
+            self.draft.failed = self.draft.failed or line
+            self.draft.touch(number)
+            return True
         elif not _IDLE.fullmatch(line):
             return False
         else:

@@ -43,6 +43,7 @@ class Draft:
     section: str = ""
     headings: set[str] = field(default_factory=set)
     continues: bool = False  # whether it starts where an earlier report of the same run ended
+    failed: str = ""
     first: int = 0
     last: int = 0
 
@@ -72,6 +73,7 @@ class Draft:
             histogram=tuple(sorted(self.histogram.items())),
             lines=(self.first, self.last),
             missing=missing,
+            failed=self.failed,
         )
 
 

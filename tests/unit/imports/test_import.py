@@ -108,6 +108,25 @@ def test_one_run_in_two_files_counts_once(store: Engine, tmp_path: Path) -> None
     assert "same figures as trial 1" in states[1][2][0]
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (sysbench(100).replace("SQL statistics:", "FATAL: error 1205\nSQL statistics:"), "FATAL: error 1205"),
+        (
+            "scaling factor: 1\nnumber of clients: 1\nnumber of transactions actually processed: 0\n"
+            "latency average = 0.000 ms\ntps = 0.000000 (without initial connection time)\n",
+            "states 0 operations",
+        ),
+    ],
+)
+def test_a_failed_or_empty_run_is_no_trial_with_a_result(store: Engine, tmp_path: Path, text: str, reason: str) -> None:
+    (tmp_path / "a.log").write_text(text)
+    experiment, _ = bring(store, [tmp_path / "a.log"], "noop")
+    (trial,) = trials(store, experiment)
+    assert trial.state is TrialState.INVALID
+    assert reason in trial.invalid_because[0]
+
+
 def test_repetitions_are_rounds_that_continue(store: Engine, tmp_path: Path) -> None:
     bring(store, [write(tmp_path / f"{n}.log", 100 + n) for n in range(3)], "noop")
     experiment, _ = bring(store, [write(tmp_path / f"{n}.log", 100 + n) for n in range(3, 5)], "noop")

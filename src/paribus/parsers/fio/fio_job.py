@@ -133,4 +133,5 @@ def run(
         readings=readings,
         lines=lines,
         missing=missing,
+        failed=next((f"err={reading.stated}" for reading in sheet.extra if reading.metric == "error_code"), ""),
     )
