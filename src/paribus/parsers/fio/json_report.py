@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from paribus.parsers.fio.fio_job import COMPLETION, Sheet, percentile, run
+from paribus.parsers.fio.fio_job import COMPLETION, JOB, Sheet, percentile, run
 from paribus.parsers.json_lines import JsonDocument, Leaf, Members, objects, text_of
 from paribus.parsers.log import LogReading, LogRun
 from paribus.parsers.numbers import number
@@ -128,7 +128,9 @@ def _run(job: _Job, document: JsonDocument) -> LogRun:
         value, leaf = _number(members, name)
         if value is not None and leaf:
             sheet.extra.append(
-                LogReading(metric=metric, value=value / 100, unit="1", line=leaf.line, stated=f"{leaf.word} %")
+                LogReading(
+                    metric=metric, value=value / 100, unit="1", line=leaf.line, stated=f"{leaf.word} %", subject=JOB
+                )
             )
     last = max([reading.line for reading in sheet.readings()], default=members.line)
     job_run = run(

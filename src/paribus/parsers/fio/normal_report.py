@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from paribus.parsers.fio import fio_shapes as shapes
-from paribus.parsers.fio.fio_job import COMPLETION, Sheet, percentile, run
+from paribus.parsers.fio.fio_job import COMPLETION, JOB, Sheet, percentile, run
 from paribus.parsers.log import LogReading, LogRun
 from paribus.parsers.numbers import number
 
@@ -166,7 +166,7 @@ class _Reports:
                 if share is not None:
                     stated = f"{match[part]}%"
                     job.sheet.extra.append(
-                        LogReading(metric=metric, value=share / 100, unit="1", line=line, stated=stated)
+                        LogReading(metric=metric, value=share / 100, unit="1", line=line, stated=stated, subject=JOB)
                     )
             return True
         if match := shapes.ISSUED.fullmatch(text):
