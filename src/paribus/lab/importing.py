@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from paribus import __version__
-from paribus.errors import Interrupted, UsageError
+from paribus.errors import Interrupted, ParibusError, UsageError
 from paribus.imports import pipeline
 from paribus.imports.export_reader import exports_first
 from paribus.imports.files import listed
@@ -229,9 +229,9 @@ def document(contents: SetContents, experiment: Experiment | None, tally: Import
 
 
 def refuse_empty_import(document: ImportDocument) -> None:
-    """Raise UsageError if no file had anything to import, and none had been imported before."""
+    """Raise ParibusError if no file had anything to import, and none had been imported before."""
     if not document.kept and not any(file.same_as for file in document.files):
-        raise UsageError(
+        raise ParibusError(
             "the named files have no run that can be read",
             f"name logs or tables, or force a format with --format: {', '.join(FORMATS)}",
         )
