@@ -33,12 +33,16 @@ Item = ImportFile | ExportFolder
 
 @dataclass(frozen=True, slots=True)
 class ImportOutcome:
-    """Result of a file: stored, a copy of the file at `duplicate_path` with its `labels`, or refused."""
+    """Result of a file: stored, a copy of the file at `duplicate_path` with its `labels`, or refused.
+
+    `workloads` are the names of its runs' workloads in the set.
+    """
 
     file: ReadFile
     stored: bool
     duplicate_path: str = ""
     labels: str = ""
+    workloads: Sequence[str] = ()
 
 
 @dataclass(slots=True)
@@ -146,8 +150,8 @@ def carry_out(
     )
     if store and target:
         plan, trials = read.plan(store, target.id), read.trials(store, target.id)
-        stored_sources, source_of = sources.sources(store, target.id), sources.source_of(store, target.id)
-        contents.resume(plan, trials, read.summaries(store, target.id), stored_sources, source_of)
+        stored_sources, origins = sources.sources(store, target.id), sources.origins(store, target.id)
+        contents.resume(plan, trials, read.summaries(store, target.id), stored_sources, origins)
     batch: list[sources.Addition] = []
     experiment = target
     results = read_all(request)
@@ -161,11 +165,13 @@ def carry_out(
                     )
                 )
                 continue
-            batch.append(contents.put(file))
+            addition = contents.put(file)
+            batch.append(addition)
             if len(batch) >= _A_BATCH and store:
                 experiment = _store_batch(store, experiment, contents, batch, version)
                 batch = []
-            report(ImportOutcome(file, stored=True))
+            workloads = [added.trial.workload for added in addition.trials]
+            report(ImportOutcome(file, stored=True, workloads=workloads))
     finally:
         results.close()  # type: ignore[attr-defined]  # of a generator
         if store and batch:

@@ -10,6 +10,7 @@ from paribus.imports.measurements import measurements
 from paribus.imports.rules import Rule, RunPlacement, format_of, place
 from paribus.parsers import formats
 from paribus.parsers.log import Log, LogRun
+from paribus.parsers.run_conditions import conditions_of
 from paribus.store.sources import compressed, compressed_json
 from paribus.store.write import measurement_row
 
@@ -18,12 +19,13 @@ _LARGE = ("courses", "histogram")
 
 @dataclass(frozen=True, slots=True)
 class ReadRun:
-    """A run as placed, with its lines, its stored record, its figures and its measurement rows."""
+    """A run as placed, with its lines, its conditions, its stored record, its figures and its measurement rows."""
 
     placement: RunPlacement
     lines: tuple[int, int]
     missing: str
     failed: str
+    conditions: Mapping[str, str]
     record: bytes
     figures: Mapping[str, float]
     rows: Sequence[Mapping[str, Any]]
@@ -87,14 +89,15 @@ def _failure(run: LogRun) -> str:
 
 
 def _read_run(run: LogRun, placement: RunPlacement) -> ReadRun:
-    measured = measurements(run)
+    measured, conditions = measurements(run), conditions_of(run)
     figures = {measurement.metric: measurement.mean for measurement in measured}
     return ReadRun(
         placement,
         run.lines,
         run.missing,
         run.failed,
-        compressed_json(run_record(run)),
+        conditions,
+        compressed_json(run_record(run) | {"conditions": conditions}),
         figures,
         [measurement_row(measurement) for measurement in measured],
     )

@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 
 from paribus.i18n import N_, stored_message
 from paribus.imports.reading import ReadFile, ReadRun
+from paribus.imports.workload_names import WorkloadNames
 from paribus.model import (
     RESPONSES,
     Factor,
     Measurement,
+    Origin,
     Plan,
     Protocol,
     Purpose,
@@ -37,8 +39,6 @@ _JUDGED = ("throughput_per_s", "bytes_per_s", "normalised", "queries_per_s", "re
 _ALSO = ("response_p95_s",)
 _MARGIN = 0.02
 _MOST_THREADS = 10**9
-_LONG = 40  # characters of a workload's name
-_STATED = "stated"
 _IDENTIFYING = ("throughput_per_s", "bytes_per_s", "queries_per_s", "response_mean_s", "response_max_s", "operations")
 
 Cell = tuple[tuple[tuple[str, str], ...], str, LoadLevel]
@@ -59,7 +59,7 @@ class SetContents:
     levels: dict[str, list[str]] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
-    _short_names: dict[str, str] = field(default_factory=dict)
+    _names: WorkloadNames = field(default_factory=WorkloadNames)
     _loads: dict[str, set[LoadLevel]] = field(default_factory=lambda: defaultdict(set))
     _metrics: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _cells: dict[Cell, int] = field(default_factory=lambda: defaultdict(int))
@@ -73,14 +73,14 @@ class SetContents:
         trials: Sequence[Trial],
         summaries: Mapping[int, Mapping[str, Measurement]],
         sources: Sequence[Source],
-        source_of: Mapping[int, int],
+        origins: Mapping[int, Origin],
     ) -> None:
-        """Restore the contents from the store; `source_of` is the source number of each trial."""
+        """Restore the contents from the store; `origins` are by trial."""
         self.levels = {factor.key: list(factor.labels) for factor in plan.factors}
-        self._short_names = {workload.parameters[_STATED]: workload.name for workload in plan.workloads}
+        self._names.resume(plan.workloads)
         labelled: dict[int, set[tuple[tuple[str, str], ...]]] = defaultdict(set)
         for trial in trials:
-            labelled[source_of[trial.order]].add(tuple((key, str(level)) for key, level in trial.settings.items()))
+            labelled[origins[trial.order].source].add(tuple((key, str(level)) for key, level in trial.settings.items()))
         for source in sources:
             self.hashes[source.sha256] = source.path
             self.labels[source.sha256] = _common_labels(labelled[source.number])
@@ -89,6 +89,8 @@ class SetContents:
             labels = {key: str(value) for key, value in trial.settings.items()} or {trial.factor: trial.arm}
             figures = {name: measurement.mean for name, measurement in summaries.get(trial.order, {}).items()}
             cell = self._note(labels, trial.workload, trial.load, figures)
+            conditions = origins[trial.order].said.get("conditions", {})
+            self._names.note(trial.workload, cell[0], trial.load, conditions)
             self._cells[cell] = max(self._cells[cell], trial.round)
             self._first_with.setdefault(_digest(cell, _identifying(figures)), trial.order)
             self._trials = max(self._trials, trial.order)
@@ -113,7 +115,7 @@ class SetContents:
     def _trial(self, run: ReadRun) -> AddedTrial:
         labels = dict(run.placement.labels) or {NO_FACTOR: AS_IT_IS}
         load = _load_of(run.placement.load)
-        workload = self._name_of(run.placement.workload)
+        workload = self._names.name(run.placement.workload, tuple(sorted(labels.items())), load, run.conditions)
         cell = self._note(labels, workload, load, run.figures)
         identifying = _identifying(run.figures)
         digest = _digest(cell, identifying)
@@ -144,14 +146,6 @@ class SetContents:
             invalid_because=unused or ((run.missing,) if run.missing else ()),
         )
         return AddedTrial(trial, run.lines, run.missing, run.record, run.rows)
-
-    def _name_of(self, stated: str) -> str:
-        """Return a workload's name; a long configuration is shortened to its first part if that is unique."""
-        if stated not in self._short_names:
-            short = stated.split(",", maxsplit=1)[0].strip() if len(stated) > _LONG else stated
-            used = self._short_names.values()
-            self._short_names[stated] = short if short and short not in used else stated
-        return self._short_names[stated]
 
     def _note(self, labels: Mapping[str, str], workload: str, load: LoadLevel, figures: Mapping[str, float]) -> Cell:
         for factor, level in labels.items():
@@ -200,14 +194,13 @@ class SetContents:
 
     def _workload(self, name: str) -> Workload:
         metrics = self._metrics[name]
-        stated_name = next((long_name for long_name, short in self._short_names.items() if short == name), name)
         judged = [metric for metric in _JUDGED if metric in metrics]
         response = judged[0] if judged else _JUDGED[0]
         loads = sorted(load.n for load in self._loads[name] if load.unit is not LoadUnit.NOT_STATED)
         return Workload(
             name=name,
             kind=NO_FACTOR,
-            parameters={_STATED: stated_name},
+            parameters=self._names.parameters(name),
             load_levels=tuple(loads),
             response=response,
             data="keep",

@@ -203,8 +203,9 @@ def _no_run(read_file: ReadFile) -> str:
 
 
 def _run_keys(outcome: pipeline.ImportOutcome) -> Iterator[RunKey]:
-    for run in outcome.file.runs:
-        yield tuple(run.placement.labels.items()), run.placement.workload, run.placement.load
+    names = outcome.workloads or [run.placement.workload for run in outcome.file.runs]  # a copy is named as stated
+    for run, workload in zip(outcome.file.runs, names, strict=True):
+        yield tuple(run.placement.labels.items()), workload, run.placement.load
 
 
 def document(contents: SetContents, experiment: Experiment | None, tally: ImportTally) -> ImportDocument:
