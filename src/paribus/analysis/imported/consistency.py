@@ -118,7 +118,14 @@ def _cell(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> StatedCell:
         block_bytes=_block_bytes(
             {**trial.settings, **reading_record["options"]}, [workload, *map(str, trial.settings.values())]
         ),
+        queries_each=None if is_published(origin) else _queries_each(figures),
     )
+
+
+def _queries_each(figures: Mapping[str, StatedFigure]) -> float | None:
+    """The queries per transaction that a log counts, which are those of its own test."""
+    queries, transactions = figures.get("queries", _NONE).value, figures.get("operations", _NONE).value
+    return queries / transactions if queries and transactions else None
 
 
 def _table(reading_record: Mapping[str, Any], path: str) -> str:
