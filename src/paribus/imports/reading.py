@@ -19,13 +19,17 @@ _LARGE = ("courses", "histogram")
 
 @dataclass(frozen=True, slots=True)
 class ReadRun:
-    """A run as placed, with its lines, its conditions, its stored record, its figures and its measurement rows."""
+    """A run as placed, with its lines, its conditions, its stored record, its figures and its measurement rows.
+
+    `table` is the name of a published table; None for a log.
+    """
 
     placement: RunPlacement
     lines: tuple[int, int]
     missing: str
     failed: str
     conditions: Mapping[str, str]
+    table: str | None
     record: bytes
     figures: Mapping[str, float]
     rows: Sequence[Mapping[str, Any]]
@@ -90,6 +94,7 @@ def _failure(run: LogRun) -> str:
 
 def _read_run(run: LogRun, placement: RunPlacement) -> ReadRun:
     measured, conditions = measurements(run), conditions_of(run)
+    table = (run.options.get("table") or run.options.get("title", "")) if run.tool == "table" else None
     figures = {measurement.metric: measurement.mean for measurement in measured}
     return ReadRun(
         placement,
@@ -97,7 +102,8 @@ def _read_run(run: LogRun, placement: RunPlacement) -> ReadRun:
         run.missing,
         run.failed,
         conditions,
-        compressed_json(run_record(run) | {"conditions": conditions}),
+        table,
+        compressed_json(run_record(run) | {"conditions": conditions, "table": table}),
         figures,
         [measurement_row(measurement) for measurement in measured],
     )

@@ -10,10 +10,11 @@ import math
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from paribus.i18n import N_, stored_message
 from paribus.imports.reading import ReadFile, ReadRun
+from paribus.imports.repeated_tables import ListedCell, RepeatedTables
 from paribus.imports.workload_names import WorkloadNames
 from paribus.model import (
     RESPONSES,
@@ -60,6 +61,7 @@ class SetContents:
     hashes: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
     _names: WorkloadNames = field(default_factory=WorkloadNames)
+    _tables: RepeatedTables = field(default_factory=RepeatedTables)
     _loads: dict[str, set[LoadLevel]] = field(default_factory=lambda: defaultdict(set))
     _metrics: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _cells: dict[Cell, int] = field(default_factory=lambda: defaultdict(int))
@@ -92,6 +94,9 @@ class SetContents:
             conditions = origins[trial.order].said.get("conditions", {})
             self._names.note(trial.workload, cell[0], trial.load, conditions)
             self._cells[cell] = max(self._cells[cell], trial.round)
+            origin = origins[trial.order]
+            if (table := origin.said.get("table")) is not None:
+                self._tables.note(ListedCell((origin.source, table), cell, trial.order, _identifying(figures)))
             self._first_with.setdefault(_digest(cell, _identifying(figures)), trial.order)
             self._trials = max(self._trials, trial.order)
 
@@ -110,7 +115,14 @@ class SetContents:
             not_understood=file.not_understood,
             remarks=file.remarks,
         )
-        return Addition(source, file.content, [self._trial(run) for run in file.runs])
+        trials = [self._trial(run) for run in file.runs]
+        listed = [
+            ListedCell((source.number, run.table), _cell_of(added.trial), added.trial.order, _identifying(run.figures))
+            for run, added in zip(file.runs, trials, strict=True)
+            if run.table is not None
+        ]
+        reasons = self._tables.unused(listed)
+        return Addition(source, file.content, [_without(added, reasons) for added in trials])
 
     def _trial(self, run: ReadRun) -> AddedTrial:
         labels = dict(run.placement.labels) or {NO_FACTOR: AS_IT_IS}
@@ -251,11 +263,24 @@ def margin_of(response: str) -> float:
     return definition.margin if definition else _MARGIN
 
 
-def _digest(cell: Cell, identifying: tuple[tuple[str, float], ...]) -> bytes:
+def _cell_of(trial: Trial) -> Cell:
+    return tuple(sorted((key, str(level)) for key, level in trial.settings.items())), trial.workload, trial.load
+
+
+def _without(added: AddedTrial, reasons: Mapping[int, str]) -> AddedTrial:
+    """Return the trial as invalid if a reason is given and it counted until now."""
+    reason = reasons.get(added.trial.order)
+    if reason is None or added.trial.state is not TrialState.DONE:
+        return added
+    return replace(added, trial=replace(added.trial, state=TrialState.INVALID, invalid_because=(reason,)))
+
+
+def _digest(cell: Cell, identifying: Mapping[str, float]) -> bytes:
     """Return a 16-byte digest, since there is one per run."""
-    return hashlib.blake2b(repr((cell, identifying)).encode("utf-8", "replace"), digest_size=16).digest()
+    text = repr((cell, tuple(identifying.items())))
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
 
 
-def _identifying(figures: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+def _identifying(figures: Mapping[str, float]) -> dict[str, float]:
     """Return the figures that two runs of a cell cannot share by chance."""
-    return tuple((name, figures[name]) for name in _IDENTIFYING if name in figures)
+    return {name: figures[name] for name in _IDENTIFYING if name in figures}
