@@ -1,7 +1,7 @@
 """One file of an import: read, placed by the rules, and prepared for the store, in any process."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from paribus.errors import UsageError
@@ -65,15 +65,18 @@ class ImportReader:
             opened = open_file(source.path)
         except Unreadable as error:
             return ReadFile(source, refused=str(error))
-        forced = self.format or format_of(self.rules, source.path)
+        forced = self.format or format_of(self.rules, source.printable_path)
         if forced and forced not in formats.FORMATS:
             raise UsageError(f"unknown format {forced!r}", f"known: {', '.join(formats.FORMATS)}")
         log = formats.read_plain(legible(opened.content), forced or None)  # passwords are already removed
+        if opened.damage:
+            log = replace(log, remarks=(*log.remarks, opened.damage))
         return self.from_log(source, log, opened.sha256, opened.size_bytes, opened.content)
 
     def from_log(self, source: ImportFile, log: Log, sha256: str, size_bytes: int, content: bytes) -> ReadFile:
         """Return the result for a log that was already read."""
-        placements = [(run, place(run, source.path, self.rules, dict(self.labels))) for run in log.runs]
+        path, labels = source.printable_path, dict(self.labels)
+        placements = [(run, place(run, path, self.rules, labels)) for run in log.runs]
         return ReadFile(
             source,
             sha256,

@@ -103,11 +103,11 @@ class SetContents:
     def put(self, file: ReadFile) -> Addition:
         """Add a file's source and trials with the next numbers."""
         self._sources += 1
-        self.hashes[file.sha256] = file.source.path
+        self.hashes[file.sha256] = file.source.printable_path
         self.labels[file.sha256] = _common_labels({tuple(run.placement.labels.items()) for run in file.runs})
         source = Source(
             number=self._sources,
-            path=file.source.path,
+            path=file.source.printable_path,
             sha256=file.sha256,
             size_bytes=file.size_bytes,
             format=file.format,

@@ -1,5 +1,6 @@
 """Import of files that others measured, and the document of `paribus import`."""
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from paribus import __version__
 from paribus.errors import Interrupted, ParibusError, UsageError
 from paribus.imports import pipeline
 from paribus.imports.export_reader import exports_first
-from paribus.imports.files import listed
+from paribus.imports.files import legible, listed
 from paribus.imports.reading import ImportReader, ReadFile
 from paribus.imports.rules import Rules, read_rules
 from paribus.imports.sets import NO_FACTOR, SetContents
@@ -114,7 +115,7 @@ def import_request(
 
 def _called(names: Sequence[str]) -> str:
     """Default name of a set: that of the only file or folder, else of the folder that holds all of them."""
-    first_path = Path(names[0]).absolute()
+    first_path = Path(legible(os.fsencode(Path(names[0]).absolute())))
     if len(names) == 1 or len({Path(name).absolute().parent for name in names}) > 1:
         return first_path.name.split(".")[0] or str(first_path)
     return first_path.parent.name or str(first_path.parent)
@@ -177,7 +178,7 @@ def _file(outcome: pipeline.ImportOutcome) -> FileDocument:
     if not refused and not read_file.runs and not outcome.duplicate_path:
         refused = "" if read_file.skipped else _no_run(read_file)
     return FileDocument(
-        path=read_file.source.path,
+        path=read_file.source.printable_path,
         walked=read_file.source.walked,
         sha256=read_file.sha256,
         format=read_file.format,
