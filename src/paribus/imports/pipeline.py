@@ -1,5 +1,6 @@
 """The import: several processes read files, one stores them in batches."""
 
+import contextlib
 import gc
 import os
 import signal
@@ -8,19 +9,18 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 
 from sqlalchemy.engine import Engine as Store
 
-from paribus.errors import ParibusError, UsageError
+from paribus.errors import ParibusError, StoreError, UsageError
 from paribus.imports.export_reader import ExportFolder
 from paribus.imports.files import ImportFile
 from paribus.imports.reading import ImportReader, ReadFile
 from paribus.imports.sets import SetContents
 from paribus.model import Experiment, ExperimentState
-from paribus.store import read, sources, write
+from paribus.store import delete, read, sources, write
 from paribus.store.ids import new_id
 
 _FEW = 48  # up to this number of files, starting processes takes longer
@@ -85,7 +85,7 @@ def _ahead(pool: ProcessPoolExecutor, request: ImportRequest, processes: int) ->
         yield from waiting.popleft().result()
 
 
-@contextmanager
+@contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
     """Disable garbage collection: the records have no cycles, and a large table has a million of them."""
     enabled = gc.isenabled()
@@ -141,7 +141,8 @@ def carry_out(
 ) -> tuple[SetContents, Experiment | None]:
     """Import into an existing set or a new one; without a `store`, report outcomes only.
 
-    After an interruption the stored files remain, and the same import continues. Raises StoreError and UsageError.
+    After an interruption the stored files remain, and the same import continues. After a failure a new set is deleted.
+    Raises StoreError and UsageError.
     """
     started = time.time()
     name = new_id(store, started)
@@ -172,14 +173,34 @@ def carry_out(
                 batch = []
             workloads = [added.trial.workload for added in addition.trials]
             report(ImportOutcome(file, stored=True, workloads=workloads))
+        experiment = _store_end(store, experiment, contents, batch, version)
+    except Exception:
+        if store and not target:
+            with contextlib.suppress(StoreError):  # it was not created, or the store itself failed
+                delete.delete(store, {contents.experiment: ExperimentState.IMPORTED})
+        raise
+    except BaseException:  # an interruption
+        _store_end(store, experiment, contents, batch, version)
+        raise
     finally:
         results.close()  # type: ignore[attr-defined]  # of a generator
-        if store and batch:
-            experiment = _store_batch(store, experiment, contents, batch, version)
-        if store and experiment:
-            for factor, levels in contents.levels.items():
-                sources.set_baseline(store, experiment.id, factor, levels[0])
     return contents, experiment
+
+
+def _store_end(
+    store: Store | None,
+    experiment: Experiment | None,
+    contents: SetContents,
+    batch: Sequence[sources.Addition],
+    version: str,
+) -> Experiment | None:
+    """Store the last batch and the baselines."""
+    if store and batch:
+        experiment = _store_batch(store, experiment, contents, batch, version)
+    if store and experiment:
+        for factor, levels in contents.levels.items():
+            sources.set_baseline(store, experiment.id, factor, levels[0])
+    return experiment
 
 
 def _store_batch(

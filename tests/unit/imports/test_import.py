@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -125,6 +126,31 @@ def test_a_failed_or_empty_run_is_no_trial_with_a_result(store: Engine, tmp_path
     (trial,) = trials(store, experiment)
     assert trial.state is TrialState.INVALID
     assert reason in trial.invalid_because[0]
+
+
+def test_a_file_name_in_another_coding_is_stored_readable(store: Engine, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode("测试结果".encode("gb18030") + b".log")
+    path.write_text(sysbench(100))
+    experiment, outcomes = bring(store, [path], "noop")
+    assert experiment is not None
+    assert sources.sources(store, experiment.id)[0].path == str(tmp_path / "测试结果.log")
+    assert outcomes[0].file.source.printable_path.endswith("测试结果.log")
+
+
+def test_a_failed_import_leaves_no_set(store: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_arguments: object) -> None:
+        raise RuntimeError("full")
+
+    monkeypatch.setattr(sources, "add", fail)
+    with pytest.raises(RuntimeError, match="full"):
+        bring(store, [write(tmp_path / "a.log", 100)], "noop")
+    assert read.experiments(store) == []
+    monkeypatch.undo()
+    experiment, _ = bring(store, [write(tmp_path / "a.log", 100)], "noop")
+    monkeypatch.setattr(sources, "add", fail)
+    with pytest.raises(RuntimeError, match="full"):
+        bring(store, [write(tmp_path / "b.log", 101)], "cfq")
+    assert len(trials(store, experiment)) == 1
 
 
 def test_repetitions_are_rounds_that_continue(store: Engine, tmp_path: Path) -> None:
