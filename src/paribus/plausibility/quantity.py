@@ -172,6 +172,7 @@ class StatedCell:
     `table` names a published table and is empty for a log; `source` and `line` locate it. `levels` are factor levels,
     `load` the number outstanding, `sample` the index in a series. In a `closed` loop at most `load` operations are
     outstanding; with `think` times it may be fewer. `queries_each` is the number of queries per transaction, if known.
+    `was_reset`: counters were reset under load, as after a warm-up.
     """
 
     figures: Mapping[str, StatedFigure]
@@ -186,6 +187,7 @@ class StatedCell:
     think: bool = False
     block_bytes: float | None = None
     queries_each: float | None = None
+    was_reset: bool = False
 
     def value(self, metric: str) -> float | None:
         """Return a figure; None if it is not stated."""

@@ -176,6 +176,16 @@ def test_a_log_has_the_queries_per_transaction_that_it_counts() -> None:
     assert "queries per transaction" in {breach.law for breach in broken}
 
 
+@pytest.mark.parametrize(("events", "broken"), [("15000.7500", False), ("15001.0000", False), ("15400.0000", True)])
+def test_counters_reset_after_a_warm_up_differ_by_operations_in_flight(events: str, broken: bool) -> None:
+    text = (GOLDEN / "sysbench" / "oltp-1.1.log").read_text(encoding="utf-8")
+    assert "Warmup time: 10s" in text
+    changed = text.replace("15000.0000/", f"{events}/")
+    assert bool(_breaches(changed)) is broken
+    without = _breaches(changed.replace("Warmup time: 10s\n", ""))
+    assert "mean of threads x threads = total" in {breach.law for breach in without}
+
+
 CUT_OFF = """write: (groupid=0, jobs=1): err= 0: pid=77: Mon May  6 07:08:09 2024
   write: IOPS=12, BW=12.9MiB/s (13.5MB/s)(773MiB/60115msec); 0 zone resets
   cpu          : usr=0.10%, sys=0.20%, ctx=900, majf=0, minf=10

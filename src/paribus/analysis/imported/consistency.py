@@ -19,6 +19,7 @@ _CLOSED = ("sysbench", "pgbench", "fio", "tpcc", "orion")
 _THINKING = ("tpcc", "fileio", "fio")
 """Tools whose threads also spend untimed time: thinking, waiting for an fsync, or below their allowed rate."""
 _RATED = ("rate", "rate_iops", "thinktime")
+_RESETTING = ("warmup-time", "report-checkpoints")
 _LATE = "schedule_lag_mean_s"  # pgbench reports it for a requested rate
 _NONE = StatedFigure(0.0, ".")
 _COUNTED_AGAIN = {"events": "operations", "transactions": "operations"}
@@ -118,6 +119,7 @@ def _cell(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> StatedCell:
         block_bytes=_block_bytes(
             {**trial.settings, **reading_record["options"]}, [workload, *map(str, trial.settings.values())]
         ),
+        was_reset=any(reading_record["options"].get(name) for name in _RESETTING),
         queries_each=None if is_published(origin) else _queries_each(figures),
     )
 
