@@ -73,10 +73,14 @@ class WrittenNumber(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StatedFigure:
-    """A number in its base unit with its text: `StatedFigure(397_000_000.0, "378.6")`; "" means exact."""
+    """A number in its base unit with its text: `StatedFigure(397_000_000.0, "378.6")`; "" means exact.
+
+    `cut_off` is the sum of the fractions that its tool may have cut off.
+    """
 
     value: float
     stated: str = ""
+    cut_off: float = 0.0
 
     @property
     def written(self) -> WrittenNumber | None:
@@ -120,7 +124,7 @@ class StatedFigure:
             exact = max(self.value, 0.0)
             return Range(exact, exact)
         half = self.half(metric)
-        return Range(max(self.value - half, 0.0), max(self.value + half, 0.0))
+        return Range(max(self.value - half, 0.0), max(self.value + max(half, self.cut_off), 0.0))
 
     def digits(self) -> int:
         """Return the number of significant digits; 15 for an exact figure."""

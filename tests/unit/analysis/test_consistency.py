@@ -195,6 +195,8 @@ CUT_OFF = """write: (groupid=0, jobs=1): err= 0: pid=77: Mon May  6 07:08:09 202
 
 def test_a_whole_rate_of_fio_is_cut_off_and_not_rounded() -> None:
     assert _breaches(CUT_OFF) == []
+    wrong = _breaches(CUT_OFF.replace("IOPS=12,", "IOPS=14,"))
+    assert "rate = events / time" in {breach.law for breach in wrong}
 
 
 @pytest.mark.parametrize(
