@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from paribus.model.run_conditions import DURATION, OTHERS, READ_SHARE, READS, WRITES
 from paribus.parsers.log import LogRun
 from paribus.parsers.redact import HIDDEN
+from paribus.parsers.tables.columns import is_load, is_repetition
 
 _ELSEWHERE = re.compile(  # the load level, the address and the account, paths, and what is printed
     r"threads|num-threads|clients?|connections?|iodepth|depth|numjobs|jobs|num-vu|vu|small|large|points|"
@@ -13,7 +14,7 @@ _ELSEWHERE = re.compile(  # the load level, the address and the account, paths, 
     r"database|db|server|host|port|user|username|dbname|socket|driver|test|total data points|terse-version|"
     r"report-.*|percentile|histogram|verbosity|debug|progress.*|log|aggregate-interval|sampling-rate|rand-seed|seed|"
     r"output.*|status-interval|eta.*|group-reporting|.*-log|log-.*|per-job-logs|title|table|file|filename.*|directory|name|"
-    r"description|config-file|luajit-cmd|forced-shutdown|run|repetition|round|trial|iteration|no\.?|nr\.?|#"
+    r"description|config-file|luajit-cmd|forced-shutdown"
 )
 _ALIASES = {
     "tables-count": "tables",
@@ -38,7 +39,8 @@ def conditions_of(run: LogRun) -> dict[str, str]:
     conditions = dict(_implied(run))
     for option, value in run.options.items():
         name = option.lower().strip().replace("_", "-").removeprefix("oltp-")
-        if value and value != HIDDEN and not _ELSEWHERE.fullmatch(name):
+        is_condition = not (_ELSEWHERE.fullmatch(name) or is_repetition(option) or is_load(option))
+        if value and value != HIDDEN and is_condition:
             name = _ALIASES.get(name, name)
             sizes = set(map(_bytes, _SIZE.finditer(value))) if name == "block size" else set()
             plain = sizes.pop() if len(sizes) == 1 else _plain(value)

@@ -62,9 +62,8 @@ def _workloads(store: Engine, folder: Path, texts: Sequence[str], level: str = "
     _, experiment = pipeline.carry_out(request, store, target, "0", outcomes.append)
     assert experiment is not None
     trials = read.trials(store, experiment.id)
-    assert [name for outcome in outcomes for name in outcome.workloads] == [
-        trial.workload for trial in trials[-len(texts) :]
-    ]
+    names = [name for outcome in outcomes for name in outcome.workloads]
+    assert names == [trial.workload for trial in trials[-len(names) :]]
     return [trial.workload for trial in trials]
 
 
@@ -93,6 +92,12 @@ def test_runs_of_different_conditions_are_two_workloads(
 def test_runs_of_equal_conditions_are_repetitions(store: Engine, tmp_path: Path) -> None:
     texts = [_pgbench(rate=35000.0 + n) for n in range(3)] + [sysbench(100 + n) for n in range(3)]
     assert _workloads(store, tmp_path, texts) == ["TPC-B (sort of)"] * 3 + ["oltp"] * 3
+
+
+@pytest.mark.parametrize("head", ["run", "rep", "Iteration #", "no.", "round"])
+def test_numbers_of_repetitions_are_no_conditions(store: Engine, tmp_path: Path, head: str) -> None:
+    rows = "".join(f"noop,{number},8,10{number}.5\n" for number in range(1, 4))
+    assert set(_workloads(store, tmp_path, [f"scheduler,{head},threads,TPS\n{rows}"])) == {"table"}
 
 
 def test_a_variant_keeps_its_name_in_later_imports_and_for_other_levels(store: Engine, tmp_path: Path) -> None:

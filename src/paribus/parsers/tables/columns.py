@@ -99,6 +99,11 @@ def load_of(text: str) -> int | None:
     return int(match["n"] or match["d"]) * int(match["times"] or 1) if match else None
 
 
+def is_repetition(text: str) -> bool:
+    """Return whether a head numbers repetitions."""
+    return bool(_REPETITION.fullmatch(in_english(text)))
+
+
 def is_summary(text: str) -> bool:
     """Return whether a row or column summarises others."""
     return bool(_SUMMARY.fullmatch(text.strip().strip("*`_:").strip()))
@@ -134,7 +139,7 @@ def _column(index: int, bottom: str, over: str, cells: Sequence[str]) -> TableCo
         column.role = Role.FOLLOWS
     elif is_load(plain) and all(load_of(cell) is not None for cell in cells):
         column.role = Role.LOAD
-    elif _REPETITION.fullmatch(plain) and all(cell.strip().isdecimal() for cell in cells):
+    elif is_repetition(plain) and all(cell.strip().isdecimal() for cell in cells):
         column.role = Role.REPETITION
     elif (_WORKLOAD.fullmatch(plain) and not _numeric(cells)) or (_of_kinds(cells) and not _KNOB.search(plain)):
         column.role = Role.WORKLOAD
