@@ -95,6 +95,13 @@ def test_notes_in_a_long_table_are_no_option() -> None:
     assert [(run.labels, run.options) for run in log.runs] == [({"x": "a"}, {}), ({"x": "a"}, {}), ({"x": "b"}, {})]
 
 
+def test_three_points_from_zero_are_points() -> None:
+    assert [len(run.courses) for run in _read("time (s),TPS", "0,100.5", "10,190.5", "20,101.5").runs] == [1]
+    assert [run.courses for run in _read("threads,time (s),TPS", "8,60.1,1.5", "8,60.2,1.6", "8,60.3,1.7").runs] == [
+        ()
+    ] * 3
+
+
 def test_a_measured_time_is_no_time_of_a_point() -> None:
     log = _read("threads,TPS,time (s)", "1,100.5,60.1", "2,190.5,60.3", "4,300.5,60.2", "8,400.5,60.4")
     assert [(run.load, run.courses) for run in log.runs] == [(1, ()), (2, ()), (4, ()), (8, ())]

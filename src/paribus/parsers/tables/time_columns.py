@@ -64,8 +64,10 @@ def time_role(name: str, cells: Sequence[str], settings: Sequence[Hashable]) -> 
     steps = list(chain.from_iterable([b - a for a, b in pairwise(times)] for times in series.values()))
     rising = [step for step in steps if step > 0]
     if not counted and not clock:
-        longest = max(map(len, series.values()))
-        return TimeRole.POINTS if longest >= _FEWEST and _regular(rising, len(steps)) else None
+        from_zero = bool(rising) and all(times[0] <= 1.5 * median(rising) for times in series.values())
+        fewest = _FEWEST - 1 if from_zero else _FEWEST
+        is_series = max(map(len, series.values())) >= fewest and _regular(rising, len(steps))
+        return TimeRole.POINTS if is_series else None
     if not rising or (clock and median(rising) > _USUAL_STEP_S):
         return TimeRole.REMARK
     return TimeRole.POINTS if len(rising) >= (1 - _RESTARTS) * len(steps) - 1 else None
