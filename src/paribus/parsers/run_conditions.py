@@ -37,7 +37,8 @@ _LEAST_S = 5.0
 def conditions_of(run: LogRun) -> dict[str, str]:
     """Return the conditions of a run by name: options of the test, and figures that the test fixes."""
     conditions = dict(_implied(run))
-    for option, value in run.options.items():
+    script = run.options.get("file", "") if run.tool == "pgbench" else ""
+    for option, value in {**run.options, "script": script.rsplit("/", 1)[-1]}.items():
         name = option.lower().strip().replace("_", "-").removeprefix("oltp-")
         is_condition = not (_ELSEWHERE.fullmatch(name) or is_repetition(option) or is_load(option))
         if value and value != HIDDEN and is_condition:

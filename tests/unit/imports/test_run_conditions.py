@@ -121,6 +121,12 @@ def test_options_are_conditions_in_one_notation(line: str, conditions: dict[str,
     assert conditions_of(run) == conditions
 
 
+def test_the_script_is_a_condition_of_pgbench() -> None:
+    report = _pgbench().replace("<builtin: TPC-B (sort of)>", "Custom query")
+    runs = formats.read("".join(f"pgbench -f /tmp/{name}.sql -c 64\n{report}" for name in ("a", "b"))).runs
+    assert [conditions_of(run)["script"] for run in runs] == ["a.sql", "b.sql"]
+
+
 def test_the_block_size_is_that_of_options_or_title() -> None:
     sizes = [
         conditions_of(run)["block size"]
