@@ -90,6 +90,7 @@ def test_single_runs_are_never_decided(delta: float) -> None:
         whole = _simulated(rng, 1, delta).whole()
         assert whole.verdict is Verdict.UNDECIDED
         assert whole.reasons[0].startswith("one run of each: no noise floor")
+        assert whole.would_decide == "single runs cannot decide"
         assert whole.low < whole.estimate < whole.high
 
 
@@ -249,6 +250,7 @@ def test_two_different_tests_get_no_verdict(first: dict[str, str], second: dict[
     whole, check = _repeated({"a": first, "b": second})
     assert (whole.verdict, whole.tags, check.passed) == (Verdict.UNDECIDED, (), False)
     assert difference in whole.reasons[0]
+    assert whole.would_decide == "two different tests cannot be compared"
     assert _repeated({"a": first, "b": first})[0].verdict is Verdict.BETTER
 
 

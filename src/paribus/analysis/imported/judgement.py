@@ -25,6 +25,7 @@ from paribus.analysis.paired.cells import cells
 from paribus.analysis.paired.effects import Summaries, counting
 from paribus.analysis.paired.judge import Judgement
 from paribus.findings import Constancy, Scaling
+from paribus.i18n import gettext
 from paribus.model import DIRECTIONAL, Effect, Factor, Measurement, Protocol, Tag, Trial, TrialState, Verdict, Workload
 from paribus.stats.unpaired import equality_p, pool, pool_by_spread
 from paribus.units import LoadUnit
@@ -192,6 +193,7 @@ def _effects(
         verdict=verdict,
         tags=tags,
         reasons=tuple(reasons),
+        would_decide=_would_decide(comparison, other_test=other_test),
         trials=_orders(comparison.judged),
         checks=checks,
     )
@@ -212,11 +214,19 @@ def _effects(
                 verdict=None,
                 tags=(),
                 reasons=(),
+                would_decide="",
                 checks=(),
                 trials=_orders(levels_at),
             )
         )
     return [effect, *level_effects]
+
+
+def _would_decide(comparison: RunComparison, *, other_test: bool) -> str:
+    """What stands in the way of a verdict; empty where more runs of the same kind would decide."""
+    if other_test:
+        return gettext("two different tests cannot be compared")
+    return "" if _may_decide(comparison) else gettext("single runs cannot decide")
 
 
 def _tags(verdict: Verdict | None, low: float, high: float, margin: float) -> tuple[Tag, ...]:
