@@ -1,5 +1,6 @@
 """Imports are stored once, in order, without passwords, and can be extended."""
 
+import csv
 import gzip
 import json
 import os
@@ -13,11 +14,12 @@ from sqlalchemy.engine import Engine
 
 from paribus.errors import UsageError
 from paribus.experiment.evidence import evidence
+from paribus.export.tables import FileFormat, select_tables
 from paribus.imports import pipeline
 from paribus.imports.measurements import measurements
 from paribus.imports.reading import run_record
 from paribus.lab import importing
-from paribus.lab.results import imported_reporting
+from paribus.lab.results import exporting, imported_reporting
 from paribus.model import Experiment, Measurement, Trial, TrialState
 from paribus.parsers.log import LogReading, LogRun, LogSeries
 from paribus.store import read, sources
@@ -126,6 +128,16 @@ def test_a_failed_or_empty_run_is_no_trial_with_a_result(store: Engine, tmp_path
     (trial,) = trials(store, experiment)
     assert trial.state is TrialState.INVALID
     assert reason in trial.invalid_because[0]
+
+
+def test_an_export_names_the_file_and_the_line_of_each_trial(store: Engine, tmp_path: Path) -> None:
+    (tmp_path / "b.log").write_text("# one\n" + sysbench(101) + sysbench(102))
+    experiment, _ = bring(store, [write(tmp_path / "a.log", 100), tmp_path / "b.log"], "noop")
+    assert experiment is not None
+    exporting.export(store, experiment, FileFormat.CSV, select_tables("trials"), tmp_path / "out", force=False)
+    with (tmp_path / "out" / "trials.csv").open(newline="") as file:
+        rows = [(Path(row["file"]).name, int(row["line"])) for row in csv.DictReader(file)]
+    assert rows == [("a.log", 1), ("b.log", 2), ("b.log", sysbench(101).count("\n") + 2)]
 
 
 def test_a_file_name_in_another_coding_is_stored_readable(store: Engine, tmp_path: Path) -> None:
