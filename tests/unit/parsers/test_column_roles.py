@@ -26,6 +26,8 @@ TIMES = {
     "sample_index": ("0", "1", "2", "3", "4", "5"),
     "index": ("1", "2", "3", "4", "5", "6"),
     "seq": ("1", "2", "3", "4", "5", "6"),
+    "row": ("1", "2", "3", "4", "5", "6"),
+    "id": ("11", "12", "13", "14", "15", "16"),
     "timestamp": (*(f"2024-05-06 23:59:{55 + n}" for n in range(5)), "2024-05-07 00:00:00"),
     "ts": tuple(f"{1715000000 + 2 * n}" for n in range(6)),
     "epoch": tuple(f"{1715000000000 + 2000 * n}" for n in range(6)),
@@ -67,6 +69,8 @@ def test_times_that_begin_again_are_another_run() -> None:
         ("Notes", ("first", "after a reboot", "", "again")),
         ("source_line", ("10", "20", "30", "40")),
         ("row", ("1", "2", "3", "4")),
+        ("source", ("a.txt:10", "a.txt:20", "b.txt:10", "b.txt:20")),
+        ("page", ("p. 3", "p. 4", "pp. 5-6", "7")),
         ("remark", ("a", "b", "c", "d")),
         ("#", ("1", "2", "3", "4")),
         ("kernel messages", ("none that we saw in dmesg", "one page allocation failure again", "no word", "")),
@@ -79,6 +83,25 @@ def test_notes_and_row_numbers_are_no_factor(name: str, cells: Sequence[str]) ->
     log = _read(f"scheduler,threads,{name},TPS", *rows)
     assert log.runs == plain.runs
     assert log.remarks == (f"the column {name} is not read: it holds notes or numbers of rows",)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [("file", ("noop1.log", "noop1.log", "cfq1.log", "cfq1.log")), ("file", ("a1.log", "a2.log", "b1.log", "b2.log"))],
+)
+def test_names_of_files_are_levels(name: str, cells: Sequence[str]) -> None:
+    rows = (f"{load},{cell},10{n}.5,9" for n, (load, cell) in enumerate(zip((8, 16, 8, 16), cells, strict=True)))
+    assert [run.labels for run in _read(f"threads,{name},TPS,p95 (ms)", *rows).runs] == [{name: cell} for cell in cells]
+
+
+def test_rows_that_are_numbered_throughout_stay_repetitions() -> None:
+    rows = [f"{row},{('noop', 'cfq')[row % 2]},8,10{row}.5" for row in range(1, 7)]
+    assert [len(run.readings) for run in _read("row,scheduler,threads,TPS", *rows).runs] == [1] * 6
+
+
+def test_an_index_that_is_on_or_off_is_a_factor() -> None:
+    rows = [f"{index},{threads},{100 + index + threads}.5" for index in (0, 1) for threads in (8, 16, 32)]
+    assert [run.labels["index"] for run in _read("index,threads,TPS", *rows).runs] == ["0"] * 3 + ["1"] * 3
 
 
 def test_start_times_of_repetitions_leave_repetitions() -> None:

@@ -52,9 +52,12 @@ _ONE_OF = re.compile(
     r"(?:run|iteration|iter|rep(?:etition|eat)?|round|trial|第) ?#?([0-9]{1,3}) ?[次轮]?", re.IGNORECASE
 )
 _REMARK = re.compile(r"(?:foot)?notes?|remarks?|comments?|urls?|links?|备注|说明|注释", re.IGNORECASE)
-_PLACE = re.compile(  # numbers of rows, and lines of a source
-    r"(?:source|file|page|line|row|entry|record|id|ref(?:erence)?)(?: ?(?:line|no\.?|number|id|index|#))?s?",
+_PLACE = re.compile(  # places in a source
+    r"(?:source|file|page|ref(?:erence)?)(?: ?(?:line|no\.?|number|id|index|#))?s?",
     re.IGNORECASE,
+)
+_LINE = re.compile(
+    r"(?:(?:lines?|l|rows?|pp?\.?|pages?|no\.?|#) ?)?[0-9]+(?: ?[-–] ?[0-9]+)?|\S+:[0-9]+", re.IGNORECASE
 )
 _LONG_CELL = 5  # words; a level is shorter
 _NEARLY = re.compile(r"[~≈<>≤≥±] ?[0-9]|[0-9][0-9.,]* ?(?:%|x\b|×|/|ms\b|µs\b)")
@@ -219,7 +222,7 @@ def is_remark(name: str, cells: Sequence[str], *, labelled: bool) -> bool:
     """Return whether a column holds notes, or numbers of rows or lines; `labelled` if others have conditions."""
     plain = name.replace("_", " ").strip("*` ")
     filled = [cell for cell in cells if not empty(cell)]
-    places = sum(bool(re.search(r"[0-9]", cell)) for cell in filled) == len(filled) < 2 * len(set(filled))
+    places = all(map(_LINE.fullmatch, filled)) and 0 < len(filled) < 2 * len(set(filled))
     return bool(_REMARK.fullmatch(plain)) or (labelled and places and bool(_PLACE.fullmatch(plain)))
 
 

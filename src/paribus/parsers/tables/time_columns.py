@@ -14,9 +14,10 @@ from paribus.parsers.tables.heads import head_of
 
 _COUNTED = re.compile(
     r"(?:sample|point|interval|tick|measurement)s? ?(?:index|idx|id|no\.?|number|#)|"
-    r"seq(?:uence)?(?: ?(?:no\.?|number|#))?|seconds?|secs?|tick|index|idx",
+    r"seq(?:uence)?(?: ?(?:no\.?|number|#))?|seconds?|secs?|tick",
     re.IGNORECASE,
 )
+_NUMBERED = re.compile(r"(?:index|idx|id|row|line|entry|record)(?: ?(?:no\.?|number|#))?", re.IGNORECASE)
 _CLOCK = re.compile(
     r"time ?stamps?|ts|date(?: ?time)?|datetime|date and time|time of day|clock|epoch|unix ?time|时间戳|日期",
     re.IGNORECASE,
@@ -54,7 +55,8 @@ def time_role(name: str, cells: Sequence[str], settings: Sequence[Hashable]) -> 
         settings: Other conditions of each row. Rows of equal settings are points of one run, or repetitions.
     """
     plain = _words(name)
-    counted, clock = bool(_COUNTED.fullmatch(plain)), bool(_CLOCK.fullmatch(plain))
+    numbered = bool(_NUMBERED.fullmatch(plain))
+    counted, clock = numbered or bool(_COUNTED.fullmatch(plain)), bool(_CLOCK.fullmatch(plain))
     at_s = [time_of(name, cell) for cell in cells]
     if not is_time_name(name) or None in at_s or len(cells) < 2:
         return None
@@ -63,6 +65,10 @@ def time_role(name: str, cells: Sequence[str], settings: Sequence[Hashable]) -> 
         series[setting].append(at or 0.0)
     steps = list(chain.from_iterable([b - a for a, b in pairwise(times)] for times in series.values()))
     rising = [step for step in steps if step > 0]
+    if numbered and len(set(at_s)) == 2:
+        return None  # levels, as 0 and 1
+    if numbered and len(set(at_s)) == len(at_s) and len(series) > 1:
+        return TimeRole.REMARK  # it numbers the rows
     if not counted and not clock:
         from_zero = bool(rising) and all(times[0] <= 1.5 * median(rising) for times in series.values())
         fewest = _FEWEST - 1 if from_zero else _FEWEST
@@ -75,7 +81,7 @@ def time_role(name: str, cells: Sequence[str], settings: Sequence[Hashable]) -> 
 
 def is_time_name(name: str) -> bool:
     """Return whether a head names times or numbers of points."""
-    return any(expression.fullmatch(_words(name)) for expression in (_COUNTED, _CLOCK, _ELAPSED))
+    return any(expression.fullmatch(_words(name)) for expression in (_COUNTED, _NUMBERED, _CLOCK, _ELAPSED))
 
 
 def time_of(name: str, cell: str) -> float | None:
