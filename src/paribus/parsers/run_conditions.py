@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from paribus.model.run_conditions import DURATION, OTHERS, READ_SHARE, READS, WRITES
+from paribus.model.run_conditions import DURATION, IMPLIED, OTHERS, READ_SHARE, READS, WRITES
 from paribus.parsers.log import LogRun
 from paribus.parsers.redact import HIDDEN
 from paribus.parsers.tables.columns import is_load, is_repetition
@@ -41,7 +41,7 @@ def conditions_of(run: LogRun) -> dict[str, str]:
     for option, value in {**run.options, "script": script.rsplit("/", 1)[-1]}.items():
         name = option.lower().strip().replace("_", "-").removeprefix("oltp-")
         is_condition = not (_ELSEWHERE.fullmatch(name) or is_repetition(option) or is_load(option))
-        if value and value != HIDDEN and is_condition:
+        if value and value != HIDDEN and is_condition and name not in IMPLIED:
             name = _ALIASES.get(name, name)
             sizes = set(map(_bytes, _SIZE.finditer(value))) if name == "block size" else set()
             plain = sizes.pop() if len(sizes) == 1 else _plain(value)

@@ -11,6 +11,7 @@ from sqlalchemy.engine import Engine
 from paribus.imports import pipeline
 from paribus.lab import importing
 from paribus.parsers import formats
+from paribus.parsers.log import LogRun
 from paribus.parsers.run_conditions import conditions_of
 from paribus.store import read
 from paribus.store.open import open_engine, store_url
@@ -119,6 +120,11 @@ def test_a_variant_keeps_its_name_in_later_imports_and_for_other_levels(store: E
 def test_options_are_conditions_in_one_notation(line: str, conditions: dict[str, str]) -> None:
     (run,) = formats.read(f"sysbench {line} run\n[ 1s ] thds: 8 tps: 1.00\n{golden_text('sysbench/mutex-0.4')}").runs
     assert conditions_of(run) == conditions
+
+
+def test_an_option_never_replaces_an_implied_figure() -> None:
+    run = LogRun(tool="table", options={"duration (s)": "a minute", "kernel": "6.1"}, lines=(1, 2))
+    assert conditions_of(run) == {"kernel": "6.1"}
 
 
 def test_the_script_is_a_condition_of_pgbench() -> None:
