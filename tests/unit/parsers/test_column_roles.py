@@ -61,6 +61,20 @@ def test_times_that_begin_again_are_another_run() -> None:
     assert [len(run.courses[0].values) for run in _read("second,TPS", *rows).runs] == [6, 6]
 
 
+def test_short_runs_that_begin_again_are_runs() -> None:
+    rows = [f"{at},8,{run}0{at}.5" for run in range(1, 6) for at in (1, 2, 3)]
+    assert [len(run.courses[0].values) for run in _read("second,threads,TPS", *rows).runs] == [3] * 5
+
+
+@pytest.mark.parametrize("heads", ["clock,threads,TPS", "clock,threads,metric,value"])
+def test_midnight_is_no_beginning_of_a_run(heads: str) -> None:
+    times = ("23:59:50", "23:59:55", "00:00:00", "00:00:05", "00:00:10", "00:00:15")
+    metric = "tps," if "metric" in heads else ""
+    (run,) = _read(heads, *(f"{at},8,{metric}10{n}.5" for n, at in enumerate(times))).runs
+    (series,) = run.courses
+    assert [at - series.at_s[0] for at in series.at_s] == [0, 5, 10, 15, 20, 25]
+
+
 @pytest.mark.parametrize(
     ("name", "cells"),
     [

@@ -9,7 +9,7 @@ from paribus.parsers.log import LogReading, LogRun, LogSeries
 from paribus.parsers.tables.cells import LEFT_OUT, Style, cell_of, empty, style_of
 from paribus.parsers.tables.column_names import Unit, metric_of, unit_of
 from paribus.parsers.tables.columns import is_remark
-from paribus.parsers.tables.time_columns import TimeRole, is_time_name, time_of, time_role
+from paribus.parsers.tables.time_columns import TimeRole, is_time_name, next_time, time_of, time_role
 
 _READ = ("sample", "metric", "unit", "value")
 _OURS = ("factor", "level", "workload", "threads", "sample", "metric", "unit", "value")
@@ -66,10 +66,11 @@ class _Table:
             self.sampled = True
             series = (reading.metric, reading.unit)
             run = self._run(key, self.times[*key, metric], values)
-            if run.samples.get(series, [(at_s, 0.0)])[-1][0] > at_s:  # another run begins
+            following_s = next_time(at_s, run.samples[series][-1][0]) if series in run.samples else at_s
+            if following_s is None:  # another run begins
                 self.times[*key, metric] += 1
-                run = self._run(key, self.times[*key, metric], values)
-            run.samples.setdefault(series, []).append((at_s, reading.value))
+                run, following_s = self._run(key, self.times[*key, metric], values), at_s
+            run.samples.setdefault(series, []).append((following_s, reading.value))
         else:
             number = self.times[*key, metric]
             self.times[*key, metric] += 1

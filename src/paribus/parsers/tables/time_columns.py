@@ -36,7 +36,8 @@ _TIME_OF_DAY = re.compile(r"(?P<h>\d{1,2}):(?P<m>\d\d)(?::(?P<s>\d\d)(?P<part>[.
 _FEWEST = 4  # points of a series whose column may also be a measured time
 _IN_MS = 1e11  # a Unix time in seconds is smaller
 _USUAL_STEP_S = 60.0  # points of one run are closer than the starts of runs
-_RESTARTS = 0.1  # share of steps back, as at midnight
+_BACK = 0.1  # share of steps back, as at midnight
+_DAY_S = 86400.0
 
 
 class TimeRole(Enum):
@@ -76,12 +77,22 @@ def time_role(name: str, cells: Sequence[str], settings: Sequence[Hashable]) -> 
         return TimeRole.POINTS if is_series else None
     if not rising or (clock and median(rising) > _USUAL_STEP_S):
         return TimeRole.REMARK
-    return TimeRole.POINTS if len(rising) >= (1 - _RESTARTS) * len(steps) - 1 else None
+    again = sum(b < a and b == times[0] for times in series.values() for a, b in pairwise(times))
+    return TimeRole.POINTS if len(rising) + again >= (1 - _BACK) * len(steps) - 1 else None
 
 
 def is_time_name(name: str) -> bool:
     """Return whether a head names times or numbers of points."""
     return any(expression.fullmatch(_words(name)) for expression in (_COUNTED, _NUMBERED, _CLOCK, _ELAPSED))
+
+
+def next_time(at_s: float, last_s: float) -> float | None:
+    """Return the time as one after the last, past midnight if it is of a clock; None where another run begins."""
+    if at_s >= last_s:
+        return at_s
+    midnights = (last_s - at_s) // _DAY_S + 1
+    next_day_s = at_s + midnights * _DAY_S
+    return next_day_s if next_day_s - last_s < _DAY_S / 2 else None
 
 
 def time_of(name: str, cell: str) -> float | None:

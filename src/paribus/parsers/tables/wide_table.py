@@ -22,7 +22,7 @@ from paribus.parsers.tables.columns import (
 from paribus.parsers.tables.heads import Head, head_of
 from paribus.parsers.tables.readings import change_of, reading_of
 from paribus.parsers.tables.table_runs import Setting, TableRuns
-from paribus.parsers.tables.time_columns import time_of
+from paribus.parsers.tables.time_columns import next_time, time_of
 from paribus.parsers.tables.titles import titles_of
 
 Row = tuple[int, list[str]]
@@ -265,9 +265,13 @@ class WideTable:
     def _store(self, setting: Setting, reading: LogReading, line: int, row: int, at_s: float | None = None) -> None:
         key = (*setting.key, row)
         run = self._runs_by_key.setdefault(key, TableRuns(setting))
-        if at_s is not None and run.at_s and at_s < run.at_s[-1]:  # another run begins
-            self._runs_by_key[*key, run.lines[0]] = run
-            run = self._runs_by_key[key] = TableRuns(setting)
+        if at_s is not None and run.at_s:
+            following_s = next_time(at_s, run.at_s[-1])
+            if following_s is None:
+                self._runs_by_key[*key, run.lines[0]] = run
+                run = self._runs_by_key[key] = TableRuns(setting)
+            else:
+                at_s = following_s
         if at_s is None and any(other.metric == reading.metric for other in run.readings):
             if row:
                 self.wrong.add(line)  # the metric was already read
