@@ -223,7 +223,7 @@ def _effects(
 
 
 def _would_decide(comparison: RunComparison, *, other_test: bool) -> str:
-    """What stands in the way of a verdict; empty where more runs of the same kind would decide."""
+    """Return the obstacle to a verdict; empty where more runs of the same kind would decide."""
     if other_test:
         return gettext("two different tests cannot be compared")
     return "" if _may_decide(comparison) else gettext("single runs cannot decide")
