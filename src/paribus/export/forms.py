@@ -3,6 +3,7 @@
 import csv
 import itertools
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -38,6 +39,10 @@ def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield batch
 
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+
+
 def _write_csv(table: ExportTable, rows: Iterable[Row], path: Path) -> int:
     """Write RFC 4180 CSV in UTF-8 with a header; numbers round-trip exactly, None is an empty cell."""
     count = 0
@@ -51,7 +56,9 @@ def _write_csv(table: ExportTable, rows: Iterable[Row], path: Path) -> int:
 
 
 def _csv_cell(cell: Cell) -> Cell:
-    """Return booleans and lists as JSON, which the csv module would write in Python syntax."""
+    """Return booleans and lists as JSON, and a text that a spreadsheet would take for a formula after a `'`."""
+    if isinstance(cell, str) and cell[:1] in _FORMULA and not _NUMBER.fullmatch(cell):
+        return f"'{cell}"
     return json.dumps(cell) if isinstance(cell, bool | list) else cell
 
 

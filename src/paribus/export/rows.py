@@ -14,8 +14,8 @@ from paribus.report.render.document import ReportDocument
 _NANOSECONDS_PER_MS = 1e6
 
 
-def trial_rows(trials: Iterable[Trial]) -> Iterator[Row]:
-    """Yield a row per trial, including superseded ones."""
+def trial_rows(trials: Iterable[Trial], lines: Mapping[int, tuple[str, int]]) -> Iterator[Row]:
+    """Yield a row per trial, including superseded ones; `lines` are the file and the line of each imported one."""
     for trial in trials:
         yield (
             trial.experiment,
@@ -41,6 +41,7 @@ def trial_rows(trials: Iterable[Trial]) -> Iterator[Row]:
             trial.started,
             trial.applied,
             trial.ended,
+            *lines.get(trial.order, (None, None)),
         )
 
 

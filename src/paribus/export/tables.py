@@ -64,7 +64,8 @@ TABLES = {
             "trials",
             "trial:integer round:integer block:integer attempt:integer position:integer application:integer purpose "
             "factor arm baseline:boolean workload load:integer load_unit settings:json state invalid_because:json "
-            "failure failure_message supersedes:integer started_unix_s:real applied_unix_s:real ended_unix_s:real",
+            "failure failure_message supersedes:integer started_unix_s:real applied_unix_s:real ended_unix_s:real "
+            "file line:integer",
         ),
         _table(
             "measurements",

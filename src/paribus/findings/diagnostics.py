@@ -127,6 +127,7 @@ class Limit(StrEnum):
     OFFERED = "the rate offered"
     CPU = "processors"
     LOCKS = "locks"
+    DEVICE = "device"
     OPERATIONS = "device operations"
     BANDWIDTH = "device bandwidth"
     COMMITS = "commits"

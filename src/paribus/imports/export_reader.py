@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from paribus.parsers.log import Log, LogReading, LogRun
 FORMAT = "paribus-export"
 _TRIALS, _MEASUREMENTS = "trials.csv", "measurements.csv"
 _TABLES = (_TRIALS, _MEASUREMENTS, "series.csv", "effects.csv", "cells.csv", "points.csv", "looks.csv", "changes.csv")
+_FORMULA = re.compile(r"^'(?=[=+@\t\r-])")  # a mark of the export before a text that looks like a formula
 _COUNTED = {"compare", "confirm", "measure"}
 
 
@@ -62,7 +64,7 @@ def _is_export(path: Path) -> bool:
 def _rows(text: str) -> Iterator[tuple[int, dict[str, str]]]:
     reader = csv.DictReader(text.splitlines())
     for row in reader:
-        yield reader.line_num, row
+        yield reader.line_num, {name: _FORMULA.sub("", cell) for name, cell in row.items() if isinstance(cell, str)}
 
 
 def _log(trials: str, measurements: str) -> Log:

@@ -43,6 +43,11 @@ class ImportFile:
     path: str
     walked: bool
 
+    @property
+    def printable_path(self) -> str:
+        """The path for people and the store; a name that is not UTF-8 is decoded as the content would be."""
+        return legible(os.fsencode(self.path))
+
 
 class Unreadable(Exception):
     """A file that cannot be read; the message states the reason."""
@@ -50,12 +55,16 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
-    """Hash and size of a file's bytes, and its text without passwords; `content` is that text in bytes."""
+    """Hash and size of a file's bytes, and its text without passwords; `content` is that text in bytes.
+
+    `damage` describes an archive that was read only in part.
+    """
 
     sha256: str
     size_bytes: int
     text: str
     content: bytes
+    damage: str = ""
 
 
 def _natural(path: Path) -> list[tuple[int, int | str]]:
@@ -77,7 +86,9 @@ def listed(names: Sequence[str]) -> list[ImportFile]:
             walked = path.is_dir()
             paths = sorted(_files_in(path), key=_natural) if walked else [path]
             if not walked and not path.exists():
-                raise UsageError(f"there is no file {name}", "name log files, tables, or folders of them")
+                raise UsageError(
+                    f"there is no file {legible(os.fsencode(name))}", "name log files, tables, or folders of them"
+                )
         except (OSError, ValueError) as error:
             raise UsageError(f"{name!r} cannot be read: {error}", "name log files, tables, or folders") from error
         for file_path in paths:
@@ -112,8 +123,9 @@ def open_file(path: str) -> OpenedFile:
     if len(content) > MOST_BYTES:
         raise Unreadable(f"is larger than {show_size(MOST_BYTES)}: import a part of it")
     digest = hashlib.sha256(content).hexdigest()
-    text = redact(as_text(_unpacked(content)))
-    return OpenedFile(digest, len(content), text, text.encode("utf-8", "surrogateescape"))
+    unpacked, damage = _unpacked(content)
+    text = redact(as_text(unpacked))
+    return OpenedFile(digest, len(content), text, text.encode("utf-8", "surrogateescape"), damage)
 
 
 def _refuse_endless(path: Path, status: os.stat_result) -> None:
@@ -139,10 +151,11 @@ def _refuse_of_others(path: Path, status: os.stat_result) -> None:
         raise Unreadable(f"belongs to {owner}, and {entry} to {other}: copy it to a folder of your own")
 
 
-def _unpacked(content: bytes) -> bytes:
+def _unpacked(content: bytes) -> tuple[bytes, str]:
+    """Return the content, and the damage of an archive that can be read only in part."""
     opener = next((reader for mark, reader in _PACKED.items() if content.startswith(mark)), None)
     if opener is None:
-        return content
+        return content, ""
     stream = opener(io.BytesIO(content))
     pieces: list[bytes] = []
     size = 0
@@ -155,7 +168,9 @@ def _unpacked(content: bytes) -> bytes:
     except (OSError, EOFError, lzma.LZMAError, zlib.error, ValueError) as error:
         if not pieces:
             raise Unreadable(f"cannot be unpacked: {error}") from error
-    return b"".join(pieces)  # the readable part of a truncated archive
+        damage = "breaks off" if isinstance(error, EOFError) else f"is damaged ({error}): check the last figures"
+        return b"".join(pieces), f"the archive {damage}; it is read up to there"
+    return b"".join(pieces), ""
 
 
 def legible(content: bytes) -> str:

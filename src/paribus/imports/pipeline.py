@@ -1,5 +1,6 @@
 """The import: several processes read files, one stores them in batches."""
 
+import contextlib
 import gc
 import os
 import signal
@@ -8,19 +9,18 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 
 from sqlalchemy.engine import Engine as Store
 
-from paribus.errors import ParibusError, UsageError
+from paribus.errors import ParibusError, StoreError, UsageError
 from paribus.imports.export_reader import ExportFolder
 from paribus.imports.files import ImportFile
 from paribus.imports.reading import ImportReader, ReadFile
 from paribus.imports.sets import SetContents
 from paribus.model import Experiment, ExperimentState
-from paribus.store import read, sources, write
+from paribus.store import delete, read, sources, write
 from paribus.store.ids import new_id
 
 _FEW = 48  # up to this number of files, starting processes takes longer
@@ -33,12 +33,16 @@ Item = ImportFile | ExportFolder
 
 @dataclass(frozen=True, slots=True)
 class ImportOutcome:
-    """Result of a file: stored, a copy of the file at `duplicate_path` with its `labels`, or refused."""
+    """Result of a file: stored, a copy of the file at `duplicate_path` with its `labels`, or refused.
+
+    `workloads` are the names of its runs' workloads in the set.
+    """
 
     file: ReadFile
     stored: bool
     duplicate_path: str = ""
     labels: str = ""
+    workloads: Sequence[str] = ()
 
 
 @dataclass(slots=True)
@@ -81,7 +85,7 @@ def _ahead(pool: ProcessPoolExecutor, request: ImportRequest, processes: int) ->
         yield from waiting.popleft().result()
 
 
-@contextmanager
+@contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
     """Disable garbage collection: the records have no cycles, and a large table has a million of them."""
     enabled = gc.isenabled()
@@ -137,7 +141,8 @@ def carry_out(
 ) -> tuple[SetContents, Experiment | None]:
     """Import into an existing set or a new one; without a `store`, report outcomes only.
 
-    After an interruption the stored files remain, and the same import continues. Raises StoreError and UsageError.
+    After an interruption the stored files remain, and the same import continues. After a failure a new set is deleted.
+    Raises StoreError and UsageError.
     """
     started = time.time()
     name = new_id(store, started)
@@ -146,8 +151,8 @@ def carry_out(
     )
     if store and target:
         plan, trials = read.plan(store, target.id), read.trials(store, target.id)
-        stored_sources, source_of = sources.sources(store, target.id), sources.source_of(store, target.id)
-        contents.resume(plan, trials, read.summaries(store, target.id), stored_sources, source_of)
+        stored_sources, origins = sources.sources(store, target.id), sources.origins(store, target.id)
+        contents.resume(plan, trials, read.summaries(store, target.id), stored_sources, origins)
     batch: list[sources.Addition] = []
     experiment = target
     results = read_all(request)
@@ -161,19 +166,41 @@ def carry_out(
                     )
                 )
                 continue
-            batch.append(contents.put(file))
+            addition = contents.put(file)
+            batch.append(addition)
             if len(batch) >= _A_BATCH and store:
                 experiment = _store_batch(store, experiment, contents, batch, version)
                 batch = []
-            report(ImportOutcome(file, stored=True))
+            workloads = [added.trial.workload for added in addition.trials]
+            report(ImportOutcome(file, stored=True, workloads=workloads))
+        experiment = _store_end(store, experiment, contents, batch, version)
+    except Exception:
+        if store and not target:
+            with contextlib.suppress(StoreError):  # it was not created, or the store itself failed
+                delete.delete(store, {contents.experiment: ExperimentState.IMPORTED})
+        raise
+    except BaseException:  # an interruption
+        _store_end(store, experiment, contents, batch, version)
+        raise
     finally:
         results.close()  # type: ignore[attr-defined]  # of a generator
-        if store and batch:
-            experiment = _store_batch(store, experiment, contents, batch, version)
-        if store and experiment:
-            for factor, levels in contents.levels.items():
-                sources.set_baseline(store, experiment.id, factor, levels[0])
     return contents, experiment
+
+
+def _store_end(
+    store: Store | None,
+    experiment: Experiment | None,
+    contents: SetContents,
+    batch: Sequence[sources.Addition],
+    version: str,
+) -> Experiment | None:
+    """Store the last batch and the baselines."""
+    if store and batch:
+        experiment = _store_batch(store, experiment, contents, batch, version)
+    if store and experiment:
+        for factor, levels in contents.levels.items():
+            sources.set_baseline(store, experiment.id, factor, levels[0])
+    return experiment
 
 
 def _store_batch(

@@ -1,7 +1,7 @@
 """One file of an import: read, placed by the rules, and prepared for the store, in any process."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from paribus.errors import UsageError
@@ -10,6 +10,7 @@ from paribus.imports.measurements import measurements
 from paribus.imports.rules import Rule, RunPlacement, format_of, place
 from paribus.parsers import formats
 from paribus.parsers.log import Log, LogRun
+from paribus.parsers.run_conditions import conditions_of
 from paribus.store.sources import compressed, compressed_json
 from paribus.store.write import measurement_row
 
@@ -18,11 +19,17 @@ _LARGE = ("courses", "histogram")
 
 @dataclass(frozen=True, slots=True)
 class ReadRun:
-    """A run as placed, with its lines, its stored record, its figures and its measurement rows."""
+    """A run as placed, with its lines, its conditions, its stored record, its figures and its measurement rows.
+
+    `table` is the name of a published table; None for a log.
+    """
 
     placement: RunPlacement
     lines: tuple[int, int]
     missing: str
+    failed: str
+    conditions: Mapping[str, str]
+    table: str | None
     record: bytes
     figures: Mapping[str, float]
     rows: Sequence[Mapping[str, Any]]
@@ -58,15 +65,18 @@ class ImportReader:
             opened = open_file(source.path)
         except Unreadable as error:
             return ReadFile(source, refused=str(error))
-        forced = self.format or format_of(self.rules, source.path)
+        forced = self.format or format_of(self.rules, source.printable_path)
         if forced and forced not in formats.FORMATS:
             raise UsageError(f"unknown format {forced!r}", f"known: {', '.join(formats.FORMATS)}")
         log = formats.read_plain(legible(opened.content), forced or None)  # passwords are already removed
+        if opened.damage:
+            log = replace(log, remarks=(*log.remarks, opened.damage))
         return self.from_log(source, log, opened.sha256, opened.size_bytes, opened.content)
 
     def from_log(self, source: ImportFile, log: Log, sha256: str, size_bytes: int, content: bytes) -> ReadFile:
         """Return the result for a log that was already read."""
-        placements = [(run, place(run, source.path, self.rules, dict(self.labels))) for run in log.runs]
+        path, labels = source.printable_path, dict(self.labels)
+        placements = [(run, place(run, path, self.rules, labels)) for run in log.runs]
         return ReadFile(
             source,
             sha256,
@@ -76,19 +86,27 @@ class ImportReader:
             [_read_run(run, placement) for run, placement in placements if not placement.skip],
             sum(placement.skip for _, placement in placements),
             log.not_understood,
-            log.remarks,
+            (*log.remarks, *(_failure(run) for run in log.runs if run.failed)),
             "" if log.format else log.remarks[0].removeprefix("it "),
         )
 
 
+def _failure(run: LogRun) -> str:
+    return f"the run in lines {run.lines[0]} to {run.lines[1]} failed, and is not compared: {run.failed}"
+
+
 def _read_run(run: LogRun, placement: RunPlacement) -> ReadRun:
-    measured = measurements(run)
+    measured, conditions = measurements(run), conditions_of(run)
+    table = (run.options.get("table") or run.options.get("title", "")) if run.tool == "table" else None
     figures = {measurement.metric: measurement.mean for measurement in measured}
     return ReadRun(
         placement,
         run.lines,
         run.missing,
-        compressed_json(run_record(run)),
+        run.failed,
+        conditions,
+        table,
+        compressed_json(run_record(run) | {"conditions": conditions, "table": table}),
         figures,
         [measurement_row(measurement) for measurement in measured],
     )

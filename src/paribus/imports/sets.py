@@ -10,14 +10,17 @@ import math
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from paribus.i18n import N_, stored_message
 from paribus.imports.reading import ReadFile, ReadRun
+from paribus.imports.repeated_tables import ListedCell, RepeatedTables
+from paribus.imports.workload_names import WorkloadNames
 from paribus.model import (
     RESPONSES,
     Factor,
     Measurement,
+    Origin,
     Plan,
     Protocol,
     Purpose,
@@ -37,8 +40,6 @@ _JUDGED = ("throughput_per_s", "bytes_per_s", "normalised", "queries_per_s", "re
 _ALSO = ("response_p95_s",)
 _MARGIN = 0.02
 _MOST_THREADS = 10**9
-_LONG = 40  # characters of a workload's name
-_STATED = "stated"
 _IDENTIFYING = ("throughput_per_s", "bytes_per_s", "queries_per_s", "response_mean_s", "response_max_s", "operations")
 
 Cell = tuple[tuple[tuple[str, str], ...], str, LoadLevel]
@@ -59,7 +60,8 @@ class SetContents:
     levels: dict[str, list[str]] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
-    _short_names: dict[str, str] = field(default_factory=dict)
+    _names: WorkloadNames = field(default_factory=WorkloadNames)
+    _tables: RepeatedTables = field(default_factory=RepeatedTables)
     _loads: dict[str, set[LoadLevel]] = field(default_factory=lambda: defaultdict(set))
     _metrics: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _cells: dict[Cell, int] = field(default_factory=lambda: defaultdict(int))
@@ -73,14 +75,14 @@ class SetContents:
         trials: Sequence[Trial],
         summaries: Mapping[int, Mapping[str, Measurement]],
         sources: Sequence[Source],
-        source_of: Mapping[int, int],
+        origins: Mapping[int, Origin],
     ) -> None:
-        """Restore the contents from the store; `source_of` is the source number of each trial."""
+        """Restore the contents from the store; `origins` are by trial."""
         self.levels = {factor.key: list(factor.labels) for factor in plan.factors}
-        self._short_names = {workload.parameters[_STATED]: workload.name for workload in plan.workloads}
+        self._names.resume(plan.workloads)
         labelled: dict[int, set[tuple[tuple[str, str], ...]]] = defaultdict(set)
         for trial in trials:
-            labelled[source_of[trial.order]].add(tuple((key, str(level)) for key, level in trial.settings.items()))
+            labelled[origins[trial.order].source].add(tuple((key, str(level)) for key, level in trial.settings.items()))
         for source in sources:
             self.hashes[source.sha256] = source.path
             self.labels[source.sha256] = _common_labels(labelled[source.number])
@@ -89,18 +91,23 @@ class SetContents:
             labels = {key: str(value) for key, value in trial.settings.items()} or {trial.factor: trial.arm}
             figures = {name: measurement.mean for name, measurement in summaries.get(trial.order, {}).items()}
             cell = self._note(labels, trial.workload, trial.load, figures)
+            conditions = origins[trial.order].said.get("conditions", {})
+            self._names.note(trial.workload, cell[0], trial.load, conditions)
             self._cells[cell] = max(self._cells[cell], trial.round)
+            origin = origins[trial.order]
+            if (table := origin.said.get("table")) is not None:
+                self._tables.note(ListedCell((origin.source, table), cell, trial.order, _identifying(figures)))
             self._first_with.setdefault(_digest(cell, _identifying(figures)), trial.order)
             self._trials = max(self._trials, trial.order)
 
     def put(self, file: ReadFile) -> Addition:
         """Add a file's source and trials with the next numbers."""
         self._sources += 1
-        self.hashes[file.sha256] = file.source.path
+        self.hashes[file.sha256] = file.source.printable_path
         self.labels[file.sha256] = _common_labels({tuple(run.placement.labels.items()) for run in file.runs})
         source = Source(
             number=self._sources,
-            path=file.source.path,
+            path=file.source.printable_path,
             sha256=file.sha256,
             size_bytes=file.size_bytes,
             format=file.format,
@@ -108,12 +115,19 @@ class SetContents:
             not_understood=file.not_understood,
             remarks=file.remarks,
         )
-        return Addition(source, file.content, [self._trial(run) for run in file.runs])
+        trials = [self._trial(run) for run in file.runs]
+        listed = [
+            ListedCell((source.number, run.table), _cell_of(added.trial), added.trial.order, _identifying(run.figures))
+            for run, added in zip(file.runs, trials, strict=True)
+            if run.table is not None
+        ]
+        reasons = self._tables.unused(listed)
+        return Addition(source, file.content, [_without(added, reasons) for added in trials])
 
     def _trial(self, run: ReadRun) -> AddedTrial:
         labels = dict(run.placement.labels) or {NO_FACTOR: AS_IT_IS}
         load = _load_of(run.placement.load)
-        workload = self._name_of(run.placement.workload)
+        workload = self._names.name(run.placement.workload, tuple(sorted(labels.items())), load, run.conditions)
         cell = self._note(labels, workload, load, run.figures)
         identifying = _identifying(run.figures)
         digest = _digest(cell, identifying)
@@ -125,8 +139,7 @@ class SetContents:
         factor, arm = next(iter(labels.items()))
         message = N_("has the same figures as trial {trial}: one run listed twice, counted once")
         duplicate = "" if duplicate_of is None else stored_message(message, trial=duplicate_of)
-        without_figures = "" if run.figures else stored_message("states no figure")
-        unused = tuple(filter(None, [duplicate, without_figures]))
+        unused = tuple(filter(None, [duplicate, _no_result(run)]))
         trial = Trial(
             experiment=self.experiment,
             order=self._trials,
@@ -145,14 +158,6 @@ class SetContents:
             invalid_because=unused or ((run.missing,) if run.missing else ()),
         )
         return AddedTrial(trial, run.lines, run.missing, run.record, run.rows)
-
-    def _name_of(self, stated: str) -> str:
-        """Return a workload's name; a long configuration is shortened to its first part if that is unique."""
-        if stated not in self._short_names:
-            short = stated.split(",", maxsplit=1)[0].strip() if len(stated) > _LONG else stated
-            used = self._short_names.values()
-            self._short_names[stated] = short if short and short not in used else stated
-        return self._short_names[stated]
 
     def _note(self, labels: Mapping[str, str], workload: str, load: LoadLevel, figures: Mapping[str, float]) -> Cell:
         for factor, level in labels.items():
@@ -201,14 +206,13 @@ class SetContents:
 
     def _workload(self, name: str) -> Workload:
         metrics = self._metrics[name]
-        stated_name = next((long_name for long_name, short in self._short_names.items() if short == name), name)
         judged = [metric for metric in _JUDGED if metric in metrics]
         response = judged[0] if judged else _JUDGED[0]
         loads = sorted(load.n for load in self._loads[name] if load.unit is not LoadUnit.NOT_STATED)
         return Workload(
             name=name,
             kind=NO_FACTOR,
-            parameters={_STATED: stated_name},
+            parameters=self._names.parameters(name),
             load_levels=tuple(loads),
             response=response,
             data="keep",
@@ -225,6 +229,17 @@ class SetContents:
             threads = sorted(load.n for load in loads if load.unit is not LoadUnit.NOT_STATED)
             lines += ["", "[[workload]]", f"name    = {json.dumps(name, ensure_ascii=False)}", f"threads = {threads}"]
         return "\n".join(lines) + "\n"
+
+
+def _no_result(run: ReadRun) -> str:
+    """Return why a run has no result; empty for a run with one."""
+    if run.failed:
+        return stored_message(N_("the tool reports that the run failed: {words}"), words=run.failed)
+    if not run.figures:
+        return stored_message(N_("states no figure"))
+    if not run.figures.get("operations", 1) and not run.figures.get("throughput_per_s"):
+        return stored_message(N_("states 0 operations"))
+    return ""
 
 
 def _common_labels(labels: Iterable[tuple[tuple[str, str], ...]]) -> str:
@@ -248,11 +263,24 @@ def margin_of(response: str) -> float:
     return definition.margin if definition else _MARGIN
 
 
-def _digest(cell: Cell, identifying: tuple[tuple[str, float], ...]) -> bytes:
+def _cell_of(trial: Trial) -> Cell:
+    return tuple(sorted((key, str(level)) for key, level in trial.settings.items())), trial.workload, trial.load
+
+
+def _without(added: AddedTrial, reasons: Mapping[int, str]) -> AddedTrial:
+    """Return the trial as invalid if a reason is given and it counted until now."""
+    reason = reasons.get(added.trial.order)
+    if reason is None or added.trial.state is not TrialState.DONE:
+        return added
+    return replace(added, trial=replace(added.trial, state=TrialState.INVALID, invalid_because=(reason,)))
+
+
+def _digest(cell: Cell, identifying: Mapping[str, float]) -> bytes:
     """Return a 16-byte digest, since there is one per run."""
-    return hashlib.blake2b(repr((cell, identifying)).encode("utf-8", "replace"), digest_size=16).digest()
+    text = repr((cell, tuple(identifying.items())))
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
 
 
-def _identifying(figures: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+def _identifying(figures: Mapping[str, float]) -> dict[str, float]:
     """Return the figures that two runs of a cell cannot share by chance."""
-    return tuple((name, figures[name]) for name in _IDENTIFYING if name in figures)
+    return {name: figures[name] for name in _IDENTIFYING if name in figures}

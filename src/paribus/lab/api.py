@@ -245,7 +245,8 @@ class Lab:
             What `paribus import --json` prints: the set, its factors and the result of each file.
 
         Raises:
-            UsageError: A file is missing, no file has anything to import, or the arguments contradict each other.
+            UsageError: A file is missing, or the arguments contradict each other.
+            ParibusError: No file has anything to import.
             PlanError: The rules have problems.
 
         Example:

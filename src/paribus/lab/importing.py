@@ -1,5 +1,6 @@
 """Import of files that others measured, and the document of `paribus import`."""
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -8,10 +9,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from paribus import __version__
-from paribus.errors import Interrupted, UsageError
+from paribus.errors import Interrupted, ParibusError, UsageError
 from paribus.imports import pipeline
 from paribus.imports.export_reader import exports_first
-from paribus.imports.files import listed
+from paribus.imports.files import legible, listed
 from paribus.imports.reading import ImportReader, ReadFile
 from paribus.imports.rules import Rules, read_rules
 from paribus.imports.sets import NO_FACTOR, SetContents
@@ -114,7 +115,7 @@ def import_request(
 
 def _called(names: Sequence[str]) -> str:
     """Default name of a set: that of the only file or folder, else of the folder that holds all of them."""
-    first_path = Path(names[0]).absolute()
+    first_path = Path(legible(os.fsencode(Path(names[0]).absolute())))
     if len(names) == 1 or len({Path(name).absolute().parent for name in names}) > 1:
         return first_path.name.split(".")[0] or str(first_path)
     return first_path.parent.name or str(first_path.parent)
@@ -177,7 +178,7 @@ def _file(outcome: pipeline.ImportOutcome) -> FileDocument:
     if not refused and not read_file.runs and not outcome.duplicate_path:
         refused = "" if read_file.skipped else _no_run(read_file)
     return FileDocument(
-        path=read_file.source.path,
+        path=read_file.source.printable_path,
         walked=read_file.source.walked,
         sha256=read_file.sha256,
         format=read_file.format,
@@ -203,8 +204,9 @@ def _no_run(read_file: ReadFile) -> str:
 
 
 def _run_keys(outcome: pipeline.ImportOutcome) -> Iterator[RunKey]:
-    for run in outcome.file.runs:
-        yield tuple(run.placement.labels.items()), run.placement.workload, run.placement.load
+    names = outcome.workloads or [run.placement.workload for run in outcome.file.runs]  # a copy is named as stated
+    for run, workload in zip(outcome.file.runs, names, strict=True):
+        yield tuple(run.placement.labels.items()), workload, run.placement.load
 
 
 def document(contents: SetContents, experiment: Experiment | None, tally: ImportTally) -> ImportDocument:
@@ -229,9 +231,9 @@ def document(contents: SetContents, experiment: Experiment | None, tally: Import
 
 
 def refuse_empty_import(document: ImportDocument) -> None:
-    """Raise UsageError if no file had anything to import, and none had been imported before."""
+    """Raise ParibusError if no file had anything to import, and none had been imported before."""
     if not document.kept and not any(file.same_as for file in document.files):
-        raise UsageError(
+        raise ParibusError(
             "the named files have no run that can be read",
             f"name logs or tables, or force a format with --format: {', '.join(FORMATS)}",
         )

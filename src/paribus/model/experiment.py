@@ -147,13 +147,13 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """An assumption behind a verdict, by name: whether it holds, and what was found, in words.
+    """An assumption behind a verdict, by name: whether it holds, and what was found, in words; None is unknown.
 
     `limit` is the bound that the finding is held against, in words; empty where there is none, or the finding names it.
     """
 
     name: str
-    passed: bool
+    passed: bool | None
     finding: str
     limit: str = ""
 

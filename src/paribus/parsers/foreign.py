@@ -19,8 +19,9 @@ _OTHERS: Mapping[str, str] = {
     r"^ *r +b +w +swap +free": f"vmstat of Solaris: {_LINUX.format('vmstat')}",
     r"^Mach Virtual Memory Statistics": f"vm_stat of macOS: {_LINUX.format('vmstat')}",
     r"^ *(?:CPU|SET) +minf +mjf\b": f"mpstat of Solaris: {_LINUX.format('mpstat')}",
-    r"^ *\S+ +%usr +%sys +%wio\b|^(?:SunOS|AIX|HP-UX) \S.*[0-9]{2}/[0-9]{2}/[0-9]{2,4}\s*$": (
-        f"sar of Solaris, AIX or HP-UX: {_LINUX.format('sar')}"
+    r"^ *\S+ +(?:%usr +%sys +%wio|device +%busy +avque|bread/s +lread/s|runq-sz +%runocc|swpin/s +[bp]swin/s)\b"
+    r"|^(?:SunOS|AIX|HP-UX) \S.*[0-9]{2}/[0-9]{2}/[0-9]{2,4}\s*$": (
+        f"sar of Solaris, AIX, HP-UX or another System V: {_LINUX.format('sar')}"
     ),
     r"^\S+(?: [AP]M)? +(?:(?:UID|USER) +)?(?:TGID +TID|PID) .*\bCommand\b": (
         "pidstat, which is not read: iostat, vmstat, sar and mpstat report the machine"

@@ -203,6 +203,8 @@ class _Reader(LogReader):
             return self._add_time(
                 number, "query_geometric_mean_s", self._of_user(self.sets.get(self.user, 0)), match[1], 5
             )
+        elif line == "FINISHED FAILED" and self.draft.stage:
+            self.draft.failed = f"Vuser {self.user}:{line}"
         elif not (_IDLE.fullmatch(line) or _RAMPED.fullmatch(line)):
             return False
         return self._advance(number, 0)
@@ -230,8 +232,8 @@ class _Reader(LogReader):
         return True
 
     def _add(self, reading: LogReading) -> None:
-        if (reading.metric, reading.subject) in self.draft.readings:
-            self.end()
+        if (reading.metric, reading.subject) in self.draft.readings or ("throughput_per_s", "") in self.draft.readings:
+            self.end()  # also where a query follows the result of transactions
         self.draft.add(reading)
         self._advance(reading.line, 2)
 
@@ -248,7 +250,7 @@ class _Reader(LogReader):
         draft.version = self.version
         draft.options = self.options | draft.options
         names = set(draft.readings)
-        draft.workload = "tpch" if any(subject.startswith("query") for _, subject in names) else "tpcc"
+        draft.workload = "tpch" if any("query" in f"{metric} {subject}" for metric, subject in names) else "tpcc"
         if draft.workload == "tpch" and len(self.sets) > 1:
             draft.load = draft.load or len(self.sets)
         self.sets.clear()

@@ -38,7 +38,8 @@ class LogRun:
     `options` are the tool's own names and values (`file-block-size`: `16384`). `labels` come from a table or the user
     (`NUMA`: `off`). `load` is the number of threads, connections or outstanding operations. `courses` are the time
     series. `histogram` holds counts by the upper bound of each bucket in seconds. `lines` are the first and the last
-    line. `missing` describes what a truncated text lacks; it is empty for a complete run.
+    line. `missing` describes what a truncated text lacks; it is empty for a complete run. `failed` is the tool's own
+    statement that the run failed.
     """
 
     tool: str
@@ -52,6 +53,7 @@ class LogRun:
     histogram: tuple[tuple[float, int], ...] = ()
     lines: tuple[int, int]
     missing: str = ""
+    failed: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

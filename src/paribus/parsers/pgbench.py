@@ -54,6 +54,11 @@ _IDLE = re.compile(
     r"|[0-9]+ of [0-9]+ tuples \([0-9]+%\) (?:of \S+ )?done.*|script statistics:)"
 )
 
+_FAILED = re.compile(
+    r"(?:pgbench: (?:error|fatal): )?(?:Run was aborted; the above results are incomplete\."
+    r"|(?:Client|client) [0-9]+ (?:script [0-9]+ )?aborted in (?:command|state) [0-9]+.*)"
+)
+
 
 def _count(metric: str, subject: str = "") -> Field:
     return Field(metric, "count", 0, subject=subject)
@@ -64,7 +69,8 @@ def _ms(metric: str, subject: str = "") -> Field:
 
 
 _TPS = Field("throughput_per_s", "1/s", 6)
-_WITH_CONNECTING = Field("throughput_per_s", "1/s", 6, subject="including connections")
+_INCLUDING = "including connections"
+_WITH_CONNECTING = Field("throughput_per_s", "1/s", 6, subject=_INCLUDING)
 _PROGRESS_OF: tuple[Part, ...] = (Field("throughput_per_s", "1/s", 1), _ms("response_mean_s"), _ms("response_stddev_s"))
 _SUFFIXES: dict[str, tuple[Part, ...]] = {
     ", # failed": (_count("errors"),),
@@ -233,6 +239,10 @@ class _Reader(LogReader):
             self.statement = None
         elif self.statement and number != self.cut and (match := self.statement.fullmatch(line)):
             return self._statement(number, match[1], match[2])
+        elif _FAILED.fullmatch(line):
+            self.draft.failed = self.draft.failed or line
+            self.draft.touch(number)
+            return True
         elif not _IDLE.fullmatch(line):
             return False
         else:
@@ -284,9 +294,16 @@ class _Reader(LogReader):
         if draft.stage < 2:
             return
         names = {metric for metric, subject in draft.readings if not subject}
+        names |= {"response_mean_s"} if _has_no_times(draft) else set()
         required = {"transactions": "operations", "response times": "response_mean_s", "tps": "throughput_per_s"}
         missing = ", ".join(description for description, metric in required.items() if metric not in names)
         self.runs.append(draft.run(courses, missing if draft.readings else "the whole report"))
+
+
+def _has_no_times(draft: Draft) -> bool:
+    """Return whether no line is between transactions and tps, as before 9.4, which prints no response time."""
+    lines = [draft.readings.get(key) for key in (("operations", ""), ("throughput_per_s", _INCLUDING))]
+    return bool(lines[0] and lines[1] and lines[1].line == lines[0].line + 1)
 
 
 def _from_the_start(series: LogSeries) -> LogSeries:

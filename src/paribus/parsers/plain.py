@@ -21,12 +21,14 @@ _MARKED_SHARE = 0.9
 
 
 def plain_lines(text: str) -> list[str]:
-    """Split as `splitlines` does; quotation marks are removed if most lines have one."""
+    """Split as `splitlines` does; quotation marks are removed if most lines have one, and `#` if all have it."""
     text = text.removeprefix("\ufeff")
     lines = [line.rstrip(" \t") for line in (_COLOUR.sub("", text) if "\x1b" in text else text).splitlines()]
     nonblank = [line for line in lines if line.strip()]
     if sum(line.startswith(">") for line in nonblank) > len(nonblank) / 2:
         return [_QUOTED.sub("", line, count=1) for line in lines]
+    if len(nonblank) > 1 and all(line.startswith("#") for line in nonblank):  # a commented report
+        return [line.removeprefix("#").removeprefix(" ") for line in lines]
     return lines
 
 

@@ -25,6 +25,7 @@ from paribus.parsers.shapes import (
 
 _MANY = 6
 _DIGITS = tuple("0123456789")
+_WORK = ("throughput_per_s", "queries_read_per_s", "queries_write_per_s", "read_bytes_per_s", "written_bytes_per_s")
 
 
 @dataclass(slots=True)
@@ -43,6 +44,7 @@ class Draft:
     section: str = ""
     headings: set[str] = field(default_factory=set)
     continues: bool = False  # whether it starts where an earlier report of the same run ended
+    failed: str = ""
     first: int = 0
     last: int = 0
 
@@ -72,6 +74,7 @@ class Draft:
             histogram=tuple(sorted(self.histogram.items())),
             lines=(self.first, self.last),
             missing=missing,
+            failed=self.failed,
         )
 
 
@@ -114,13 +117,20 @@ class Intervals:
         lost.update(rows[index][0] for index in wrong)
         if len(wrong) == len(rows):
             return
-        times = tuple(row[1] for index, row in enumerate(rows) if index not in wrong)
+        work = [column for (_, field), column in zip(fields, numbers, strict=True) if field.metric in _WORK]
+        idle = {at for at, values in enumerate(zip(*work, strict=True)) if not any(values)} - wrong
         for (_, metric_field), column in zip(fields, numbers, strict=True):
-            sure = column if not wrong else [number for at, number in enumerate(column) if at not in wrong]
-            values = cast("tuple[float, ...]", tuple(sure))
+            left_out = wrong | idle if metric_field.unit == "s" else wrong  # no operation has no response time
+            if len(left_out) == len(rows):
+                continue
+            sure = column if not left_out else [number for at, number in enumerate(column) if at not in left_out]
             name = metric_field.metric.format(percent) if percent else metric_field.metric
             yield LogSeries(
-                metric=name, unit=metric_field.unit, at_s=times, values=values, subject=metric_field.subject
+                metric=name,
+                unit=metric_field.unit,
+                at_s=tuple(row[1] for at, row in enumerate(rows) if at not in left_out),
+                values=cast("tuple[float, ...]", tuple(sure)),
+                subject=metric_field.subject,
             )
 
 

@@ -39,6 +39,14 @@ _PATTERNS = (
     _after("password", r"\bpassword\s{1,9}", r"(?P<value>'(?:[^'\\]|\\.|''){0,500}')"),
     _after(" using ", r"\bconnect\s{1,9}to\s{1,9}\S{1,80}\s{1,9}user\s{1,9}\S{1,80}\s{1,9}using\s{1,9}"),
     _after("sqlplus", r"\bsqlplus\s{1,9}(?:-\w\s{1,9})?[\w.]{1,80}/", r"(?P<value>[^\s@]{1,200})"),
+    # user/…@service of Oracle's tools; neither a version of an action nor a digest follows
+    _after(
+        "@",
+        r"(?<![\w/.~@-])[a-z][\w$#]{0,30}/",
+        r"(?P<value>\"[^\"]{1,100}\"|[^\s/@:\"']{1,100})(?=@(?!v?\d|sha\d|master\b|main\b|latest\b)[/\w(])",
+    ),
+    _after("mysqladmin", r"\bmysqladmin(?:\s[^|;]{1,400}?)?\s(?:old-)?password\s{1,9}"),
+    _after("-admin", r"-admin(?:\s[^|;]{1,400}?)?\s(?:old-)?password\s{1,9}"),
     # HammerDB
     _after("iset", r"\b[dg]iset\s{1,9}\S{1,80}\s{1,9}\S{0,80}pass(?:word)?\s{1,9}"),
     _after("pass", r"pass(?:word)?\s{1,9}from\s{1,9}"),

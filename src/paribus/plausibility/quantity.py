@@ -73,10 +73,14 @@ class WrittenNumber(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StatedFigure:
-    """A number in its base unit with its text: `StatedFigure(397_000_000.0, "378.6")`; "" means exact."""
+    """A number in its base unit with its text: `StatedFigure(397_000_000.0, "378.6")`; "" means exact.
+
+    `cut_off` is the sum of the fractions that its tool may have cut off.
+    """
 
     value: float
     stated: str = ""
+    cut_off: float = 0.0
 
     @property
     def written(self) -> WrittenNumber | None:
@@ -120,7 +124,7 @@ class StatedFigure:
             exact = max(self.value, 0.0)
             return Range(exact, exact)
         half = self.half(metric)
-        return Range(max(self.value - half, 0.0), max(self.value + half, 0.0))
+        return Range(max(self.value - half, 0.0), max(self.value + max(half, self.cut_off), 0.0))
 
     def digits(self) -> int:
         """Return the number of significant digits; 15 for an exact figure."""
@@ -172,6 +176,7 @@ class StatedCell:
     `table` names a published table and is empty for a log; `source` and `line` locate it. `levels` are factor levels,
     `load` the number outstanding, `sample` the index in a series. In a `closed` loop at most `load` operations are
     outstanding; with `think` times it may be fewer. `queries_each` is the number of queries per transaction, if known.
+    `was_reset`: counters were reset under load, as after a warm-up.
     """
 
     figures: Mapping[str, StatedFigure]
@@ -186,6 +191,7 @@ class StatedCell:
     think: bool = False
     block_bytes: float | None = None
     queries_each: float | None = None
+    was_reset: bool = False
 
     def value(self, metric: str) -> float | None:
         """Return a figure; None if it is not stated."""

@@ -121,12 +121,15 @@ def peak(rounds: Sequence[Mapping[K, float]], confidence: float) -> Peak[K]:
         raise CannotJudge("no round")
     highest = _position_of_highest(rounds)
     halves = (rounds[::2], rounds[1::2])
+    alone: Peak[K] = Peak(highest, max(rates[highest] for rates in rounds if highest in rates), None, None)
     if not all(any(half) for half in halves):
-        return Peak(highest, max(rates[highest] for rates in rounds if highest in rates), None, None)
+        return alone
     positions = (_position_of_highest(halves[1]), _position_of_highest(halves[0]))
     peak_rates = [
         rates[position] for half, position in zip(halves, positions, strict=True) for rates in half if position in rates
     ]
+    if not peak_rates:  # the halves have no position in common
+        return alone
     rate, low, high = mean_interval(peak_rates, confidence)
     return Peak(highest, rate, low, high)
 

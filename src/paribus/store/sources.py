@@ -123,14 +123,6 @@ def origins(store: Engine, experiment: str) -> dict[int, Origin]:
         }
 
 
-def source_of(store: Engine, experiment: str) -> dict[int, int]:
-    """Return the source number of each trial, by trial order."""
-    t = schema.origin.c
-    with connected(store) as connection:
-        rows = connection.execute(sa.select(t.trial, t.source).where(t.experiment == experiment))
-        return {row.trial: row.source for row in rows}
-
-
 def content(store: Engine, experiment: str, number: int) -> bytes:
     """Return the content of a source as imported, with passwords removed; empty if unknown."""
     t = schema.source.c

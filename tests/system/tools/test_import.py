@@ -101,7 +101,7 @@ def test_every_format_of_the_parsers_is_imported_and_reported(paribus: Callable[
         (("nowhere.log",), 2, "there is no file nowhere.log"),
         ((str(LOGS), "--factor", "x"), 2, "must be given together"),
         ((str(LOGS), "--format", "sysbensh"), 2, "did you mean"),
-        ((str(ROOT / "LICENSE"),), 2, "have no run that can be read"),
+        ((str(ROOT / "LICENSE"),), 3, "have no run that can be read"),
         ((str(LOGS), "--into", "nothing"), 2, "the store holds no experiment"),
     ],
 )

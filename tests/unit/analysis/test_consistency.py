@@ -135,6 +135,57 @@ def test_fsyncs_beside_the_events_are_no_breach(text: str) -> None:
     assert _breaches(text) == []
 
 
+STATEMENTS = """sysbench 0.5:  multi-threaded system evaluation benchmark
+Number of threads: 1
+OLTP test statistics:
+    queries performed:
+        read:                            {read}
+        write:                           {write}
+        other:                           {other}
+        total:                           {total}
+    transactions:                        {events} ({tps:.2f} per sec.)
+    read/write requests:                 {both} ({rw:.2f} per sec.)
+    other operations:                    {other} ({others:.2f} per sec.)
+
+General statistics:
+    total time:                          600.0019s
+    total number of events:              {events}
+"""
+
+
+def _statements(events: int, reads: int, writes: int, others: int, tps: float = 0.0) -> str:
+    """Return a report with so many statements of each kind per transaction."""
+    per_s = events / 600.0019
+    return STATEMENTS.format(
+        read=events * reads,
+        write=events * writes,
+        other=events * others,
+        total=events * (reads + writes + others),
+        both=events * (reads + writes),
+        events=events,
+        tps=tps or per_s,
+        rw=per_s * (reads + writes),
+        others=per_s * others,
+    )
+
+
+def test_a_log_has_the_queries_per_transaction_that_it_counts() -> None:
+    others = [_statements(185418 + n, 14, 4, 2) for n in range(4)]
+    assert _breaches("".join([_statements(255134, 14, 0, 2), *others])) == []
+    broken = _breaches("".join([_statements(255134, 14, 0, 2, tps=475.22), *others]))
+    assert "queries per transaction" in {breach.law for breach in broken}
+
+
+@pytest.mark.parametrize(("events", "broken"), [("15000.7500", False), ("15001.0000", False), ("15400.0000", True)])
+def test_counters_reset_after_a_warm_up_differ_by_operations_in_flight(events: str, broken: bool) -> None:
+    text = (GOLDEN / "sysbench" / "oltp-1.1.log").read_text(encoding="utf-8")
+    assert "Warmup time: 10s" in text
+    changed = text.replace("15000.0000/", f"{events}/")
+    assert bool(_breaches(changed)) is broken
+    without = _breaches(changed.replace("Warmup time: 10s\n", ""))
+    assert "mean of threads x threads = total" in {breach.law for breach in without}
+
+
 CUT_OFF = """write: (groupid=0, jobs=1): err= 0: pid=77: Mon May  6 07:08:09 2024
   write: IOPS=12, BW=12.9MiB/s (13.5MB/s)(773MiB/60115msec); 0 zone resets
   cpu          : usr=0.10%, sys=0.20%, ctx=900, majf=0, minf=10
@@ -144,6 +195,8 @@ CUT_OFF = """write: (groupid=0, jobs=1): err= 0: pid=77: Mon May  6 07:08:09 202
 
 def test_a_whole_rate_of_fio_is_cut_off_and_not_rounded() -> None:
     assert _breaches(CUT_OFF) == []
+    wrong = _breaches(CUT_OFF.replace("IOPS=12,", "IOPS=14,"))
+    assert "rate = events / time" in {breach.law for breach in wrong}
 
 
 @pytest.mark.parametrize(

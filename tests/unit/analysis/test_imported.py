@@ -1,5 +1,6 @@
 """Verdicts of imported runs: undecided without repetition, at the declared error rate with it."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -54,7 +55,9 @@ class RunSet:
         self.summaries[order] = {"throughput_per_s": measured}
         self.courses[order] = measured
 
-    def judged(self, factors: tuple[Factor, ...] = FACTORS):  # type: ignore[no-untyped-def]
+    def judged(  # type: ignore[no-untyped-def]
+        self, factors: tuple[Factor, ...] = FACTORS, conditions: dict[int, dict[str, str]] | None = None
+    ):
         return judge_set(
             self.trials,
             self.summaries,
@@ -63,10 +66,11 @@ class RunSet:
             factors,
             courses={"throughput_per_s": self.courses},
             options={},
+            conditions=conditions or {},
         )
 
-    def whole(self):  # type: ignore[no-untyped-def]
-        return next(effect for effect in self.judged().effects if effect.load is None)
+    def whole(self, conditions: dict[int, dict[str, str]] | None = None):  # type: ignore[no-untyped-def]
+        return next(effect for effect in self.judged(conditions=conditions).effects if effect.load is None)
 
 
 def _simulated(rng: np.random.Generator, runs: int, delta: float, sd: float = 0.02) -> RunSet:
@@ -86,6 +90,7 @@ def test_single_runs_are_never_decided(delta: float) -> None:
         whole = _simulated(rng, 1, delta).whole()
         assert whole.verdict is Verdict.UNDECIDED
         assert whole.reasons[0].startswith("one run of each: no noise floor")
+        assert whole.would_decide == "single runs cannot decide"
         assert whole.low < whole.estimate < whole.high
 
 
@@ -221,16 +226,62 @@ def test_lower_response_times_are_better() -> None:
     summaries = {
         order: {"response_p95_s": measurements["throughput_per_s"]} for order, measurements in run_set.summaries.items()
     }
-    judged = judge_set(run_set.trials, summaries, [workload], PROTOCOL, FACTORS, courses={}, options={})
+    judged = judge_set(run_set.trials, summaries, [workload], PROTOCOL, FACTORS, courses={}, options={}, conditions={})
     assert next(e for e in judged.effects if e.load is None).verdict is Verdict.WORSE
 
 
-def test_other_differing_options_are_reported() -> None:
-    run_set = RunSet()
-    for n, arm in enumerate(("a", "b"), 1):
-        run_set.add(arm, 8, 100.0 + n)
-    options = {1: {"table-size": "100"}, 2: {"table-size": "900"}}
-    judged = judge_set(run_set.trials, run_set.summaries, [WORKLOAD], PROTOCOL, FACTORS, courses={}, options=options)
-    checks = {check.name: check for check in judged.effects[0].checks}
-    assert not checks["options"].passed
-    assert "table-size 100 / 900" in checks["options"].finding
+def _repeated(conditions_by_arm: dict[str, dict[str, str]], effect: float = 0.5):  # type: ignore[no-untyped-def]
+    """Effect of four runs of each arm at two loads, with the arms' conditions; and its check of the options."""
+    runs = _simulated(np.random.default_rng(3), 4, effect, sd=0.005)
+    whole = runs.whole({trial.order: conditions_by_arm[trial.arm] for trial in runs.trials})
+    return whole, {check.name: check for check in whole.checks}["options"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "difference"),
+    [
+        ({"scale": "3000"}, {"scale": "7000"}, "scale 3000 / 7000"),
+        ({"writes per transaction": "4"}, {"writes per transaction": "0"}, "writes per transaction 4 / 0"),
+        ({"reads per transaction": "14.1"}, {"reads per transaction": "0"}, "reads per transaction 14.1 / 0"),
+        ({"duration (s)": "600"}, {"duration (s)": "60"}, "duration (s) 600 / 60"),
+    ],
+)
+def test_two_different_tests_get_no_verdict(first: dict[str, str], second: dict[str, str], difference: str) -> None:
+    whole, check = _repeated({"a": first, "b": second})
+    assert (whole.verdict, whole.tags, check.passed) == (Verdict.UNDECIDED, (), False)
+    assert difference in whole.reasons[0]
+    assert whole.would_decide == "two different tests cannot be compared"
+    assert _repeated({"a": first, "b": first})[0].verdict is Verdict.BETTER
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "passed"),
+    [
+        ({"table-size": "100"}, {"table-size": "100"}, True),
+        ({"table-size": "100"}, {}, None),
+        ({}, {}, None),
+        ({"reads per transaction": "14"}, {"reads per transaction": "14.9"}, None),  # retries; no option is known
+        ({"duration (s)": "600"}, {"duration (s)": "601"}, None),
+        ({"x": "1"}, {"x": "2"}, None),  # the setting itself
+        ({"mode": "a", "time": "60"}, {"mode": "b", "time": "60"}, True),  # likewise, by its levels
+    ],
+)
+def test_the_check_of_options_is_unknown_without_a_shared_one(
+    first: dict[str, str], second: dict[str, str], passed: bool | None
+) -> None:
+    whole, check = _repeated({"a": first, "b": second})
+    assert (whole.verdict, check.passed) == (Verdict.BETTER, passed)
+    assert ("unknown" in check.finding) is (passed is None)
+    assert (check.finding in whole.reasons) is (passed is None)
+
+
+def test_a_level_in_another_notation_states_its_size() -> None:
+    runs = RunSet()
+    for arm in ("4K", "16KiB"):
+        runs.add(arm, 8, 100.0)
+    factors = (Factor(key="block", levels=("4K", "16KiB"), labels=("4K", "16KiB"), scope=("w",)),)
+    for trial in runs.trials:
+        runs.trials[trial.order - 1] = dataclasses.replace(trial, factor="block", settings={"block": trial.arm})
+    judged = runs.judged(factors, {1: {"block size": "4096"}, 2: {"block size": "16384"}})
+    checks = {check.name: check.passed for check in judged.effects[0].checks}
+    assert checks["options"] is None

@@ -21,7 +21,8 @@ from typer.testing import CliRunner, Result
 from paribus.cli.main import app
 from paribus.errors import StoreError, UsageError
 from paribus.export import folder
-from paribus.export.tables import TABLES, ColumnType, ExportTable, FileFormat, select_tables
+from paribus.export.forms import writer
+from paribus.export.tables import TABLES, ColumnType, ExportColumn, ExportTable, FileFormat, select_tables
 from paribus.lab.results import exporting, reporting
 from paribus.model import Experiment, FailureClass, TrialState
 from paribus.store import read, write
@@ -101,6 +102,13 @@ def test_every_number_of_an_effect_is_traced_to_the_measurements_of_its_trials(e
     assert whole["log_ratio_low"] < fmean(pairs) < whole["log_ratio_high"]
     assert whole["log_ratio"] == pytest.approx(fmean(pairs), abs=0.002)
     assert exported["looks"][-1]["log_ratio"] == pytest.approx(whole["log_ratio"], abs=1e-12)
+
+
+def test_a_text_is_no_formula_in_csv(tmp_path: Path) -> None:
+    table = ExportTable("t", tuple(ExportColumn(name, ColumnType.TEXT) for name in "abc"))
+    path = tmp_path / "t.csv"
+    writer(FileFormat.CSV)(table, [("=1+1", "-1.5", "noop"), ("@SUM(A1)", "+3", "-x"), (None, "- 5", "a=b")], path)
+    assert path.read_text() == "a,b,c\n'=1+1,-1.5,noop\n'@SUM(A1),+3,'-x\n,'- 5,a=b\n"
 
 
 def test_every_mean_is_that_of_its_trials(exported: Rows) -> None:

@@ -1,7 +1,9 @@
 """Imports are stored once, in order, without passwords, and can be extended."""
 
+import csv
 import gzip
 import json
+import os
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,11 +14,12 @@ from sqlalchemy.engine import Engine
 
 from paribus.errors import UsageError
 from paribus.experiment.evidence import evidence
+from paribus.export.tables import FileFormat, select_tables
 from paribus.imports import pipeline
 from paribus.imports.measurements import measurements
 from paribus.imports.reading import run_record
 from paribus.lab import importing
-from paribus.lab.results import imported_reporting
+from paribus.lab.results import exporting, imported_reporting
 from paribus.model import Experiment, Measurement, Trial, TrialState
 from paribus.parsers.log import LogReading, LogRun, LogSeries
 from paribus.store import read, sources
@@ -106,6 +109,60 @@ def test_one_run_in_two_files_counts_once(store: Engine, tmp_path: Path) -> None
     assert states[0] == (TrialState.DONE, 1, ())
     assert states[1][0] is TrialState.INVALID
     assert "same figures as trial 1" in states[1][2][0]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (sysbench(100).replace("SQL statistics:", "FATAL: error 1205\nSQL statistics:"), "FATAL: error 1205"),
+        (
+            "scaling factor: 1\nnumber of clients: 1\nnumber of transactions actually processed: 0\n"
+            "latency average = 0.000 ms\ntps = 0.000000 (without initial connection time)\n",
+            "states 0 operations",
+        ),
+    ],
+)
+def test_a_failed_or_empty_run_is_no_trial_with_a_result(store: Engine, tmp_path: Path, text: str, reason: str) -> None:
+    (tmp_path / "a.log").write_text(text)
+    experiment, _ = bring(store, [tmp_path / "a.log"], "noop")
+    (trial,) = trials(store, experiment)
+    assert trial.state is TrialState.INVALID
+    assert reason in trial.invalid_because[0]
+
+
+def test_an_export_names_the_file_and_the_line_of_each_trial(store: Engine, tmp_path: Path) -> None:
+    (tmp_path / "b.log").write_text("# one\n" + sysbench(101) + sysbench(102))
+    experiment, _ = bring(store, [write(tmp_path / "a.log", 100), tmp_path / "b.log"], "noop")
+    assert experiment is not None
+    exporting.export(store, experiment, FileFormat.CSV, select_tables("trials"), tmp_path / "out", force=False)
+    with (tmp_path / "out" / "trials.csv").open(newline="") as file:
+        rows = [(Path(row["file"]).name, int(row["line"])) for row in csv.DictReader(file)]
+    assert rows == [("a.log", 1), ("b.log", 2), ("b.log", sysbench(101).count("\n") + 2)]
+
+
+def test_a_file_name_in_another_coding_is_stored_readable(store: Engine, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode("测试结果".encode("gb18030") + b".log")
+    path.write_text(sysbench(100))
+    experiment, outcomes = bring(store, [path], "noop")
+    assert experiment is not None
+    assert sources.sources(store, experiment.id)[0].path == str(tmp_path / "测试结果.log")
+    assert outcomes[0].file.source.printable_path.endswith("测试结果.log")
+
+
+def test_a_failed_import_leaves_no_set(store: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_arguments: object) -> None:
+        raise RuntimeError("full")
+
+    monkeypatch.setattr(sources, "add", fail)
+    with pytest.raises(RuntimeError, match="full"):
+        bring(store, [write(tmp_path / "a.log", 100)], "noop")
+    assert read.experiments(store) == []
+    monkeypatch.undo()
+    experiment, _ = bring(store, [write(tmp_path / "a.log", 100)], "noop")
+    monkeypatch.setattr(sources, "add", fail)
+    with pytest.raises(RuntimeError, match="full"):
+        bring(store, [write(tmp_path / "b.log", 101)], "cfq")
+    assert len(trials(store, experiment)) == 1
 
 
 def test_repetitions_are_rounds_that_continue(store: Engine, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import scripted
 from plan_samples import checked, simple
 
 from paribus import Lab
-from paribus.errors import Inapplicable, PlanError, StoreError, UsageError
+from paribus.errors import Inapplicable, ParibusError, PlanError, StoreError, UsageError
 from paribus.lab.cleaning import LeftoverState
 from paribus.model import Experiment, ExperimentState, TrialState
 from paribus.store.open import open_engine, store_url
@@ -296,8 +296,9 @@ def test_an_import_of_nothing_is_refused(
     (tmp_path / "notes.txt").write_text("what we measured last summer\n")
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / ".hidden.log").touch()
-    with pytest.raises(UsageError, match=message):
+    with pytest.raises(ParibusError, match=message) as raised:
         Lab(tmp_path / "s.db").import_(*names, **options)  # type: ignore[arg-type]
+    assert raised.value.exit_code == (3 if message.startswith("the named files") else 2)
 
 
 def test_passwords_in_the_environment_are_back_after_each_call(

@@ -41,6 +41,8 @@ def as_json(log: Log) -> str:
     """Return JSON with one line per reading, time series and line that was not understood."""
     whole = dataclasses.asdict(log)
     for run in whole["runs"]:
+        if not run["failed"]:
+            del run["failed"]
         run |= {name: [_line(item) for item in run[name]] for name in ("readings", "courses")}
         run |= {name: _line(run[name]) for name in ("options", "labels", "histogram", "lines")}
     whole["not_understood"] = [_line(item) for item in whole["not_understood"]]

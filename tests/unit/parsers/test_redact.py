@@ -36,6 +36,12 @@ ALTER ROLE x WITH ENCRYPTED PASSWORD 'geh3im';
 CHANGE MASTER TO MASTER_PASSWORD='geh3im', MASTER_PORT=3306
 db2 connect to tpcc user db2 using geh3im
 sqlplus system/geh3im@orcl
+conn tpcc/geh3im@//db1:1521/orcl
+expdp scott/"geh3im"@orcl full=y
+charbench -u soe/geh3im@orcl
+mysqladmin -u root password geh3im
+mysqladmin -u root -pgeh3im password 'geh3im'
+mariadb-admin password geh3im
 diset tpcc mysql_pass geh3im
 hammerdb>diset tpcc pg_superuserpass "geh3im"
 diset connection mssqls_pass {geh3im}
@@ -92,6 +98,11 @@ vmstat -a 1
 sysbench --mysql-password=*** run
 mysql: [Warning] Using a password on the command line interface can be insecure.
 mail x@tcp.org
+uses: actions/checkout@v3
+docker run repo/app@sha256:0123abcd
+npm install types/node@latest
+cat dir/file; ssh root@db1
+user@db1:~/bench/logs$ sysbench run
 """.strip()
 _LINES = [line.replace("\0", "\n") for line in SECRETS.replace("\\\\\n", "\\\\\0").replace("\\\n", "\\\0").split("\n")]
 

@@ -63,6 +63,11 @@ def test_one_round_has_a_peak_without_interval() -> None:
     assert (highest.position, highest.rate, highest.low, highest.high) == (2, 9.0, None, None)
 
 
+def test_rounds_at_other_positions_have_a_peak_without_interval() -> None:
+    highest = peak([{1: 5.0}, {2: 9.0}], 0.95)
+    assert (highest.position, highest.rate, highest.low) == (2, 9.0, None)
+
+
 def test_no_round_has_no_peak() -> None:
     with pytest.raises(CannotJudge):
         peak([], 0.95)

@@ -16,6 +16,7 @@ _LEAST_SERVED = 0.98  # of the offered rate
 _LARGE_BYTES = 128 * 1024  # requests from this size on are limited by bandwidth
 _COMMITS = 0.1  # syncs for each operation: a group of ten shares one
 _WAITS = 0.05  # lock waits or conflicts for each operation
+_UTILISATION = "device_utilisation"
 _LOCKS = ("server_row_lock_waits_per_s", "server_deadlocks_per_s", "conflicts_per_s", "lock_timeouts_per_s")
 # Message ids, independent of the language.
 _ENGINE = ("the load engine was the bottleneck", "the processors were the bottleneck")
@@ -58,7 +59,8 @@ def bounds(cells: Sequence[Cell], trials: Iterable[Trial]) -> tuple[Bounded, ...
 def _limit(means: Mapping[str, float], unit: LoadUnit) -> tuple[Limit, str] | None:
     """The first saturated resource, in an order where none hides behind another; None without machine figures."""
     rate = means.get("throughput_per_s", 0.0)
-    if "cpu_user_share" not in means or rate <= 0:
+    device = _busiest_device(means)
+    if ("cpu_user_share" not in means and not device) or rate <= 0:
         return None
     offered = means.get("offered_per_s", 0.0)
     if unit is LoadUnit.RATE_PER_S and rate >= _LEAST_SERVED * offered:
@@ -72,20 +74,45 @@ def _limit(means: Mapping[str, float], unit: LoadUnit) -> tuple[Limit, str] | No
         if means.get(name, 0.0) >= _WAITS * rate:
             event = name.removeprefix("server_").removesuffix("_per_s").replace("_", " ")
             return Limit.LOCKS, gettext("{n:.2g} {what} for each operation", n=means[name] / rate, what=gettext(event))
-    device = means.get("device_utilisation", 0.0)
-    if device >= _FULL:
-        return _device_limit(means, device)
+    if device and device[1] >= _FULL:
+        return _device_limit(means, *device)
     syncs = max(means.get("server_fsyncs_per_s", 0.0), means.get("fsyncs_per_s", 0.0)) / rate
     if syncs >= _COMMITS:
-        message = N_("{n:.2g} syncs for each operation, device {device:.0%} and processors {busy:.0%} busy")
-        return Limit.COMMITS, gettext(message, n=syncs, device=device, busy=busy)
-    return Limit.NOTHING, gettext("processors {busy:.0%}, device {device:.0%} busy", busy=busy, device=device)
+        return Limit.COMMITS, gettext("{n:.2g} syncs for each operation, {usage}", n=syncs, usage=_usage(means, device))
+    return Limit.NOTHING, _usage(means, device)
 
 
-def _device_limit(means: Mapping[str, float], busy: float) -> tuple[Limit, str]:
-    requests = sum(means.get(f"device_{kind}_per_s", 0.0) for kind in ("reads", "writes"))
-    bytes_per_s = sum(means.get(f"device_{kind}_bytes_per_s", 0.0) for kind in ("read", "written"))
-    request_bytes = bytes_per_s / requests if requests else 0.0
+def _busiest_device(means: Mapping[str, float]) -> tuple[str, float] | None:
+    """The name and the utilisation of the busiest sampled device; an own trial samples one, without a name."""
+    devices = {
+        metric.partition(":")[2]: share for metric, share in means.items() if metric.partition(":")[0] == _UTILISATION
+    }
+    return max(devices.items(), key=lambda device: device[1], default=None)
+
+
+def _usage(means: Mapping[str, float], device: tuple[str, float] | None) -> str:
+    """The use of processors and device, as far as they were sampled."""
+    busy = sum(means.get(f"cpu_{kind}_share", 0.0) for kind in ("user", "system", "steal"))
+    processors = (
+        gettext("processors {busy:.0%} busy", busy=busy)
+        if "cpu_user_share" in means
+        else gettext("processors not sampled")
+    )
+    device_text = (
+        gettext("device {name} {busy:.4g}% busy", name=device[0], busy=device[1] * 100)
+        if device
+        else gettext("device not sampled")
+    )
+    return gettext(", ").join((processors, " ".join(device_text.split())))
+
+
+def _device_limit(means: Mapping[str, float], name: str, busy: float) -> tuple[Limit, str]:
+    of_device = f":{name}" if name else ""
+    requests = sum(means.get(f"device_{kind}_per_s{of_device}", 0.0) for kind in ("reads", "writes"))
+    bytes_per_s = sum(means.get(f"device_{kind}_bytes_per_s{of_device}", 0.0) for kind in ("read", "written"))
+    if not requests:
+        return Limit.DEVICE, _usage(means, (name, busy))
+    request_bytes = bytes_per_s / requests
     limit = Limit.BANDWIDTH if request_bytes >= _LARGE_BYTES else Limit.OPERATIONS
     message = N_("device {busy:.0%} busy, {requests:,.0f} requests/s of {size:,.0f} KiB")
     return limit, gettext(message, busy=busy, requests=requests, size=request_bytes / 1024)

@@ -1,16 +1,20 @@
 """Caveats of a comparison of imported runs: reasons, and the assumptions that the files do not show."""
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from paribus.analysis.imported.matched_runs import RunComparison
 from paribus.i18n import N_, gettext
 from paribus.model import Check
+from paribus.model.run_conditions import IMPLIED, different_conditions
 from paribus.stats.unpaired import RUN_TO_RUN_SD
-from paribus.units import LoadLevel
+from paribus.units import LoadLevel, parse_size
+
+Conditions = Mapping[int, Mapping[str, str]]
+"""Conditions of runs, by trial."""
 
 NO_NOISE_FLOOR = N_("one run of each: no noise floor")
-_LOADS = {"threads", "num-threads", "clients", "connections", "iodepth", "numjobs", "jobs"}
-_NAMES = {"table", "title"}
 _MAX_NAMES = 4
 
 
@@ -42,9 +46,42 @@ def _from(comparison: RunComparison) -> str:
     return gettext(message, none=gettext(NO_NOISE_FLOOR), n=len(comparison.matched))
 
 
-def checks_of(comparison: RunComparison, options: Mapping[int, Mapping[str, str]]) -> tuple[Check, ...]:
+def checks_of(comparison: RunComparison, conditions: Conditions) -> tuple[Check, ...]:
     """Return the checks of a verdict's assumptions, as far as the files show them."""
-    return (_repeated(comparison), _interleaved(), _only_the_setting(comparison, options))
+    return (_repeated(comparison), _interleaved(), _only_the_setting(comparison, conditions))
+
+
+def differences_of(comparison: RunComparison, conditions: Conditions) -> dict[str, tuple[str, str]]:
+    """Return the conditions other than the setting that differ between the two at a load level, by name."""
+    differing: dict[str, tuple[str, str]] = {}
+    for first, second in _sides(comparison, conditions):
+        for name, values in different_conditions(first, second).items():
+            if not _is_setting(name, values, comparison):
+                differing.setdefault(name, values)
+    return differing
+
+
+def _sides(comparison: RunComparison, conditions: Conditions) -> Iterator[tuple[dict[str, str], ...]]:
+    """The conditions of the baseline and of the arm at each load level."""
+    for level in comparison.matched:
+        sides: list[dict[str, str]] = [{}, {}]
+        for side, orders in zip(sides, level.trials, strict=True):
+            for order in orders:
+                side |= {name: value for name, value in conditions.get(order, {}).items() if name not in side}
+        yield tuple(sides)
+
+
+def _is_setting(name: str, values: tuple[str, str], comparison: RunComparison) -> bool:
+    """Whether a condition is the compared setting: by its name, or since each level states its value."""
+    levels = (comparison.baseline, comparison.arm)
+    return comparison.factor.casefold().replace("_", "-") == name or all(map(_states, levels, values))
+
+
+def _states(level: str, value: str) -> bool:
+    with contextlib.suppress(ValueError):
+        if f"{parse_size(level.removesuffix('B').removesuffix('i').upper()):.15g}" == value:
+            return True
+    return re.search(rf"(?<![\w.]){re.escape(value)}(?![\w.])", level.casefold()) is not None
 
 
 def _repeated(comparison: RunComparison) -> Check:
@@ -64,27 +101,17 @@ def _interleaved() -> Check:
     return Check(gettext("order"), False, gettext(message))
 
 
-def _only_the_setting(comparison: RunComparison, options: Mapping[int, Mapping[str, str]]) -> Check:
-    """Whether the tool ran with the same options for both arms."""
-    sides: list[dict[str, set[str]]] = []
-    for side in (0, 1):
-        values_by_option: dict[str, set[str]] = {}
-        for level in comparison.matched:
-            for order in level.trials[side]:
-                for name, value in options.get(order, {}).items():
-                    values_by_option.setdefault(name, set()).add(value)
-        sides.append(values_by_option)
-    shared = sides[0].keys() & sides[1].keys() - _LOADS - _NAMES - {comparison.factor}
-    differing = sorted(name for name in shared if sides[0][name] != sides[1][name])
-    if not differing:
-        text = gettext("the tool had the same options") if shared else gettext("the options of the tool are unknown")
-        return Check(gettext("options"), True, text)
-    differences = (
-        f"{name} {', '.join(sorted(sides[0][name]))} / {', '.join(sorted(sides[1][name]))}"
-        for name in differing[:_MAX_NAMES]
-    )
-    message = N_("other things differ besides the setting: {differences}")
-    return Check(gettext("options"), False, gettext(message, differences=gettext("; ").join(differences)))
+def _only_the_setting(comparison: RunComparison, conditions: Conditions) -> Check:
+    """Whether the tool was asked the same for both arms; unknown where the files do not show it."""
+    differing = differences_of(comparison, conditions)
+    if differing:
+        differences = (f"{name} {' / '.join(values)}" for name, values in sorted(differing.items())[:_MAX_NAMES])
+        message = N_("other things differ besides the setting: {differences}")
+        return Check(gettext("options"), False, gettext(message, differences=gettext("; ").join(differences)))
+    sides = list(_sides(comparison, conditions))
+    if any((a.keys() & b.keys()) - IMPLIED - different_conditions(a, b).keys() for a, b in sides):
+        return Check(gettext("options"), True, gettext("the tool had the same options"))
+    return Check(gettext("options"), None, gettext("the options of the tool are unknown"))
 
 
 def _loads(loads: Sequence[LoadLevel]) -> str:

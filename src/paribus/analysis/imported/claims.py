@@ -8,10 +8,11 @@ contradicts.
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from paribus.analysis.imported import matched_runs
+from paribus.analysis.imported.caveats import Conditions, differences_of
 from paribus.analysis.imported.magnitudes import ClaimedRatio, claimed_ratio
 from paribus.analysis.paired.effects import Summaries
 from paribus.i18n import N_, gettext
@@ -35,7 +36,8 @@ _COMPARES = {"<": int.__lt__, ">": int.__gt__, "<=": int.__le__, ">=": int.__ge_
 class ImportedSet:
     """An imported set: its plan, trials, summaries and files.
 
-    `doubtful` are trials whose figures violate a law, `limited` those that ran at a limit.
+    `conditions` are those of each trial. `doubtful` are trials whose figures violate a law, `limited` those that ran at
+    a limit.
     """
 
     plan: Plan
@@ -44,6 +46,7 @@ class ImportedSet:
     paths: Mapping[int, str]
     doubtful: frozenset[int] = frozenset()
     limited: frozenset[int] = frozenset()
+    conditions: Conditions = field(default_factory=dict)
 
 
 class _Untestable(Exception):
@@ -206,6 +209,8 @@ def _of_workloads(part: ImportedSet, trials: Sequence[Trial], factor: Factor) ->
             workload_trials, factor, workload.name, workload.response, part.summaries, {}
         )
         for comparison in compared:
+            if differences_of(comparison, part.conditions):
+                continue  # two different tests
             estimate, low, high = _estimate(comparison)
             sign = 1.0 if matched_runs.higher_is_better(workload.response) else -1.0
             orders = {order for level in comparison.matched for side in level.trials for order in side}

@@ -19,7 +19,9 @@ _CLOSED = ("sysbench", "pgbench", "fio", "tpcc", "orion")
 _THINKING = ("tpcc", "fileio", "fio")
 """Tools whose threads also spend untimed time: thinking, waiting for an fsync, or below their allowed rate."""
 _RATED = ("rate", "rate_iops", "thinktime")
+_RESETTING = ("warmup-time", "report-checkpoints")
 _LATE = "schedule_lag_mean_s"  # pgbench reports it for a requested rate
+_WHOLE_RATES = {"throughput_per_s", "reads_per_s", "writes_per_s"}
 _NONE = StatedFigure(0.0, ".")
 _COUNTED_AGAIN = {"events": "operations", "transactions": "operations"}
 """Names of a count that a table repeats under a second name."""
@@ -98,8 +100,10 @@ def _cell(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> StatedCell:
             figures[f"{metric}{SECOND_COUNT}"] = figures.pop(name)
     if reading_record["tool"] == "fio":  # its percentiles cover the completion only, unlike its mean and extremes
         figures = {metric: figure for metric, figure in figures.items() if not metric.startswith("response_p")}
-        if "." not in figures.get("throughput_per_s", _NONE).stated:
-            figures.pop("operations", None)  # fio truncates whole rates instead of rounding them
+        for metric in _WHOLE_RATES & figures.keys():  # fio truncates whole rates instead of rounding them
+            parts = figures[metric].stated.split(" + ")
+            cut_off = float(sum(part.isdecimal() for part in parts))
+            figures[metric] = replace(figures[metric], cut_off=cut_off)
     if reading_record["tool"] == "pgbench":  # it reports the requested duration, not the actual one
         figures.pop("duration_s", None)
     workload = str(reading_record.get("workload") or trial.workload)
@@ -118,7 +122,15 @@ def _cell(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> StatedCell:
         block_bytes=_block_bytes(
             {**trial.settings, **reading_record["options"]}, [workload, *map(str, trial.settings.values())]
         ),
+        was_reset=any(reading_record["options"].get(name) for name in _RESETTING),
+        queries_each=None if is_published(origin) else _queries_each(figures),
     )
+
+
+def _queries_each(figures: Mapping[str, StatedFigure]) -> float | None:
+    """The queries per transaction that a log counts, which are those of its own test."""
+    queries, transactions = figures.get("queries", _NONE).value, figures.get("operations", _NONE).value
+    return queries / transactions if queries and transactions else None
 
 
 def _table(reading_record: Mapping[str, Any], path: str) -> str:

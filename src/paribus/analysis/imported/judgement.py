@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from paribus.analysis.diagnostics.bottlenecks import bounds
 from paribus.analysis.diagnostics.scaling import described
-from paribus.analysis.imported.caveats import checks_of, reasons_of
+from paribus.analysis.imported.caveats import Conditions, checks_of, reasons_of
 from paribus.analysis.imported.imported_matrix import imported_matrices
 from paribus.analysis.imported.matched_runs import (
     MatchedLevel,
@@ -25,6 +25,7 @@ from paribus.analysis.paired.cells import cells
 from paribus.analysis.paired.effects import Summaries, counting
 from paribus.analysis.paired.judge import Judgement
 from paribus.findings import Constancy, Scaling
+from paribus.i18n import gettext
 from paribus.model import DIRECTIONAL, Effect, Factor, Measurement, Protocol, Tag, Trial, TrialState, Verdict, Workload
 from paribus.stats.unpaired import equality_p, pool, pool_by_spread
 from paribus.units import LoadUnit
@@ -46,6 +47,7 @@ def judge_set(
     *,
     courses: Courses,
     options: Options,
+    conditions: Conditions,
 ) -> Judgement:
     """Judge every arm of an imported set.
 
@@ -57,6 +59,7 @@ def judge_set(
         factors: Factors of the set.
         courses: Time series by response and trial.
         options: Options of the tool, by trial.
+        conditions: What the tool was asked, and what the figures imply, by trial.
     """
     factor_trials = trials_per_factor(trials, factors)
     means = cells(factor_trials, summaries, protocol.confidence)
@@ -79,7 +82,11 @@ def judge_set(
         effect
         for comparison in run_comparisons
         for effect in _effects(
-            comparison, protocol, claims, options, first=(comparison.workload, comparison.response) in first_responses
+            comparison,
+            protocol,
+            claims,
+            conditions,
+            first=(comparison.workload, comparison.response) in first_responses,
         )
     ]
     return Judgement(
@@ -146,17 +153,24 @@ def _conflicting(comparison: RunComparison, margin: float, confidence: float) ->
 
 
 def _effects(
-    comparison: RunComparison, protocol: Protocol, claims: int, options: Options, *, first: bool
+    comparison: RunComparison, protocol: Protocol, claims: int, conditions: Conditions, *, first: bool
 ) -> list[Effect]:
     """The effect over all load levels, then the effect at each.
 
-    Responses other than the workload's `first` get a verdict only where repetitions may decide.
+    Responses other than the workload's `first` get a verdict only where repetitions may decide. Two different tests get
+    no other verdict than undecided.
     """
     margin = protocol.margins.get(comparison.response, math.log1p(0.02))
     confidence = 1 - (1 - protocol.confidence) / claims if _may_decide(comparison) else protocol.confidence
     verdict = _verdict(comparison, margin, confidence) if first or _may_decide(comparison) else None
+    checks = checks_of(comparison, conditions)
+    other_test = checks[-1].passed is False
+    if other_test and verdict is not None:
+        verdict = Verdict.UNDECIDED
     low, high = _interval(comparison, confidence)
-    checks, tags = checks_of(comparison, options), _tags(verdict, low, high, margin)
+    tags = _tags(verdict, low, high, margin)
+    reasons = [checks[-1].finding] if other_test else []
+    reasons += [*reasons_of(comparison), *(check.finding for check in checks if tags and not check.passed)]
     effect = Effect(
         factor=comparison.factor,
         baseline=comparison.baseline,
@@ -178,7 +192,8 @@ def _effects(
         look=0,
         verdict=verdict,
         tags=tags,
-        reasons=(*reasons_of(comparison), *(check.finding for check in checks if tags and not check.passed)),
+        reasons=tuple(reasons),
+        would_decide=_would_decide(comparison, other_test=other_test),
         trials=_orders(comparison.judged),
         checks=checks,
     )
@@ -199,11 +214,19 @@ def _effects(
                 verdict=None,
                 tags=(),
                 reasons=(),
+                would_decide="",
                 checks=(),
                 trials=_orders(levels_at),
             )
         )
     return [effect, *level_effects]
+
+
+def _would_decide(comparison: RunComparison, *, other_test: bool) -> str:
+    """Return the obstacle to a verdict; empty where more runs of the same kind would decide."""
+    if other_test:
+        return gettext("two different tests cannot be compared")
+    return "" if _may_decide(comparison) else gettext("single runs cannot decide")
 
 
 def _tags(verdict: Verdict | None, low: float, high: float, margin: float) -> tuple[Tag, ...]:

@@ -13,6 +13,7 @@ from paribus.export.tables import ExportTable, FileFormat, Row
 from paribus.lab.results import reporting
 from paribus.model import Experiment, TrialState
 from paribus.store import read
+from paribus.store import sources as stored_sources
 
 
 class ExportedFile(BaseModel):
@@ -54,7 +55,7 @@ def export(
         "effects": lambda: rows.effect_rows(judged()),
         "cells": lambda: rows.cell_rows(judged()),
         "points": lambda: rows.point_rows(judged()),
-        "trials": lambda: rows.trial_rows(read.trials(store, experiment_id)),
+        "trials": lambda: rows.trial_rows(read.trials(store, experiment_id), _lines(store, experiment_id)),
         "measurements": lambda: rows.measurement_rows(experiment_id, read.each_measurement(store, experiment_id)),
         "series": lambda: rows.series_rows(
             experiment_id, read.each_measurement(store, experiment_id, only_time_series=True)
@@ -70,6 +71,13 @@ def export(
         for written_table in written
     ]
     return ExportDocument(experiment=experiment.id, format=file_format, files=files)
+
+
+def _lines(store: Store, experiment_id: str) -> dict[int, tuple[str, int]]:
+    """Return the file and the first line of each imported trial."""
+    paths = {source.number: source.path for source in stored_sources.sources(store, experiment_id)}
+    origins = stored_sources.origins(store, experiment_id)
+    return {order: (paths[origin.source], origin.lines[0]) for order, origin in origins.items()}
 
 
 def _response_times(store: Store, experiment: str) -> Iterable[Row]:

@@ -1,6 +1,6 @@
 """Report contents of imported sets: judgement, inconsistencies, claims and sources."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sqlalchemy.engine import Engine as Store
@@ -28,6 +28,7 @@ LASTING = (
 def judgement(store: Store, experiment: Experiment, evidence: ExperimentEvidence) -> Judgement:
     """Judge an imported set."""
     plan, experiment_id = evidence.plan, experiment.id
+    origins = sources.origins(store, experiment_id)
     responses = sorted({response for workload in plan.workloads for response in workload.responses})
     return judge_set(
         evidence.trials,
@@ -41,19 +42,27 @@ def judgement(store: Store, experiment: Experiment, evidence: ExperimentEvidence
             )
             for response in responses
         },
-        options={trial: origin.said["options"] for trial, origin in sources.origins(store, experiment_id).items()},
+        options={trial: origin.said["options"] for trial, origin in origins.items()},
+        conditions=_conditions(origins),
     )
+
+
+def _conditions(origins: Mapping[int, Origin]) -> dict[int, Mapping[str, str]]:
+    """Return the conditions of each trial; sets of earlier builds have none."""
+    return {trial: origin.said.get("conditions", {}) for trial, origin in origins.items()}
 
 
 def imported_set(store: Store, experiment: Experiment, breaches: Sequence[Breach]) -> ImportedSet:
     """The figures of a set in the form that claims are tested against."""
     experiment_id = experiment.id
     paths = {source.number: source.path for source in sources.sources(store, experiment_id)}
+    origins = sources.origins(store, experiment_id)
     return ImportedSet(
         plan=read.plan(store, experiment_id),
         trials=read.trials(store, experiment_id),
         summaries=read.summaries(store, experiment_id),
-        paths={trial: paths[origin.source] for trial, origin in sources.origins(store, experiment_id).items()},
+        paths={trial: paths[origin.source] for trial, origin in origins.items()},
+        conditions=_conditions(origins),
         doubtful=frozenset(order for breach in breaches if breach.grave for order in breach.cells),
         limited=frozenset(order for breach in breaches if breach.law == CEILING for order in breach.cells),
     )

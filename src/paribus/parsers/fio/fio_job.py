@@ -19,6 +19,8 @@ _NAMES: Mapping[tuple[str, str], str] = {
 _TOTALS = {"rate": "throughput_per_s", "bytes_per_s": "bytes_per_s"}
 _UNITS = {"rate": "1/s", "bytes_per_s": "B/s", "bytes": "B", "operations": "count", "duration_s": "s"}
 COMPLETION = "response_p… are percentiles of completion (clat), since fio was not told of lat_percentiles"
+ALL_CLIENTS = "All clients"  # name of the sum over the hosts of fio --client
+JOB = "job"  # subject of the processor time of a job, which is no share of the machine
 _ONE_AT_A_TIME = ("psync", "sync", "pvsync", "pvsync2", "vsync", "mmap")
 
 
@@ -133,4 +135,5 @@ def run(
         readings=readings,
         lines=lines,
         missing=missing,
+        failed=next((f"err={reading.stated}" for reading in sheet.extra if reading.metric == "error_code"), ""),
     )

@@ -41,7 +41,8 @@ OLD_SUM = re.compile(
     r"maxt= *(?P<ms>[0-9]+) ?msec"
 )
 DISK = re.compile(r"\s*(?P<name>\S+): ios=[0-9]+/[0-9]+, .*\butil=(?P<util>[0-9]+\.[0-9]{2})%.*")
-VERSION = re.compile(r"fio[- ]([0-9][^\s,]*)|(2\.0\.[0-9]+)")
+VERSION = re.compile(r"fio[- ]([0-9][^\s,]*)|(2\.0\.[0-9]+)|hostname=.*\bfio=(?:fio-)?([0-9][^\s,]*).*")
+HOST = re.compile(r"\s*<(?P<host>[\w.:-]{1,255})> ")  # of fio --client
 IGNORED = re.compile(  # progress messages and parts of a report that are not used
     r"\.\.\.$|Starting [0-9]|Jobs: [0-9]|.*: Laying out IO file|\s*Disk stats \(read/write\):$|\s+Description *: \[|"
     r"\s*bw \( *[KMGk]?i?[Bb](?:it)? *(?:/s)?\) ?: |\s+iops +: |\s+lat \([num]sec\) *: |\s+IO depths +: |"

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from paribus.parsers.fio.fio_job import COMPLETION, Sheet, percentile, run
+from paribus.parsers.fio.fio_job import ALL_CLIENTS, COMPLETION, JOB, Sheet, percentile, run
 from paribus.parsers.json_lines import JsonDocument, Leaf, Members, objects, text_of
 from paribus.parsers.log import LogReading, LogRun
 from paribus.parsers.numbers import number
@@ -77,7 +77,7 @@ def runs(documents: list[JsonDocument]) -> tuple[list[LogRun], list[str]]:
         entries = list(objects(top.get(named)))
         names = Counter(text_of(entry.get("jobname")) for entry in entries)
         jobs = [_Job(entry, options, version, names[text_of(entry.get("jobname"))]) for entry in entries]
-        job_runs = [_run(job, document) for job in jobs if text_of(job.members.get("jobname")) != "All clients"]
+        job_runs = [_run(job, document) for job in jobs if text_of(job.members.get("jobname")) != ALL_CLIENTS]
         if named and not job_runs and not top.whole:
             job_runs = [LogRun(tool="fio", version=version, lines=(document.first, document.last), missing="its jobs")]
         disks = list(_disks(top.get("disk_util")))
@@ -128,7 +128,9 @@ def _run(job: _Job, document: JsonDocument) -> LogRun:
         value, leaf = _number(members, name)
         if value is not None and leaf:
             sheet.extra.append(
-                LogReading(metric=metric, value=value / 100, unit="1", line=leaf.line, stated=f"{leaf.word} %")
+                LogReading(
+                    metric=metric, value=value / 100, unit="1", line=leaf.line, stated=f"{leaf.word} %", subject=JOB
+                )
             )
     last = max([reading.line for reading in sheet.readings()], default=members.line)
     job_run = run(
@@ -140,6 +142,8 @@ def _run(job: _Job, document: JsonDocument) -> LogRun:
         lines=(members.line, last),
         missing="" if members.whole else f"the report breaks off in line {document.last}",
     )
+    if host := text_of(members.get("hostname")):  # of fio --client
+        job_run = replace(job_run, labels={**job_run.labels, "host": host})
     return _histogram(job_run, members, sheet.active())
 
 

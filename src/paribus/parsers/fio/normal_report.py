@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from paribus.parsers.fio import fio_shapes as shapes
-from paribus.parsers.fio.fio_job import COMPLETION, Sheet, percentile, run
+from paribus.parsers.fio.fio_job import ALL_CLIENTS, COMPLETION, JOB, Sheet, percentile, run
 from paribus.parsers.log import LogReading, LogRun
 from paribus.parsers.numbers import number
 
@@ -33,6 +33,7 @@ class _Job:
     kind: str = ""  # latency type of the percentiles
     per_s: float = 1.0
     unit: str = ""
+    host: str = ""
     directions_end: bool = False
     ended: bool = False
     grouped: bool = False
@@ -62,7 +63,7 @@ class _Job:
 
     def run(self) -> LogRun:
         self.sheet.complete = self.directions_end
-        return run(
+        job_run = run(
             self.sheet,
             version=self.version,
             options=self.options,
@@ -71,6 +72,7 @@ class _Job:
             lines=(self.first, self.last),
             missing="" if self.ended else f"the job's report breaks off after line {self.last}",
         )
+        return replace(job_run, labels={**job_run.labels, "host": self.host}) if self.host else job_run
 
 
 @dataclass(slots=True)
@@ -78,7 +80,8 @@ class _Reports:
     """Everything read so far."""
 
     version: str = ""
-    job_options: dict[str, dict[str, str]] = field(default_factory=dict)
+    job_options: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)  # by host and job
+    hosts: set[str] = field(default_factory=set)  # of fio --client
     jobs: list[_Job] = field(default_factory=list)
     groups: list[_Job] = field(default_factory=list)
     current: _Job | None = None
@@ -87,7 +90,11 @@ class _Reports:
     indent: str = ""
 
     def line(self, line: int, text: str) -> bool:
-        """Return whether fio printed the line; the indentation of the whole report is removed."""
+        """Return whether fio printed the line; the host and the indentation of the whole report are removed."""
+        host = ""
+        if match := shapes.HOST.match(text):
+            host, text = match["host"], text[match.end() :]
+            self.hosts.add(host)
         if "(groupid=" in text or "(g=" in text:
             self.indent = text[: len(text) - len(text.lstrip())]
         text = shapes.ungrouped(text.removeprefix(self.indent))
@@ -99,7 +106,8 @@ class _Reports:
                 first=line,
                 last=line,
                 version=self.version,
-                options=self.job_options.get(match["job"], {}),
+                options=self._options(host, match["job"]),
+                host=host,
                 pid=match["pid"] or "",
                 created_s=shapes.seconds(match["when"] or ""),
             )
@@ -125,15 +133,20 @@ class _Reports:
             return True
         if "(g=" in text and (match := shapes.JOB_OPTIONS.fullmatch(text)):
             names = {"rw": "rw", "bs": "bs", "ioengine": "engine", "iodepth": "depth"}
-            self.job_options[match["job"]] = {name: match[part] for name, part in names.items()}
+            self.job_options[host, match["job"]] = {name: match[part] for name, part in names.items()}
             return True
         if match := shapes.VERSION.fullmatch(text):
-            self.version = match[1] or match[2]
+            self.version = next(filter(None, match.groups()))
             return True
         if self.current is not None and self._of_job(self.current, line, text):
             self.current.last = line
             return True
         return bool(shapes.IGNORED.match(text))
+
+    def _options(self, host: str, job: str) -> Mapping[str, str]:
+        """The options of a job; fio prints the host before them, and in most versions not before the report."""
+        options = [echoed for key, echoed in self.job_options.items() if key[1] == job and host in ("", key[0])]
+        return options[0] if options and all(others == options[0] for others in options) else {}
 
     def _of_job(self, job: _Job, line: int, text: str) -> bool:
         if "io" in text.lower() and (match := shapes.DIRECTION.fullmatch(text) or shapes.OLD_DIRECTION.fullmatch(text)):
@@ -166,7 +179,7 @@ class _Reports:
                 if share is not None:
                     stated = f"{match[part]}%"
                     job.sheet.extra.append(
-                        LogReading(metric=metric, value=share / 100, unit="1", line=line, stated=stated)
+                        LogReading(metric=metric, value=share / 100, unit="1", line=line, stated=stated, subject=JOB)
                     )
             return True
         if match := shapes.ISSUED.fullmatch(text):
@@ -286,7 +299,9 @@ def runs(lines: list[tuple[int, str]]) -> tuple[list[LogRun], list[tuple[int, st
         else:
             remarks.append(f"what fio states of all jobs of {group.name} (line {group.first}) is a run of its own")
             job_runs.append(replace(status, workload=GROUP))
-    job_runs += [job.run() for job in reports.jobs if job.first not in superseded]
+    for job in reports.jobs if len(reports.hosts) == 1 else ():
+        (job.host,) = reports.hosts
+    job_runs += [job.run() for job in reports.jobs if job.first not in superseded and job.name != ALL_CLIENTS]
     return job_runs, other_lines, [*remarks, *([COMPLETION] if reports.completion else [])]
 
 

@@ -32,13 +32,18 @@ def begins(line: str) -> SysbenchCommand | None:
             break
     else:
         return None
-    if not arguments or (arguments[0].endswith(".lua") and not any(word.startswith("--") for word in arguments)):
+    if not arguments or (arguments[0].endswith(".lua") and not _calls_script(arguments, line)):
         return None
     if not any(_is_argument(word) for word in arguments):
         return None
     command = SysbenchCommand()
     _read_arguments(command, arguments, line)
     return command
+
+
+def _calls_script(arguments: Sequence[str], line: str) -> bool:
+    """Return whether the words after a script's name show a command rather than a sentence."""
+    return line.endswith("\\") or any(word.startswith("--") or word in _ACTIONS for word in arguments)
 
 
 def continues(command: SysbenchCommand, line: str) -> bool:

@@ -128,6 +128,8 @@ class SysbenchReader(LogReader):
             columns = line_shapes.BELOW.get(self.draft.section, {}).get(shape)
         if columns is not None:
             return self._report(number, parts, columns)
+        if line.startswith("FATAL:") and _OPTIONS <= self.draft.stage < _REPORT:
+            self.draft.failed = self.draft.failed or line
         return (
             self._option(number, line, shape, parts)
             or self._bar(number, line)

@@ -19,8 +19,9 @@ _FORM = re.compile(
     r"(?P<digits>[0-9](?:[0-9.,'\u2019\u00a0\u2009\u202f ]*[0-9])?(?:[eE][+-]?[0-9]{1,3})?)"
     r" ?(?P<unit>[A-Za-z%µμ×][A-Za-z/%µμ]*(?: (?=IOPS|TPS|QPS|ops|req)[A-Za-z]+(?:/s(?:ec)?)?)?)?"
 )
-
-
+_SPREAD = re.compile(
+    r"(?P<mean>[0-9][^±]*?) ?(?P<unit>[A-Za-zµμ/]*) ?(?:±|\+/?-) ?[0-9.,]+ ?(?:%|(?P<after>[A-Za-zµμ/]*))"
+)
 _LONGEST = 60
 THOUSANDS = "commas are taken for thousands, as in 1,234: counts, rates and cells between commas have nothing else"
 LEFT_OUT = "numbers such as 1,234 or 1.234 are left out: the table does not show whether these are thousands"
@@ -108,7 +109,10 @@ def empty(text: str) -> bool:
 
 
 def _bare(text: str) -> str:
-    return text.strip().strip("*`_").strip()
+    """The cell without emphasis and without the spread after a mean, as in 7.2 ± 2.2."""
+    bare = text.strip().strip("*`_").strip()
+    match = _SPREAD.fullmatch(bare) if len(bare) < _LONGEST else None
+    return f"{match['mean']} {match['unit'] or match['after'] or ''}".strip() if match else bare
 
 
 def _value(digits: str, style: Style) -> float | None:

@@ -10,36 +10,22 @@ _MANY = 4096  # cached names of one import
 _BYTES: Mapping[str, float] = {
     **{f"{prefix}ib": 1024.0**power for power, prefix in enumerate(("", "k", "m", "g", "t")) if prefix},
     **{f"{prefix}b": 1000.0**power for power, prefix in enumerate(("", "k", "m", "g", "t")) if prefix},
+    **{f"{word}byte": 1000.0**power for power, word in enumerate(("", "kilo", "mega", "giga", "tera"))},
+    **{f"{word}byte": 1024.0**power for power, word in enumerate(("", "kibi", "mebi", "gibi", "tebi")) if word},
     "b": 1.0,
-    "byte": 1.0,
-    "bytes": 1.0,
 }
 _TIMES: Mapping[str, float] = {
-    "ns": 1e9, "nsec": 1e9, "us": 1e6, "µs": 1e6, "μs": 1e6, "usec": 1e6, "usecs": 1e6, "微秒": 1e6,
-    "ms": 1e3, "msec": 1e3, "msecs": 1e3, "毫秒": 1e3,
-    "s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0, "秒": 1.0, "min": 1 / 60,
+    "ns": 1e9, "nsec": 1e9, "nanosecond": 1e9,
+    "us": 1e6, "µs": 1e6, "μs": 1e6, "usec": 1e6, "microsecond": 1e6, "微秒": 1e6,
+    "ms": 1e3, "msec": 1e3, "millisec": 1e3, "millisecond": 1e3, "毫秒": 1e3,
+    "s": 1.0, "sec": 1.0, "second": 1.0, "秒": 1.0, "min": 1 / 60, "minute": 1 / 60, "hour": 1 / 3600,
 }  # fmt: skip
 _RATES = {
-    "1/s",
-    "/s",
-    "ops/s",
-    "io/s",
-    "tps",
-    "qps",
-    "iops",
-    "tx/s",
-    "trx/s",
-    "per second",
-    "per sec",
-    "req/s",
-    "reqs/s",
-    "requests/s",
-    "queries/s",
-    "transactions/s",
-    "events/s",
-    "次/s",
-    "个/s",
+    *("1/s", "/s", "tps", "qps", "iops", "次/s", "个/s"),
+    *(f"{word}/s" for word in ("op", "operation", "io", "iop", "req", "request", "query", "querie", "event", "commit")),
+    *(f"{word}/s" for word in ("tx", "txn", "trx", "transaction", "order", "row", "call")),
 }
+_PLURAL = re.compile(r"(?<=[a-z]{3})s$|(?<=[a-z]{2})s(?=/)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +49,16 @@ def unit_of(text: str) -> Unit | None:
     text = re.sub(r"(?<=[Bb])(?:/sec|ps|PS)$", "/s", text.strip())
     if re.fullmatch(r"[KMG]b(?:/s)?|[kmg]b/s", text):
         return None  # bits, or bytes in sysbench 0.4
-    name = re.sub("/(?:second|sec|秒)$", "/s", text.lower())
+    name = re.sub(" ?(?:/|\\bper\\b) ?(?:seconds?|secs?|s|秒)$", "/s", text.lower())
     if name in ("%", "percent", "pct"):
         return Unit("1", per=100.0)
     if name in ("count", "events", "queries", "transactions", "个", "次"):
         return Unit("count")
     if name in ("ratio", "load_average", "1"):
         return Unit("1")
-    if name in _RATES:
+    if name in _RATES or _PLURAL.sub("", name) in _RATES:
         return Unit("1/s")
+    name = _PLURAL.sub("", name)
     if name in _TIMES:
         return Unit("s", per=_TIMES[name])
     size, _slash, second = name.partition("/")

@@ -5,13 +5,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from itertools import pairwise
 from math import prod
 
-from paribus.parsers.numbers import number
 from paribus.parsers.tables.cells import Style, cell_of, empty
 from paribus.parsers.tables.column_names import in_english
 from paribus.parsers.tables.heads import Head, head_of, words_of
+from paribus.parsers.tables.time_columns import TimeRole, is_time_name, time_role
 
 _LOAD = re.compile(
     r"(?:number of |# ?(?:of )?|num[_ ]?|total |concurrent )?"
@@ -52,9 +51,15 @@ _REPETITION = re.compile(
 _ONE_OF = re.compile(
     r"(?:run|iteration|iter|rep(?:etition|eat)?|round|trial|第) ?#?([0-9]{1,3}) ?[次轮]?", re.IGNORECASE
 )
-_TIME = re.compile(
-    r"(?:time|elapsed|seconds?|secs?|timestamp|t|interval|sample|时间)(?:[ _]?\(?\[?s(?:ec)?\]?\)?)?", re.IGNORECASE
+_REMARK = re.compile(r"(?:foot)?notes?|remarks?|comments?|urls?|links?|备注|说明|注释", re.IGNORECASE)
+_PLACE = re.compile(  # places in a source
+    r"(?:source|file|page|ref(?:erence)?)(?: ?(?:line|no\.?|number|id|index|#))?s?",
+    re.IGNORECASE,
 )
+_LINE = re.compile(
+    r"(?:(?:lines?|l|rows?|pp?\.?|pages?|no\.?|#) ?)?[0-9]+(?: ?[-–] ?[0-9]+)?|\S+:[0-9]+", re.IGNORECASE
+)
+_LONG_CELL = 5  # words; a level is shorter
 _NEARLY = re.compile(r"[~≈<>≤≥±] ?[0-9]|[0-9][0-9.,]* ?(?:%|x\b|×|/|ms\b|µs\b)")
 _SUMMARY = re.compile(
     r"(?:total|sum|average|avg\.?|mean|geo(?:metric )?mean|median|overall|all|合计|总计|平均|均值)", re.IGNORECASE
@@ -70,6 +75,7 @@ class Role(Enum):
     WORKLOAD = auto()
     REPETITION = auto()
     TIME = auto()
+    REMARK = auto()
     FOLLOWS = auto()
 
 
@@ -94,6 +100,11 @@ def load_of(text: str) -> int | None:
     """Return the number of outstanding operations: 8, 8 threads, 4 x 32; None if it is none."""
     match = _LEVEL_OF_LOAD.fullmatch(text.strip().strip("*`").replace("_", " "))
     return int(match["n"] or match["d"]) * int(match["times"] or 1) if match else None
+
+
+def is_repetition(text: str) -> bool:
+    """Return whether a head numbers repetitions."""
+    return bool(_REPETITION.fullmatch(in_english(text)))
 
 
 def is_summary(text: str) -> bool:
@@ -131,7 +142,7 @@ def _column(index: int, bottom: str, over: str, cells: Sequence[str]) -> TableCo
         column.role = Role.FOLLOWS
     elif is_load(plain) and all(load_of(cell) is not None for cell in cells):
         column.role = Role.LOAD
-    elif _REPETITION.fullmatch(plain) and all(cell.strip().isdecimal() for cell in cells):
+    elif is_repetition(plain) and all(cell.strip().isdecimal() for cell in cells):
         column.role = Role.REPETITION
     elif (_WORKLOAD.fullmatch(plain) and not _numeric(cells)) or (_of_kinds(cells) and not _KNOB.search(plain)):
         column.role = Role.WORKLOAD
@@ -150,6 +161,7 @@ def _of_kinds(cells: Sequence[str]) -> bool:
 
 def _settle(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> None:
     """Set the roles that depend on other columns: means of repetitions, times, numeric factor levels."""
+    _settle_remarks(columns, rows)
     values = [column for column in columns if column.role is Role.VALUE]
     if sum(bool(column.repetition) for column in columns) > 1:
         for column in values:
@@ -165,9 +177,7 @@ def _settle(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> No
     measured = any(column.head.metric for column in values)
     for column in values:
         cells = [row[column.index].strip() for row in rows if column.index < len(row)]
-        if _TIME.fullmatch(column.name) and _in_steps(cells):
-            column.role = Role.TIME
-        elif measured and column.head.metric is None and column.role is Role.VALUE:
+        if measured and column.head.metric is None and column.role is Role.VALUE:
             whole = all(re.fullmatch(r"[0-9]+ ?[A-Za-z]*", cell) for cell in cells)
             repeats = (
                 whole and 1 < len(set(cells)) * 2 <= len(cells) + 1 and len(set(cells)) > 1 and not column.head.unit
@@ -183,15 +193,42 @@ def _sized(column: TableColumn) -> bool:
     )
 
 
-def _in_steps(cells: Sequence[str]) -> bool:
-    """Return whether numbers rise by a constant step, as times of interval lines do."""
-    values = [number(re.sub(r" ?s$", "", cell)) for cell in cells]
-    numbers = [value for value in values if value is not None]
-    if len(numbers) < 4 or len(numbers) < len(values):
-        return False
-    steps = [round(b - a, 6) for a, b in pairwise(numbers)]
-    increases = [step for step in steps if step > 0]
-    return len(increases) * 2 > len(steps) and len(set(increases)) == 1
+def _settle_remarks(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> None:
+    """Set the roles of columns that are no condition of a run: notes, row numbers, and times of points."""
+    full_rows = [row for row in rows if len(row) == len(columns)]
+    cells = {column.index: [row[column.index].strip() for row in full_rows] for column in columns}
+    for column in columns:
+        labelled = any(_is_condition(other) for other in columns if other is not column)
+        prose = labelled and column.role is Role.LABEL and column.index > 0 and _is_prose(cells[column.index])
+        if prose or is_remark(column.name, cells[column.index], labelled=labelled):
+            column.role = Role.REMARK
+    for column in columns:
+        others = [other for other in columns if other is not column]
+        conditions = [other.index for other in others if _is_condition(other) and not is_time_name(other.name)]
+        settings = [tuple(row[index].strip() for index in conditions) for row in full_rows]
+        measured = any(other.role is Role.VALUE for other in others)
+        if column.role in (Role.VALUE, Role.LABEL) and measured:
+            role = time_role(column.name, cells[column.index], settings)
+            column.role = {TimeRole.POINTS: Role.TIME, TimeRole.REMARK: Role.REMARK, None: column.role}[role]
+        elif column.role is Role.REPETITION and len(set(settings)) == len(settings) > 2:
+            column.role = Role.REMARK  # it numbers the rows
+
+
+def _is_condition(column: TableColumn) -> bool:
+    return column.role in (Role.LABEL, Role.WORKLOAD, Role.LOAD)
+
+
+def is_remark(name: str, cells: Sequence[str], *, labelled: bool) -> bool:
+    """Return whether a column holds notes, or numbers of rows or lines; `labelled` if others have conditions."""
+    plain = name.replace("_", " ").strip("*` ")
+    filled = [cell for cell in cells if not empty(cell)]
+    places = all(map(_LINE.fullmatch, filled)) and 0 < len(filled) < 2 * len(set(filled))
+    return bool(_REMARK.fullmatch(plain)) or (labelled and places and bool(_PLACE.fullmatch(plain)))
+
+
+def _is_prose(cells: Sequence[str]) -> bool:
+    filled = [cell for cell in cells if not empty(cell)]
+    return sum(len(cell.split()) >= _LONG_CELL for cell in filled) * 2 > len(filled)
 
 
 def kind_in(title: str) -> bool:

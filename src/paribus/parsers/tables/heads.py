@@ -19,7 +19,7 @@ _UNDER = re.compile(
     re.IGNORECASE,
 )
 _STRANGE = re.compile(
-    r"[A-Za-z]+/s(?:ec)?|[A-Za-z]?i?[bB]|[kKMG]|[x×*]? ?1,?000s?|'000|千|万"
+    r"[A-Za-z]+ ?(?:/|\bper\b) ?(?:s|sec|second|min|minute|hour)|[A-Za-z]?i?[bB]|[kKMG]|[x×*]? ?1,?000s?|'000|千|万"
 )  # unknown units, and multiples of 1000
 _THOUSANDS = re.compile(r"\b[x×*] ?1,?000\b|'000\b|\bin thousands\b|\bk(?=(?:iops|qps|tps)\b)", re.IGNORECASE)
 _LONGEST = 300

@@ -8,6 +8,8 @@ from itertools import chain
 from paribus.parsers.log import LogReading, LogRun, LogSeries
 from paribus.parsers.tables.cells import LEFT_OUT, Style, cell_of, empty, style_of
 from paribus.parsers.tables.column_names import Unit, metric_of, unit_of
+from paribus.parsers.tables.columns import is_remark
+from paribus.parsers.tables.time_columns import TimeRole, is_time_name, next_time, time_of, time_role
 
 _READ = ("sample", "metric", "unit", "value")
 _OURS = ("factor", "level", "workload", "threads", "sample", "metric", "unit", "value")
@@ -39,6 +41,8 @@ class _Table:
 
     names: list[str]
     style: Style
+    sample: str = "sample"
+    unread: frozenset[str] = frozenset()
     runs_by_key: dict[tuple[str, ...], list[_LongRun]] = field(default_factory=dict)
     times: dict[tuple[str, ...], int] = field(default_factory=lambda: defaultdict(int))
     sampled: bool = False
@@ -54,12 +58,19 @@ class _Table:
         reading = _reading(values["value"], metric, values.get("unit", ""), line, self.style)
         if reading is None:
             return False
-        key = tuple([values[name] for name in self.names if name not in _READ])
-        sample = values.get("sample", "")
-        if _whole(sample):
+        not_key = {*_READ, self.sample, *self.unread}
+        key = tuple([values[name] for name in self.names if name not in not_key])
+        sample = values.get(self.sample, "")
+        at_s = time_of(self.sample, sample) if sample else None
+        if at_s is not None:
             self.sampled = True
-            run = self._run(key, 0, values)
-            run.samples.setdefault((reading.metric, reading.unit), []).append((float(sample), reading.value))
+            series = (reading.metric, reading.unit)
+            run = self._run(key, self.times[*key, metric], values)
+            following_s = next_time(at_s, run.samples[series][-1][0]) if series in run.samples else at_s
+            if following_s is None:  # another run begins
+                self.times[*key, metric] += 1
+                run, following_s = self._run(key, self.times[*key, metric], values), at_s
+            run.samples.setdefault(series, []).append((following_s, reading.value))
         else:
             number = self.times[*key, metric]
             self.times[*key, metric] += 1
@@ -79,7 +90,11 @@ class _Table:
             runs.append(
                 _LongRun(
                     labels={factor: values.get("level", "")} if factor else {},
-                    options={name: values[name] for name in self.names if name not in _OURS and values[name]},
+                    options={
+                        name: values[name]
+                        for name in self.names
+                        if name not in (*_OURS, self.sample, *self.unread) and values[name]
+                    },
                     workload=values.get("workload", ""),
                     load=int(load) if load else None,
                 )
@@ -93,12 +108,32 @@ def runs(header: Sequence[str], rows: Sequence[Row], separator: str) -> tuple[li
     index = names.index("value")
     cells = [row[index] for _line, row in rows if len(row) > index]
     style = style_of(cells, semicolons=separator == ";", thousands=separator == ",")
-    table = _Table(names, style)
+    sample, unread = _settled(names, [row for _line, row in rows if len(row) == len(names)])
+    table = _Table(names, style, sample, frozenset(unread))
     wrong = [line for line, row in rows if len(row) != len(names) or not table.put(line, row)]
-    remarks = ["samples are numbered, without their times: courses count them"] if table.sampled else []
+    remarks = [f"the column {name} is not read: it holds notes or numbers of rows" for name in unread]
+    if table.sampled and sample == "sample":
+        remarks.append("samples are numbered, without their times: courses count them")
     if style is Style.UNSURE:
         remarks.append(LEFT_OUT)
     return list(_log_runs(table.runs_by_key)), wrong, remarks
+
+
+def _settled(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, list[str]]:
+    """Return the column that numbers or times the points of a run, and the columns that are no condition of a run."""
+    cells = {name: [row[index].strip() for row in rows] for index, name in enumerate(names)}
+    others = [name for name in names if name not in _OURS]
+    unread = [name for name in others if is_remark(name, cells[name], labelled=True)]
+    sample = "sample"
+    conditions = [name for name in names if name not in _READ[2:] and name not in unread and not is_time_name(name)]
+    settings = list(zip(*(cells[name] for name in conditions), strict=True))
+    for name in others:
+        role = time_role(name, cells[name], settings)
+        if role is TimeRole.POINTS and not any(cells.get("sample", ())):
+            sample = name
+        elif role is not None and name not in unread:
+            unread.append(name)
+    return sample, unread
 
 
 def _whole(word: str) -> bool:

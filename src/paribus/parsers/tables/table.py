@@ -99,13 +99,13 @@ def read(text: str) -> Log:
     for block in blocks:
         unsure = _unsure(block, lines) if cut and block.rows[-1][0] == cut else ""
         block_runs, block_wrong, block_remarks = _read(block)
+        block_runs, copies = drop_copies(block_runs)  # those of another table show which of its cells differ
         runs += [replace(run, missing=unsure) if unsure and cut == run.lines[1] else run for run in block_runs]
         remarks += [unsure] if unsure else []
         wrong |= block_wrong
-        remarks += block_remarks
-    runs, copies = drop_copies(runs)
+        remarks += [*block_remarks, *copies]
     runs, size_remarks = in_one_size(_merged(runs, [block.rows[0][0] for block in blocks]))
-    remarks += [*copies, *size_remarks]
+    remarks += size_remarks
     not_understood = [(line, lines[line - 1]) for line in sorted({*other_lines, *wrong})]
     return Log(
         format=FORMAT, runs=tuple(runs), not_understood=tuple(not_understood), remarks=tuple(dict.fromkeys(remarks))

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 from paribus.parsers.log import LogReading, LogRun, LogSeries
 
+_LONGEST_S = 1e7  # of a run; larger times are Unix times
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -45,11 +47,12 @@ class TableRuns:
         )
 
     def _courses(self) -> Iterator[LogSeries]:
+        start_s = min(self.at_s, default=0.0) if max(self.at_s, default=0.0) > _LONGEST_S else 0.0  # a clock
         for metric, unit in (
             dict.fromkeys((reading.metric, reading.unit) for reading in self.readings) if self.at_s else ()
         ):
             points = [
-                (at, reading.value)
+                (at - start_s, reading.value)
                 for at, reading in zip(self.at_s, self.readings, strict=True)
                 if reading.metric == metric
             ]

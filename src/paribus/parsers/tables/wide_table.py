@@ -7,7 +7,6 @@ from itertools import chain
 from math import prod
 
 from paribus.parsers.log import LogReading, LogRun
-from paribus.parsers.numbers import printed
 from paribus.parsers.tables.cells import LEFT_OUT, THOUSANDS, Style, empty, style_of, unsure_points
 from paribus.parsers.tables.columns import (
     Role,
@@ -23,6 +22,7 @@ from paribus.parsers.tables.columns import (
 from paribus.parsers.tables.heads import Head, head_of
 from paribus.parsers.tables.readings import change_of, reading_of
 from paribus.parsers.tables.table_runs import Setting, TableRuns
+from paribus.parsers.tables.time_columns import next_time, time_of
 from paribus.parsers.tables.titles import titles_of
 
 Row = tuple[int, list[str]]
@@ -211,7 +211,7 @@ class WideTable:
             for column in columns
             if column.role is Role.REPETITION or (column.role is Role.LOAD and column not in loads)
         }
-        times = [printed(cells.get(column.index, "").rstrip(" s")) for column in columns if column.role is Role.TIME]
+        times = [time_of(column.name, cells.get(column.index, "")) for column in columns if column.role is Role.TIME]
         measured = any(column.head.metric for column in columns)
         for column in columns:
             if column.role is Role.VALUE and column.index in cells:
@@ -248,6 +248,8 @@ class WideTable:
     def _remark_derived_columns(self, columns: Sequence[TableColumn]) -> None:
         read_columns = [column for column, _metric, _pair in self._changes]
         unread = [column.name for column in columns if column.role is Role.FOLLOWS and column not in read_columns]
+        notes = [column.name for column in columns if column.role is Role.REMARK]
+        self.remarks += [f"the column {name} is not read: it holds notes or numbers of rows" for name in notes]
         self.remarks += [f"the column {name} is not read: it follows from others" for name in unread]
 
     def _put(self, setting: Setting, head: Head, text: str, line: int, row: int, at_s: float | None = None) -> None:
@@ -263,6 +265,13 @@ class WideTable:
     def _store(self, setting: Setting, reading: LogReading, line: int, row: int, at_s: float | None = None) -> None:
         key = (*setting.key, row)
         run = self._runs_by_key.setdefault(key, TableRuns(setting))
+        if at_s is not None and run.at_s:
+            following_s = next_time(at_s, run.at_s[-1])
+            if following_s is None:
+                self._runs_by_key[*key, run.lines[0]] = run
+                run = self._runs_by_key[key] = TableRuns(setting)
+            else:
+                at_s = following_s
         if at_s is None and any(other.metric == reading.metric for other in run.readings):
             if row:
                 self.wrong.add(line)  # the metric was already read

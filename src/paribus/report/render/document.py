@@ -31,7 +31,7 @@ class AssumptionCheck(StrictDocument):
     """An assumption behind a verdict: whether it holds, and what was found."""
 
     name: str
-    passed: bool
+    passed: bool | None = Field(description="null where the files do not show it")
     found: str
     limit: str = Field("", description="the bound that it is held against; empty where there is none")
 

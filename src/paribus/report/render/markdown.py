@@ -150,7 +150,8 @@ def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
             ),
             "",
         ]
-        marks = [(check, gettext("ok") if check.passed else f"**{failed}**") for check in check_list.checks]
+        words = {True: gettext("ok"), False: f"**{failed}**", None: gettext("unknown")}
+        marks = [(check, words[check.passed]) for check in check_list.checks]
         lines += [f"- {mark}, {check.name}: {plain(check.finding)}" for check, mark in marks] + [""]
     charts = [(table.key, gettext("effect on {title}", title=table.title)) for table in section.effects]
     charts += [(chart.key, gettext("{title} in each pair", title=chart.title)) for chart in section.pairs]

@@ -50,7 +50,8 @@ def _section(section: Section, console: "Console") -> None:
             ),
         )
         for check in check_list.checks:
-            mark = gettext("ok    ") if check.passed else gettext("FAILED")
+            marks = {True: gettext("ok    "), False: gettext("FAILED"), None: gettext("unknown")}
+            mark = marks[check.passed]
             console.print(plain(f"  {mark} {check.name}: {check.finding}", "dim" if check.passed else ""))
     if section.table:
         first = section.effects[0] if section.effects else None

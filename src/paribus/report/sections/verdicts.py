@@ -179,7 +179,8 @@ def check_lists(effects: Iterable[Effect]) -> tuple[CheckList, ...]:
     for effect in effects:
         if effect.verdict is None or not effect.checks:
             continue
-        failed = sum(not check.passed for check in effect.checks)
+        failed = sum(check.passed is False for check in effect.checks)
+        unknown = sum(check.passed is None for check in effect.checks)
         notes = [] if effect.alpha_spent is None else [_spent(effect)]
         if effect.better_probability is not None and effect.within_probability is not None:
             better, within = (numbers.probability(p) for p in (effect.better_probability, effect.within_probability))
@@ -190,6 +191,10 @@ def check_lists(effects: Iterable[Effect]) -> tuple[CheckList, ...]:
         passed = gettext("all passed")
         if failed:
             passed = gettext("{failed} of {all} failed", failed=numbers.count(failed, "check"), all=len(effect.checks))
+        elif unknown:
+            passed = gettext(
+                "{unknown} of {all} unknown", unknown=numbers.count(unknown, "check"), all=len(effect.checks)
+            )
         name = gettext(", ").join((effect.arm, title(effect.response)))
         checks = tuple(map(_with_limit, effect.checks))
         lists.append(CheckList(title=name, summary=passed, standing=gettext("; ").join(notes), checks=checks))

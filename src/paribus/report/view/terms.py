@@ -52,6 +52,7 @@ MARKED = (
     N_("the rate offered"),
     N_("processors"),
     N_("locks"),
+    N_("device"),
     N_("device operations"),
     N_("device bandwidth"),
     N_("commits"),
