@@ -84,7 +84,7 @@ class StoreError(ParibusError):
 
 
 class StoreLocked(StoreError):
-    """Another program has locked the store for longer than a transaction takes."""
+    """The store cannot be used now: another program has locked it, or its server does not let us in."""
 
 
 class HostError(ParibusError):

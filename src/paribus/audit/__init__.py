@@ -4,7 +4,6 @@ In: rules as data, and facts by name. Out: for each setting what is in force and
 """
 
 from paribus.audit.advice_rules import (
-    FOLDER,
     AdviceRule,
     AdviceRules,
     AdviceSource,
@@ -17,7 +16,6 @@ from paribus.audit.expression import Expression, Scalar
 from paribus.audit.facts import AuditFacts, Lack, LocalMeasurement, SettingInForce
 
 __all__ = [
-    "FOLDER",
     "AdviceItem",
     "AdviceRule",
     "AdviceRules",

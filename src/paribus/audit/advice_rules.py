@@ -18,14 +18,14 @@ from paribus.audit.expression import Expression
 from paribus.errors import UsageError
 from paribus.user_folders import config_folder
 
-FOLDER = "audit"
-_SYSTEM = Path("/etc/paribus") / FOLDER
+_FOLDER = "audit"
+_SYSTEM = Path("/etc/paribus") / _FOLDER
 _Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
 _Phrase = Annotated[str, Field(pattern=r"^[^\x00-\x1f]+$")]
 
 
 class Evidence(StrEnum):
-    """Foundation of an advice: figures of its own, the word of who made the thing, or neither."""
+    """Kind of evidence of a source: measurements of its own, the documentation of the vendor, or neither."""
 
     MEASURED = "measured"
     DOCUMENTATION = "documentation"
@@ -48,7 +48,7 @@ class AdviceSource(_Row):
 
 
 class Outdated(_Row):
-    """A condition under which advice has no object any more, since which version, and what to use instead."""
+    """Versions in which a setting no longer exists or no longer has an effect, and its replacement."""
 
     when: str
     since: _Phrase
@@ -71,7 +71,7 @@ class AdviceRule(_Row):
         figures: The numbers that the source itself prints.
         judged: The judgement of these numbers by Paribus.
         risk: The loss that following it risks: the last commits, data, or availability.
-        outdated: The versions that it has no object in.
+        outdated: The versions in which the setting no longer exists or has no effect.
     """
 
     id: _Identifier
@@ -135,7 +135,7 @@ def built_in_rules() -> AdviceRules:
 def all_rules() -> AdviceRules:
     """The rules of the program, of the system and of the user. Raises UsageError where a file is wrong."""
     user = config_folder()
-    folders = [_SYSTEM, user / FOLDER] if user else [_SYSTEM]
+    folders = [_SYSTEM, user / _FOLDER] if user else [_SYSTEM]
     files = [file for folder in folders if folder.is_dir() for file in sorted(folder.glob("*.toml"))]
     return _joined(files, built_in_rules()) if files else built_in_rules()
 
@@ -148,7 +148,7 @@ def _joined(files: Iterable[Traversable], before: AdviceRules | None = None) -> 
         sources |= rows.sources
         for rule in rows.rules:
             if rule.id in rules:
-                raise UsageError(f"{file}: the rule {rule.id} is there twice", "give one of them another id")
+                raise UsageError(f"{file}: the rule {rule.id} exists twice", "give one of them another id")
             if rule.source not in sources:
                 message = f"{file}: the rule {rule.id} names the source {rule.source}, which is not there"
                 raise UsageError(message, f"add [sources.{rule.source}]")

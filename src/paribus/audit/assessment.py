@@ -31,7 +31,7 @@ class AdviceStatus(StrEnum):
 
 
 class AdviceItem(BaseModel):
-    """An advice held against a machine: its state, why, and the value to try where it differs.
+    """A recommendation compared with a machine: its state, the reason, and the value to try where it differs.
 
     `measured` are the verdicts of experiments on this machine that tried what it advises, in words.
     """

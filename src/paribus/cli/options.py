@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from paribus.lab.admission import Admission
     from paribus.lab.results.conditions import FailCondition
 
-Condition = TypeVar("Condition", bound=StrEnum)
+FailOnCondition = TypeVar("FailOnCondition", bound=StrEnum)
 
 
 class Form(StrEnum):
@@ -48,9 +48,9 @@ Overrides = Annotated[
 
 def refuse_password(url: str | None) -> str | None:
     """Refuse a password in an argument, which every user of the machine can read. Raises UsageError."""
-    if url and re.search(r"://[^/@]*:[^/@]+@", url):
+    if url and re.search(r"://[^@]*:[^@]+@|[?&](?:ssl)?password=", url):
         advice = "put the password into ~/.pgpass, or the whole URL into the variable PARIBUS_STORE"
-        raise UsageError("the store holds a password, which other users can see", advice)
+        raise UsageError("the store holds a password, which others can read in the list of processes", advice)
     return url
 
 
@@ -188,7 +188,7 @@ def read_conditions(text: str) -> "frozenset[FailCondition]":
     return read_names(text, FailCondition)
 
 
-def read_names(text: str, conditions: type[Condition]) -> frozenset[Condition]:
+def read_names(text: str, conditions: type[FailOnCondition]) -> frozenset[FailOnCondition]:
     """The conditions of a list with commas, of those that a command has. Raises UsageError."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     names_of_conditions = [condition.value for condition in conditions]
@@ -199,7 +199,7 @@ def read_names(text: str, conditions: type[Condition]) -> frozenset[Condition]:
     return frozenset(map(conditions, names))
 
 
-def fail_if(requested: frozenset[Condition], holding: frozenset[Condition]) -> None:
+def fail_if(requested: frozenset[FailOnCondition], holding: frozenset[FailOnCondition]) -> None:
     """End with exit code 1 if a requested condition holds, and name it on stderr."""
     if failed := sorted(requested & holding):
         say(f"--fail-on: the result is {', '.join(failed)}", err=True)

@@ -209,7 +209,7 @@ class Applier:
         except HostError as refusal:  # the value in force is read back, and reported
             error = refusal
         observed = self._observe(touched)
-        if _same(touched.knob, requested, observed):
+        if is_same_value(touched.knob, requested, observed):
             return _change(touched, requested, observed, ChangeState.VERIFIED)
         # The outcome of the first time: later the value may be in force before it is written.
         latest_outcome = _outcome(requested, observed, in_force, error)
@@ -237,7 +237,7 @@ def _as_side_effect(change: Change) -> Change:
     return dataclasses.replace(change, state=ChangeState.WRITTEN)
 
 
-def _same(knob: Knob, requested: Value, observed: Value | None) -> bool:
+def is_same_value(knob: Knob, requested: Value, observed: Value | None) -> bool:
     """Whether the observed value is the requested one, as exactly as the knob reads back."""
     if observed is None:
         return False

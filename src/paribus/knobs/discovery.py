@@ -104,7 +104,8 @@ def offer(host: Host, catalogue: Catalogue, key: str, location: Location, *, roo
         reading = read(host, placed)
     except ParibusError as error:
         todo = error.todo or _advice(knob, error)
-        return Offer(knob=knob, current=None, allowed=(), refused=error.message, todo=todo)
+        is_missing = isinstance(error, Missing)
+        return Offer(knob=knob, current=None, allowed=(), refused=error.message, todo=todo, is_missing=is_missing)
     refusal = _refusal(host, placed, root=root) or Refusal("")
     return Offer(
         knob=placed,

@@ -14,11 +14,10 @@ from paribus.lab.apply_document import Advised, ApplyDocument, Difference, Made,
 from paribus.lab.machine.connection import Report, discard
 from paribus.lab.machine.inspection import fingerprint, site_of_plan
 from paribus.lab.machine.running_server import ServerQuery, apply_all_for_good, server_variables
+from paribus.lab.recommendation import recommended_settings, refuse_contradiction, untested_combination_notes
 from paribus.lab.results.reporting import refuse_set, report_view
-from paribus.lab.rollout.change import arms_of
 from paribus.lab.stores import open_experiment, read
 from paribus.model import Experiment, Knob, Plan, Settings, Target, Value, is_of_hypervisor
-from paribus.plan.schedule.comparisons import screened
 from paribus.report.view.view_models import Advice
 from paribus.trial.target_session import Site
 
@@ -76,9 +75,9 @@ def document(
         raise UsageError(f"{experiment.id} has no factor {factor}", f"it has: {', '.join(advice) or 'none'}")
     chosen = [advised for advised in advice.values() if not factor or advised.factor == factor]
     settings_by_factor = {
-        advised.factor: _recommended_settings(plan, advised) for advised in chosen if advised.kind == "set"
+        advised.factor: recommended_settings(plan, advised) for advised in chosen if advised.kind == "set"
     }
-    _refuse_contradiction(settings_by_factor)
+    refuse_contradiction(settings_by_factor)
     is_root = site.host.run(["id", "-u"]).stdout.strip() == "0"
     with server_variables(plan, site) as query_variable:
         steps = [
@@ -93,30 +92,12 @@ def document(
         advice=[Advised(factor=advised.factor, kind=advised.kind, text=advised.text) for advised in chosen],
         steps=list({step.knob: step for step in steps}.values()),
         notes=[
-            *_untested_combination_notes(plan, list(settings_by_factor)),
+            *untested_combination_notes(plan, list(settings_by_factor)),
             *_held_setting_notes(plan, site, {step.knob for step in steps}, is_root),
         ],
         made=[],
         journal="",
     )
-
-
-def _recommended_settings(plan: Plan, advised: Advice) -> Settings:
-    """Settings of the recommended arm, by knob. Raises Inapplicable if the plan has no such arm."""
-    _, arm, tested = arms_of(plan, advised)
-    return {key: arm.settings[key] for key in tested if key in arm.settings}
-
-
-def _refuse_contradiction(settings_by_factor: Mapping[str, Settings]) -> None:
-    factor_and_value: dict[str, tuple[str, Value]] = {}
-    for factor, arm in settings_by_factor.items():
-        for key, value in arm.items():
-            earlier_factor, earlier_value = factor_and_value.setdefault(key, (factor, value))
-            if earlier_value != value:
-                raise UsageError(
-                    f"{earlier_factor} recommends {key} = {earlier_value}, {factor} recommends {value}",
-                    "choose one of these factors with --factor",
-                )
 
 
 def _step(
@@ -200,15 +181,6 @@ def _differences(plan: Plan, experiment: Experiment, site: Site) -> list[Differe
         for name in dict.fromkeys([*experiment.fingerprint, *now])
         if experiment.fingerprint.get(name) != now.get(name) and name not in ignored_names
     ]
-
-
-def _untested_combination_notes(plan: Plan, factors: list[str]) -> list[str]:
-    """A note if the factors were not measured together."""
-    together = {factor.key for workload in plan.workloads for factor in screened(plan, workload)}
-    alone = [factor for factor in factors if factor not in together]
-    if len(factors) < 2 or not alone:
-        return []
-    return [f"{', '.join(factors)} were not measured together: each was compared with the baseline alone"]
 
 
 def _held_setting_notes(plan: Plan, site: Site, applied_knobs: set[str], is_root: bool) -> Iterator[str]:

@@ -255,7 +255,7 @@ class Refusal:
 class Offer:
     """Offer of a host for one knob, placed on it: the value now and those allowed, or the reason against its use.
 
-    `undo` are the actions that restore the present value.
+    `undo` are the actions that restore the present value. `is_missing`: the machine does not have the knob.
     """
 
     knob: Knob
@@ -264,6 +264,7 @@ class Offer:
     undo: tuple[Action, ...] = ()
     refused: str = ""
     todo: str = ""
+    is_missing: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from sqlalchemy.engine import Connection, Engine
 from paribus.errors import StoreError
 from paribus.store import schema
 from paribus.store.open import connected
-from paribus.store.write import transaction
+from paribus.store.write import insert_conditions, transaction
 
 _ROWS = 500  # at a time: measurements hold points
 _SHARED = (schema.conditions, schema.calibration)  # by all experiments of a store
@@ -39,14 +39,8 @@ def copy(source: Engine, target: Engine, report: Callable[[str], None]) -> tuple
 def _copy_experiment(reading: Connection, writing: Connection, name: str) -> None:
     """Copy all rows of an experiment, those that others refer to first, and count them again."""
     digests = sa.select(schema.trial.c.fingerprint).where(schema.trial.c.experiment == name)
-    facts = {
-        row.digest: row.facts for row in _rows(reading, schema.conditions, schema.conditions.c.digest.in_(digests))
-    }
-    shared_digests = sa.select(schema.conditions.c.digest).where(schema.conditions.c.digest.in_(list(facts)))
-    present = set(writing.scalars(shared_digests))
-    new = [{"digest": digest, "facts": facts[digest]} for digest in facts if digest not in present]
-    if new:
-        writing.execute(sa.insert(schema.conditions), new)
+    for row in _rows(reading, schema.conditions, schema.conditions.c.digest.in_(digests)):
+        insert_conditions(writing, row.digest, row.facts)
     for table in schema.metadata.sorted_tables:
         if table not in _SHARED:
             key = table.c.id if table is schema.experiment else table.c.experiment

@@ -24,6 +24,7 @@ from paribus.units import show_size
 from paribus.user_folders import data_folder
 
 _POSTGRES, _POSTGRES_DRIVER = ("postgres", "postgresql"), "postgresql+psycopg"
+_SECRET = ("password", "sslpassword")
 _UPGRADE_LOCK = 0x7061726962  # of PostgreSQL's advisory locks: "parib"
 _EXAMPLES = "name a file, or a URL such as sqlite:///paribus.db or postgresql://dba@db1/paribus"
 _PAUSE_S = 1.0  # between two attempts to reach a server
@@ -80,7 +81,8 @@ def name_of(url: str) -> str:
 def shown_url(url: URL) -> str:
     """Return the URL of a store as a person writes it, with the password masked."""
     name = url.get_backend_name() if url.drivername == _POSTGRES_DRIVER else url.drivername
-    return url.set(drivername=name).render_as_string(hide_password=True).replace("%2F", "/")
+    masked = url.set(drivername=name, query={key: "***" if key in _SECRET else text for key, text in url.query.items()})
+    return masked.render_as_string(hide_password=True).replace("%2F", "/").replace("%2A", "*")
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
@@ -119,10 +121,9 @@ def failing_as_store_error(store_name: str) -> Iterator[None]:
             )
             raise StoreLocked(message, stored_message("try again later")) from error
         if isinstance(error, OperationalError) and not isinstance(error.orig, sqlite3.Error):
-            message = stored_message(
-                "the store {store} does not answer: {cause}", store=store_name, cause=cause.strip()
-            )
-            raise StoreLocked(message, stored_message("see whether its server runs and lets this user in")) from error
+            unusable = N_("cannot use the store {store}: {cause}")
+            todo = stored_message("start its server, or correct the user, the database or the password")
+            raise StoreLocked(stored_message(unusable, store=store_name, cause=cause.strip()), todo) from error
         message = stored_message("the store {store} failed: {cause}", store=store_name, cause=cause)
         raise StoreError(message, stored_message("name another with --store")) from error
     except SQLAlchemyError as error:

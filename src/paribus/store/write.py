@@ -150,14 +150,14 @@ def save_rows(store: Engine, rows: TrialRows) -> None:
         if updated.rowcount != 1:
             raise StoreError(f"{rows.name} was rerun by another process", "see: paribus status")
         if rows.conditions and row["fingerprint"]:
-            _insert_conditions(connection, row["fingerprint"], rows.conditions)
+            insert_conditions(connection, row["fingerprint"], rows.conditions)
         if rows.changes:
             connection.execute(sa.insert(schema.change), rows.changes)
         if rows.measurements:
             connection.execute(sa.insert(schema.measurement), rows.measurements)
 
 
-def _insert_conditions(connection: Connection, digest: str, facts: Mapping[str, str]) -> None:
+def insert_conditions(connection: Connection, digest: str, facts: Mapping[str, str]) -> None:
     """Insert conditions unless a trial with the same digest has inserted them."""
     insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
     row = insert(schema.conditions).values(digest=digest, facts=dict(facts))

@@ -27,6 +27,7 @@ source = "s"
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setattr("paribus.audit.advice_rules._SYSTEM", tmp_path / "etc")
     path = tmp_path / "paribus/audit"
     path.mkdir(parents=True)
     return path
@@ -43,7 +44,7 @@ def test_rules_of_a_user_are_added(folder: Path) -> None:
     ("text", "message"),
     [
         (RULE, "names the source s, which is not there"),
-        (SOURCE + RULE + RULE, "the rule users-rule is there twice"),
+        (SOURCE + RULE + RULE, "the rule users-rule exists twice"),
         (SOURCE + RULE + 'at_least = "1"', "either advised, or at_least and at_most, or direction"),
         (SOURCE + RULE + 'when = "import os"', "is no expression"),
         (SOURCE + RULE + 'colour = "red"', "rules.0.colour: Extra inputs are not permitted"),

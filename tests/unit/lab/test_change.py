@@ -1,5 +1,6 @@
 """Changes for production: the steps of a runbook, and the tasks of playbooks."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -107,6 +108,14 @@ def test_a_postgres_parameter_is_written_by_the_server_itself() -> None:
 def test_a_setting_that_no_playbook_can_make_is_left_to_a_person() -> None:
     (task,) = _tasks(playbook(_change(LAYOUT)))
     assert task["ansible.builtin.debug"] == {"msg": "mkfs.xfs /dev/sdb"}
+
+
+def test_a_rollback_of_what_has_no_value_before_is_left_to_a_person() -> None:
+    (task,) = _tasks(rollback(_change(replace(SWAPPINESS, before=None, roll_back=""))))
+    message = "restore vm.swappiness by hand to its value before, which was not recorded"
+    assert task["ansible.builtin.debug"] == {"msg": message}
+    (task,) = _tasks(rollback(_change(LAYOUT)))
+    assert "which was a" in task["ansible.builtin.debug"]["msg"]
 
 
 def test_a_runbook_has_risk_steps_and_open_questions() -> None:

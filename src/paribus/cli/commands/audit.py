@@ -1,4 +1,4 @@
-"""`paribus audit`: which published advice does this machine follow?"""
+"""`paribus audit`: comparison of a machine with published advice."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -6,10 +6,19 @@ from typing import Annotated
 
 import typer
 
-from paribus.cli.options import AsJson, Become, Form, FormName, Lang, OutputFile, StoreUrl, fail_if, form_of, read_names
+from paribus.cli.options import AsJson, Become, Lang, OutputFile, StoreUrl, fail_if, form_of, read_names
 from paribus.cli.terminal import report_line, say, visible, visible_json
 from paribus.errors import UsageError
 from paribus.i18n import Language
+
+
+class AuditForm(StrEnum):
+    """The forms of an audit."""
+
+    TEXT = "text"
+    HTML = "html"
+    MARKDOWN = "markdown"
+    JSON = "json"
 
 
 class WorkloadClass(StrEnum):
@@ -25,7 +34,7 @@ def audit(
     target: Annotated[
         str, typer.Argument(metavar="[TARGET]", help="local, or ssh://[user@]host[:port].", show_default=False)
     ] = "local",
-    path: Annotated[str, typer.Option(help="The folder with the data, whose disk and file system are examined.")] = ".",
+    path: Annotated[str, typer.Option(metavar="FOLDER", help="The folder with the data: its disk is examined.")] = ".",
     database: Annotated[
         str,
         typer.Option(
@@ -48,7 +57,8 @@ def audit(
     ] = False,
     store: StoreUrl = None,
     plan: Annotated[
-        bool, typer.Option("--plan", help="Print a plan that tests what differs; all in one screen, then each alone.")
+        bool,
+        typer.Option("--plan", help="Print a plan that tests what differs; four or more are screened together."),
     ] = False,
     become: Become = False,
     fail_on: Annotated[
@@ -59,12 +69,14 @@ def audit(
             show_default=False,
         ),
     ] = "",
-    form: FormName = None,
+    form: Annotated[
+        AuditForm | None, typer.Option("--format", help="The form. Default: by the name of FILE, else text.")
+    ] = None,
     output: OutputFile = None,
     lang: Lang = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hold the settings of a machine and of a database server against published advice; change nothing.
+    """Compare the settings of a machine and of a database server with published advice; change nothing.
 
     For each setting it says what is in force, what is advised, by whom and on what evidence. It says whether that
     still applies to this version, what following it risks, and which command would test it here.
@@ -80,15 +92,13 @@ def audit(
     from paribus.lab.audit.auditing import audit as audit_machine
     from paribus.report.render import audit_html
 
-    form = Form.JSON if as_json else form_of(form, output)
-    if plan and form is not Form.TEXT:
+    form = AuditForm.JSON if as_json else form or AuditForm(form_of(None, output))
+    if plan and form is not AuditForm.TEXT:
         raise UsageError("--plan prints a plan, which is TOML", "leave out --json and --format")
-    if form is Form.JUNIT:
-        raise UsageError("an audit has no form junit", "choose among text, html, markdown and json")
     if bool(config) != bool(server) or (config and database):
         raise UsageError("--config needs --server, and no --database", "add for example: --server mariadb-10.11")
     conditions = read_names(fail_on, AuditCondition)
-    language = Language.EN if plan or form is Form.JSON else lang or (Language.EN if output else of_environment())
+    language = Language.EN if plan or form is AuditForm.JSON else lang or (Language.EN if output else of_environment())
     with speaking(language):
         document = audit_machine(
             target,
@@ -106,11 +116,11 @@ def audit(
             return
         view = audit_view(document, everything=everything)
         match form:
-            case Form.JSON:
+            case AuditForm.JSON:
                 deliver(visible_json(document.model_dump_json(indent=2)) + "\n", output)
-            case Form.MARKDOWN:
+            case AuditForm.MARKDOWN:
                 deliver(visible(markdown(view)), output)
-            case Form.HTML:
+            case AuditForm.HTML:
                 file = output or Path(f"paribus-audit-{document.host}.html")
                 deliver(audit_html.render(view), file)
                 say(f"audit: {file}")

@@ -45,4 +45,4 @@ def copy(
     from paribus.lab.stores import copy_store
 
     copied, present = copy_store(source, target, report_line)
-    say(f"{copied} copied, {present} were there")
+    say(f"{copied} experiments copied, {present} were there already")

@@ -54,4 +54,4 @@ def ticket(
         ("rollback.yml", visible(rollback(change))),
     ):
         deliver(content, output / name)
-        say(f"{name}: {output / name}")
+        say(f"wrote {output / name}")

@@ -1,11 +1,14 @@
-"""`paribus verify`: is what an experiment recommends still in force?"""
+"""`paribus verify`: verification that recommended settings are in force."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from paribus.cli.options import AsJson, Become, ExperimentName, StoreUrl
 from paribus.cli.terminal import report_line, say, say_json
+
+if TYPE_CHECKING:
+    from paribus.lab.rollout.verifying import VerifiedSetting
 
 
 def verify(
@@ -45,8 +48,16 @@ def verify(
         for machine in document.machines:
             say(f"{machine.target}: {machine.problem}" if machine.problem else machine.target)
             for setting in machine.settings:
-                now = f"not read: {setting.why}" if setting.now is None else str(setting.now)
-                state = "in force" if setting.in_force else f"not in force, it should be {setting.recommended}"
-                say(f"  {setting.setting}: {now}: {state}")
+                say(f"  {setting.setting}: {_state(setting)}")
     if not document.in_force:
         raise typer.Exit(1)
+
+
+def _state(setting: "VerifiedSetting") -> str:
+    if setting.now is None:
+        return f"not read ({setting.why}); it should be {setting.recommended}"
+    return (
+        f"{setting.now}: in force"
+        if setting.in_force
+        else f"{setting.now}: not in force, it should be {setting.recommended}"
+    )

@@ -2,6 +2,7 @@
 
 from paribus.errors import UsageError
 from paribus.lab.audit.auditing import AuditDocument, AuditedSetting
+from paribus.lab.machine.connection import LOCAL
 from paribus.lab.plans.short_plan import ShortPlan, parsed_short_plan, printed
 from paribus.model import FAMILIES
 
@@ -32,8 +33,9 @@ def plan_text(document: AuditDocument) -> str:
         threads=_THREADS,
         path=document.path,
     )
-    question = "Which published advice helps on this machine?"
-    return printed(parsed_short_plan(short_plan, {"name": _NAME, "question": question}, comments, name=_NAME))
+    overrides = {"name": _NAME, "question": "Which published advice helps on this machine?"}
+    overrides |= {} if document.target == LOCAL else {"target.host": document.target}
+    return printed(parsed_short_plan(short_plan, overrides, comments, name=_NAME))
 
 
 def _comment(setting: AuditedSetting, document: AuditDocument) -> str:

@@ -6,7 +6,6 @@ from enum import StrEnum
 from pydantic import BaseModel, ConfigDict
 
 from paribus.audit import (
-    AdviceItem,
     AdviceRules,
     AdviceSource,
     AdviceStatus,
@@ -25,14 +24,12 @@ from paribus.knobs import recipe
 from paribus.lab.audit.configuration_facts import configuration_facts
 from paribus.lab.audit.local_measurements import measurements
 from paribus.lab.audit.machine_facts import in_force, machine_facts, machine_settings
-from paribus.lab.audit.server_facts import ServerFacts, server_facts
-from paribus.lab.machine.connection import Report, discard, site
+from paribus.lab.audit.server_facts import ServerDescription, server_facts
+from paribus.lab.machine.connection import LOCAL, Report, discard, site
 from paribus.lab.machine.inspection import location_below
 from paribus.lab.machine.own_knobs import catalogue_here
 from paribus.model import Knob, Offer
 from paribus.trial.target_session import Site
-
-__all__ = ["AdviceItem", "AdviceSource", "AdviceStatus", "AuditCondition", "AuditDocument", "AuditedSetting", "audit"]
 
 _URGENT = (AdviceStatus.CONTRADICTED, AdviceStatus.DIFFERS)  # comes first where the setting is a dangerous one
 
@@ -118,14 +115,14 @@ def audit(
     answer.
     """
     rules = all_rules()
-    of_file = configuration_facts(config, server) if config else ServerFacts()
+    of_file = configuration_facts(config, server) if config else ServerDescription()
     with site(target, become=become, report=report) as connected, described(target):
         asked_server = server_facts(connected.host, connected.engine, database) if database else of_file
         return _document(connected, path, rules, asked_server, workload, store)
 
 
 def _document(
-    site: Site, path: str, rules: AdviceRules, server: ServerFacts, workload: str, store: str | None
+    site: Site, path: str, rules: AdviceRules, server: ServerDescription, workload: str, store: str | None
 ) -> AuditDocument:
     probed = probe(site.host, site.engine, path)
     if not probed.directory.exists:
@@ -144,6 +141,8 @@ def _document(
         measurements=measurements(store, fingerprint(site.host), settings),
     )
     advice = assess(rules, audited)
+    where = ["--path", probed.directory.path]
+    where += [] if site.host.name == LOCAL else ["--set", f"target.host={site.host.name}"]
     return AuditDocument(
         target=site.host.name,
         host=probed.hostname,
@@ -151,7 +150,7 @@ def _document(
         path=probed.directory.path,
         server=server.name,
         settings=sorted(
-            (_audited(each, offers.get(each.setting), audited) for each in advice),
+            (_audited(each, offers.get(each.setting), audited, where) for each in advice),
             key=lambda each: not (each.danger and each.advice.status in _URGENT),
         ),
         sources={item.source: rules.sources[item.source] for each in advice for item in each.items},
@@ -159,7 +158,7 @@ def _document(
     )
 
 
-def _audited(advice: SettingAdvice, offered: Offer | None, facts: AuditFacts) -> AuditedSetting:
+def _audited(advice: SettingAdvice, offered: Offer | None, facts: AuditFacts, where: list[str]) -> AuditedSetting:
     values = {item.value: None for item in advice.items if item.value is not None}
     if offered is None or offered.refused or not values:
         danger = offered.knob.danger if offered else ""
@@ -169,13 +168,13 @@ def _audited(advice: SettingAdvice, offered: Offer | None, facts: AuditFacts) ->
     advised = [_advised(knob, value, facts.settings[knob.name].unit if is_postgres else "") for value in values]
     levels = ",".join([level, *(value.level for value in advised)])
     is_variable = facts.family is not None and knob.name.startswith(f"{facts.family}.")
-    database = f" --database {facts.facts['server']}" if is_variable else ""
+    database = ["--database", str(facts.facts["server"])] if is_variable else []
     return AuditedSetting(
         advice=advice,
         danger=knob.danger,
         level=level,
         values=advised,
-        test=f"paribus try {shlex.quote(f'{knob.name}={levels}')}{database}",
+        test=shlex.join(["paribus", "try", f"{knob.name}={levels}", *database, *where]),
         check=recipe.check_command(knob),
     )
 

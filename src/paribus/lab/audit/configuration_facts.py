@@ -5,7 +5,7 @@ import re
 from paribus.databases import ServerVariable, TakesEffect
 from paribus.databases.server.variable import ValueType, number_of
 from paribus.errors import UsageError
-from paribus.lab.audit.server_facts import ServerFacts
+from paribus.lab.audit.server_facts import ServerDescription
 from paribus.model import FAMILIES
 from paribus.plan.form.server_configuration import ConfigurationLine, read_configuration
 
@@ -18,7 +18,7 @@ _SIZE_NAMES = ("_size", "_packet", "_memory", "_log_capacity")
 _OWN_UNITS = ("_buffers", "_mem", "_size", "_cost_limit", "_timeout", "_delay", "_interval", "_after", "_kb", "_time")
 
 
-def configuration_facts(file: str, server: str) -> ServerFacts:
+def configuration_facts(file: str, server: str) -> ServerDescription:
     """The settings of a file, for a server such as `mariadb-10.11`; without a version fewer rules apply.
 
     A number of PostgreSQL without a unit is left out where it may have a unit of its own. Raises UsageError.
@@ -30,7 +30,9 @@ def configuration_facts(file: str, server: str) -> ServerFacts:
     family = FAMILIES[match["kind"]]
     lines = read_configuration(file, family).settings.values()
     variables = [_variable(line, family) for line in lines if not _is_ambiguous(line, family)]
-    return ServerFacts(match["kind"], match["version"] or "", {each.name: each for each in variables}, from_file=file)
+    return ServerDescription(
+        match["kind"], match["version"] or "", {each.name: each for each in variables}, from_file=file
+    )
 
 
 def _is_ambiguous(line: ConfigurationLine, family: str) -> bool:

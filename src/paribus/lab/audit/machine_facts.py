@@ -46,11 +46,10 @@ _RAID_ROWS = (
     "network",
     "processor",
 )
-Facts = dict[str, Scalar]
 Lacks = dict[str, Lack]
 
 
-def machine_facts(host: Host, filesystem: str, location: Location) -> tuple[Facts, Lacks]:
+def machine_facts(host: Host, filesystem: str, location: Location) -> tuple[dict[str, Scalar], Lacks]:
     """The facts of a machine, and why others are unknown."""
     release = dict(line.split("=", 1) for line in text_of(host, "/etc/os-release").splitlines() if "=" in line)
     meminfo = text_of(host, "/proc/meminfo")
@@ -120,7 +119,7 @@ def machine_settings(
             continue
         offered = offer(host, catalogue, knob.name, location, root=True)
         if offered.current is None:
-            lacks[name] = Lack(why=offered.refused, is_absent="does not have it" in offered.todo)
+            lacks[name] = Lack(why=offered.refused, is_absent=offered.is_missing)
         else:
             offers[name] = offered
     return offers, lacks

@@ -20,7 +20,7 @@ _KINDS = {"mysql": "mariadb", "postgres": "postgres"}  # by protocol, the kind t
 
 
 @dataclass(frozen=True, slots=True)
-class ServerFacts:
+class ServerDescription:
     """A server as it describes itself: kind, version and variables; empty without a server.
 
     `from_file`: the file that these are from, which leaves others at their defaults.
@@ -68,7 +68,7 @@ class ServerFacts:
         return Lack(why=explained or f"{self.name} has no {variable}", is_absent=True)
 
 
-def server_facts(host: Host, engine: str, address: str) -> ServerFacts:
+def server_facts(host: Host, engine: str, address: str) -> ServerDescription:
     """Ask the server at an address without a password. Raises UsageError, DatabaseError and QueryRefused."""
     try:
         protocol = dsn.parse(address).protocol
@@ -83,7 +83,7 @@ def server_facts(host: Host, engine: str, address: str) -> ServerFacts:
         unidentified.close()
     live = LiveServer(host, engine, kind, server)
     try:
-        return ServerFacts(kind, version, live.variables())
+        return ServerDescription(kind, version, live.variables())
     finally:
         live.close()
 

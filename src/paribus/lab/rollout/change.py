@@ -11,10 +11,15 @@ from paribus.i18n import N_, gettext
 from paribus.knobs import recipe
 from paribus.knobs.kinds import knob_kinds
 from paribus.knobs.loss import loss_of
+from paribus.lab.recommendation import (
+    recommended_arms,
+    recommended_settings,
+    refuse_contradiction,
+    untested_combination_notes,
+)
 from paribus.lab.results.reporting import refuse_set, report_view
 from paribus.lab.stores import open_experiment, read
 from paribus.model import LAYOUT, Knob, Plan, Settings, Value, is_of_hypervisor
-from paribus.plan.schedule.comparisons import PlannedArm, candidates
 from paribus.report.view.view_models import Advice, ReportView
 
 _OPEN = ("wait", "choose")  # kinds of advice
@@ -53,7 +58,10 @@ class ChangedFactor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProductionChange:
-    """The change that an experiment recommends; `open_questions` are advice on factors that are not changed."""
+    """The change that an experiment recommends; `notes` are warnings.
+
+    `open_questions` are advice on factors that are not changed.
+    """
 
     experiment: str
     name: str
@@ -62,6 +70,7 @@ class ProductionChange:
     measured: str
     factors: tuple[ChangedFactor, ...]
     open_questions: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def steps(self) -> list[ChangeStep]:
@@ -72,7 +81,8 @@ class ProductionChange:
 def change_of(experiment: str, store: str | None, factor: str = "") -> ProductionChange:
     """The change that an experiment recommends, for one factor or for all.
 
-    Raises UsageError for an imported set or an unknown factor, and Inapplicable where nothing is to be changed.
+    Raises UsageError for an imported set, an unknown factor or factors that contradict each other, and Inapplicable
+    where nothing is to be changed.
     """
     opened, recorded = open_experiment(store, experiment)
     refuse_set(recorded, "was not measured on a machine of yours", "try it first: paribus check PLAN")
@@ -83,6 +93,7 @@ def change_of(experiment: str, store: str | None, factor: str = "") -> Productio
     chosen = [each for each in report.advice if each.kind == "set" and factor in ("", each.factor)]
     if not chosen:
         raise Inapplicable(f"{recorded.id} recommends no change", f"see: paribus report {recorded.id}")
+    refuse_contradiction({each.factor: recommended_settings(plan, each) for each in chosen})
     return ProductionChange(
         experiment=recorded.id,
         name=recorded.name,
@@ -90,14 +101,13 @@ def change_of(experiment: str, store: str | None, factor: str = "") -> Productio
         system=", ".join(filter(None, map(recorded.fingerprint.get, ("system", "kernel", "cpu")))),
         measured=datetime.fromtimestamp(recorded.started, UTC).strftime("%Y-%m-%d"),
         factors=tuple(_changed(plan, report, each) for each in chosen),
-        open_questions=tuple(
-            f"{each.factor}: {each.text}" for each in report.advice if each.kind in ("wait", "choose")
-        ),
+        open_questions=tuple(f"{each.factor}: {each.text}" for each in report.advice if each.kind in _OPEN),
+        notes=tuple(untested_combination_notes(plan, [each.factor for each in chosen])),
     )
 
 
 def _changed(plan: Plan, report: ReportView, advice: Advice) -> ChangedFactor:
-    baseline, arm, tested = arms_of(plan, advice)
+    baseline, arm, tested = recommended_arms(plan, advice)
     knobs = {knob.name: knob for knob in plan.knobs}
     rows = [row for row in report.verdicts if (row.answer.factor, row.answer.arm) == (advice.factor, advice.arm)]
     return ChangedFactor(
@@ -111,15 +121,6 @@ def _changed(plan: Plan, report: ReportView, advice: Advice) -> ChangedFactor:
             if key in arm.settings and baseline.settings.get(key) != arm.settings[key]
         ),
     )
-
-
-def arms_of(plan: Plan, advice: Advice) -> tuple[PlannedArm, PlannedArm, tuple[str, ...]]:
-    """The baseline and the recommended arm, and the settings that vary. Raises Inapplicable if there is no such arm."""
-    for comparison in candidates(plan):
-        for arm in comparison.arms:
-            if (comparison.factor, arm.label) == (advice.factor, advice.arm):
-                return comparison.arms[0], arm, comparison.tested
-    raise Inapplicable(f"the plan has no level {advice.arm} of the factor {advice.factor}", "see: paribus report")
 
 
 def _step(key: str, knob: Knob | None, baseline: Settings, arm: Settings) -> ChangeStep:

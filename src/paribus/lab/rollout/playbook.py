@@ -30,13 +30,15 @@ def rollback(change: ProductionChange) -> str:
     """The playbook that takes the change back."""
     steps = list(reversed(change.steps))
     tasks = [task for step in steps if not step.by_hand for task in _tasks(step, present=False)]
-    reminders = [_reminder(step, step.roll_back) for step in steps if step.by_hand]
+    reminders = [_reminder(step, step.roll_back or _by_hand(step)) for step in steps if step.by_hand]
     return _play(f"Take back what was set for the experiment {change.experiment}", change, [*tasks, *reminders])
 
 
 def _tasks(step: ChangeStep, *, present: bool) -> Iterator[Task]:
     family = step.knob.partition(".")[0]
-    if family == "mysql":
+    if not present and not step.roll_back:
+        yield _reminder(step, _by_hand(step))
+    elif family == "mysql":
         yield from _mysql(step, present=present)
     elif family == "postgres":
         yield from _postgres(step, present=present)
@@ -76,7 +78,7 @@ def _mysql(step: ChangeStep, *, present: bool) -> Iterator[Task]:
     block = {"path": _MYSQL_FILE, "marker": f"# {{mark}} {name}, by paribus ticket", "create": True, "mode": "0644"}
     content = {"block": f"[mysqld]\n{name} = {step.after}"} if present else {"state": "absent"}
     statement = step.set if present else step.roll_back
-    is_live = statement.startswith("SET GLOBAL")
+    is_live = step.set.startswith("SET GLOBAL")
     yield {
         "name": f"{'Write' if present else 'Remove'} {name} in the configuration",
         "ansible.builtin.blockinfile": block | content,
@@ -95,6 +97,11 @@ def _postgres(step: ChangeStep, *, present: bool) -> Iterator[Task]:
     line += " --command 'SELECT pg_reload_conf()'"
     task = _between_readings(f"{'Set' if present else 'Reset'} {name}", reading, line)
     yield {**task, "become_user": "postgres", **({"notify": _RESTART} if step.takes_effect == "restart" else {})}
+
+
+def _by_hand(step: ChangeStep) -> str:
+    before = "which was not recorded" if step.before is None else f"which was {step.before}"
+    return f"restore {step.knob} by hand to its value before, {before}"
 
 
 def _reminder(step: ChangeStep, line: str) -> Task:

@@ -37,6 +37,8 @@ def _head(change: ProductionChange) -> Iterator[str]:
     yield ""
     yield gettext("It holds for that machine and its workloads. On another machine measure first.")
     yield ""
+    yield from (f"- {note}" for note in change.notes)
+    yield ""
 
 
 def _factor(factor: ChangedFactor) -> Iterator[str]:

@@ -5,14 +5,17 @@ from pydantic import BaseModel, ConfigDict
 from paribus.engine.run import probe
 from paribus.errors import ParibusError
 from paribus.hosts.transport import described
+from paribus.knobs.apply import is_same_value
 from paribus.knobs.discovery import offer
-from paribus.lab.audit.server_facts import ServerFacts, server_facts
+from paribus.lab.audit.server_facts import ServerDescription, server_facts
 from paribus.lab.machine.connection import Report, discard, site
 from paribus.lab.machine.inspection import location_below
 from paribus.lab.rollout.change import ChangeStep, ProductionChange, change_of
 from paribus.lab.stores import open_experiment, read
 from paribus.model import Location, Plan, Value
 from paribus.trial.target_session import Site
+
+_FAMILIES = ("mysql", "postgres")  # of variables that only a server knows
 
 
 class _Document(BaseModel):
@@ -67,10 +70,10 @@ def verify(
     machine sees it. Raises as `change_of`; a machine that is not reached is part of the answer.
     """
     change = change_of(experiment, store)
-    opened, recorded = open_experiment(store, experiment)
+    opened, recorded = open_experiment(store, change.experiment)
     plan = read.plan(opened, recorded.id)
     machines = [
-        _machine(target, change, plan, path or plan.target.path, database, become=become, report=report)
+        _machine(target, change, plan, path, database, become=become, report=report)
         for target in targets or [plan.target.address]
     ]
     return VerifyDocument(experiment=change.experiment, machines=machines)
@@ -79,27 +82,35 @@ def verify(
 def _machine(
     target: str, change: ProductionChange, plan: Plan, path: str, database: str, *, become: bool, report: Report
 ) -> VerifiedMachine:
+    is_measured_place = target == plan.target.address and not path
     try:
         with site(target, become=become, report=report) as connected, described(target):
-            location = location_below(connected.host, probe(connected.host, connected.engine, path).directory)
-            server = server_facts(connected.host, connected.engine, database) if database else ServerFacts()
+            folder = probe(connected.host, connected.engine, path or plan.target.path).directory
+            location = plan.target.location if is_measured_place else location_below(connected.host, folder)
+            server = server_facts(connected.host, connected.engine, database) if database else ServerDescription()
             settings = [_setting(step, connected, plan, location, server) for step in change.steps]
     except ParibusError as error:
         return VerifiedMachine(target=target, settings=[], problem=str(error))
     return VerifiedMachine(target=target, settings=settings, problem="")
 
 
-def _setting(step: ChangeStep, site: Site, plan: Plan, location: Location, server: ServerFacts) -> VerifiedSetting:
+def _setting(
+    step: ChangeStep, site: Site, plan: Plan, location: Location, server: ServerDescription
+) -> VerifiedSetting:
     family, _, name = step.knob.partition(".")
-    variable = server.variables.get(name) if family in ("mysql", "postgres") else None
-    if variable is not None:
-        is_same = variable.is_same(str(step.after), variable.value)
-        return VerifiedSetting(setting=step.knob, recommended=step.after, now=variable.value, in_force=is_same, why="")
-    if step.by_hand or family in ("mysql", "postgres"):
-        why = "name the server with --database" if family in ("mysql", "postgres") else "it can be read in a trial only"
-        return VerifiedSetting(setting=step.knob, recommended=step.after, now=None, in_force=False, why=why)
+    if family in _FAMILIES:
+        variable = server.variables.get(name)
+        if variable is not None:
+            is_same = variable.is_same(str(step.after), variable.value)
+            return _verified(step, variable.value, is_same)
+        return _verified(step, None, why=f"{server.name} has no {name}" if server.kind else "add --database DSN")
+    if step.by_hand:
+        return _verified(step, None, why="it is set by hand: check it by the runbook")
     rows = [knob for knob in plan.knobs if knob.command is not None]
     offered = offer(site.host, site.catalogue.with_rows(rows), step.knob, location, root=True)
-    is_same = offered.current is not None and str(offered.current) == str(step.after)
-    why = "" if offered.current is not None else offered.refused
-    return VerifiedSetting(setting=step.knob, recommended=step.after, now=offered.current, in_force=is_same, why=why)
+    is_same = is_same_value(offered.knob, step.after, offered.current)
+    return _verified(step, offered.current, is_same, "" if offered.current is not None else offered.refused)
+
+
+def _verified(step: ChangeStep, now: Value | None, is_same: bool = False, why: str = "") -> VerifiedSetting:
+    return VerifiedSetting(setting=step.knob, recommended=step.after, now=now, in_force=is_same, why=why)

@@ -52,7 +52,7 @@ def _section(section: Section, console: "Console") -> None:
         for check in check_list.checks:
             marks = {True: gettext("ok    "), False: gettext("FAILED"), None: gettext("unknown")}
             mark = marks[check.passed]
-            console.print(plain(f"  {mark} {check.name}: {check.finding}", "dim" if check.passed else ""))
+            console.print(plain(f"  {mark.strip():<7} {check.name}: {check.finding}", "dim" if check.passed else ""))
     if section.table:
         first = section.effects[0] if section.effects else None
         for table in level_tables(section, section.table, first, console.width):
