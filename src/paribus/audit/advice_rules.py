@@ -20,6 +20,7 @@ from paribus.user_folders import config_folder
 
 _FOLDER = "audit"
 _SYSTEM = Path("/etc/paribus") / _FOLDER
+_MOST_BYTES = 1 << 20
 _Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
 _Phrase = Annotated[str, Field(pattern=r"^[^\x00-\x1f]+$")]
 
@@ -159,6 +160,8 @@ def _joined(files: Iterable[Traversable], before: AdviceRules | None = None) -> 
 def _read(file: Traversable) -> _RulesFile:
     todo = "see docs/how-to/audit.md"
     try:
+        if isinstance(file, Path) and (not file.is_file() or file.stat().st_size > _MOST_BYTES):
+            raise UsageError(f"{file} is no regular file of at most 1 MiB", "remove it from the folder of rules")
         return _RulesFile.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
     except ValidationError as error:
         first = error.errors()[0]
@@ -166,3 +169,5 @@ def _read(file: Traversable) -> _RulesFile:
         raise UsageError(f"{file}: {place}: {first['msg'].removeprefix('Value error, ')}", todo) from error
     except (OSError, ValueError) as error:
         raise UsageError(f"{file}: {error}", todo) from error
+    except RecursionError as error:
+        raise UsageError(f"{file} is nested too deeply", todo) from error

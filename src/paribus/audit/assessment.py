@@ -1,5 +1,6 @@
 """Assessment of a machine: rules held against its facts, setting by setting, the most urgent first."""
 
+import math
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
@@ -8,7 +9,6 @@ from pydantic import BaseModel, ConfigDict
 from paribus.audit.advice_rules import AdviceRule, AdviceRules, Evidence
 from paribus.audit.expression import Expression, Scalar
 from paribus.audit.facts import BYTES, AuditFacts, SettingInForce
-from paribus.errors import UsageError
 from paribus.i18n import N_, gettext
 from paribus.model import FAMILIES, Verdict
 from paribus.units import show_size
@@ -65,16 +65,14 @@ class SettingAdvice(BaseModel):
 
 
 def assess(rules: AdviceRules, facts: AuditFacts) -> list[SettingAdvice]:
-    """Hold each rule against the facts. The advice is grouped by setting, and what differs comes first.
-
-    Raises UsageError where an expression has no value, such as a comparison of words with numbers.
-    """
+    """Hold each rule against the facts. The advice is grouped by setting, and what differs comes first."""
     by_setting: dict[str, list[AdviceItem]] = {}
     for rule in rules.rules:
+        evidence = rules.sources[rule.source].evidence
         try:
-            item = _item(rule, rules.sources[rule.source].evidence, facts)
-        except ValueError as error:
-            raise UsageError(f"the rule {rule.id}: {error}", "correct its expression") from error
+            item = _item(rule, evidence, facts)
+        except ValueError as error:  # a value of another kind than its expression compares
+            item = _without_value(rule, evidence, str(error))
         by_setting.setdefault(rule.setting, []).append(item)
     grouped = [_grouped(name, items, facts) for name, items in by_setting.items()]
     return sorted(grouped, key=_urgency)
@@ -98,6 +96,18 @@ def _urgency(advice: SettingAdvice) -> tuple[int, int, int]:
     agreeing = [item for item in advice.items if item.status is advice.status]
     best = min(map(_weight, agreeing))
     return list(AdviceStatus).index(advice.status), best, -len(agreeing)
+
+
+def _without_value(rule: AdviceRule, evidence: Evidence, why: str) -> AdviceItem:
+    return AdviceItem(
+        rule=rule.id,
+        source=rule.source,
+        evidence=evidence,
+        status=AdviceStatus.NOT_READ,
+        advised="",
+        why=why,
+        reason=rule.reason,
+    )
 
 
 def _weight(item: AdviceItem) -> int:
@@ -158,6 +168,9 @@ def _scope(rule: AdviceRule, facts: AuditFacts) -> tuple[AdviceStatus | None, st
         if lack is None:
             return AdviceStatus.NOT_READ, gettext("{name} is not read by an audit", name=rule.setting)
         return AdviceStatus.NOT_APPLICABLE if lack.is_absent else AdviceStatus.NOT_READ, lack.why
+    in_force = facts.setting(rule.setting)
+    if in_force is not None and in_force.is_automatic and (rule.at_least or rule.at_most):
+        return AdviceStatus.NOT_APPLICABLE, gettext("{setting} = -1 leaves it to the server", setting=rule.setting)
     return (AdviceStatus.UNSPECIFIC, "") if rule.direction else (None, "")
 
 
@@ -174,9 +187,10 @@ def _held(
         return AdviceStatus.NOT_READ, None
     if number is None:
         return AdviceStatus.DIFFERS, None
-    if low is not None and number < low:
+    tolerance = _SIZE_STEP if in_force.unit == BYTES and number > _SIZE_STEP else 0
+    if low is not None and number < low - tolerance:
         return AdviceStatus.DIFFERS, _round(low, in_force, facts, up=True)
-    if high is not None and number > high:
+    if high is not None and number > high + tolerance:
         return AdviceStatus.DIFFERS, _round(high, in_force, facts, up=False)
     return AdviceStatus.AGREES, None
 
@@ -200,8 +214,13 @@ def _measured(rule: AdviceRule, low: float | None, high: float | None, facts: Au
     return by_verdict
 
 
-def _round(bound: float, in_force: SettingInForce, facts: AuditFacts, *, up: bool) -> Scalar:
-    """A bound as a value to set: a share where it is one now, whole MiB of a size, else a whole number."""
+def _round(bound: float, in_force: SettingInForce, facts: AuditFacts, *, up: bool) -> Scalar | None:
+    """A bound as a value to set: a share where it is one now, whole MiB of a size, else a whole number.
+
+    None for a limit below nothing, such as one of memory that is promised elsewhere.
+    """
+    if bound < 0:
+        return None
     if in_force.is_share:
         return _share(bound, facts)
     if isinstance(in_force.value, float):
@@ -212,6 +231,8 @@ def _round(bound: float, in_force: SettingInForce, facts: AuditFacts, *, up: boo
 
 def _bound(text: str, facts: AuditFacts) -> float | None:
     value = Expression(text).value(facts.values()) if text else None
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{text!r} has no value here: it is not finite")
     return value if isinstance(value, int | float) else None
 
 
@@ -247,7 +268,7 @@ def _show_bound(bound: float, form: SettingInForce, facts: AuditFacts) -> str:
     """A bound with its unit; one of memory as a share where the setting is one now, else as a size."""
     if form.is_share:
         return _share(bound, facts)
-    return form.show(bound if isinstance(form.value, float) else int(bound))
+    return form.show(max(bound, 0) if isinstance(form.value, float) else max(int(bound), 0))
 
 
 def _unknown(text: str, facts: AuditFacts) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 Scalar = bool | int | float | str
 _VERSIONS = ("kernel", "version")
+_MOST_CHARACTERS = 1000
 _CONSTANTS = {"true": True, "false": False}
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -50,7 +51,12 @@ class Expression:
 
     def checked(self) -> "Expression":
         """This expression. Raises ValueError where it is none."""
-        _check(self._tree)
+        if len(self.text) > _MOST_CHARACTERS:
+            raise ValueError(f"the expression has more than {_MOST_CHARACTERS} characters")
+        try:
+            _check(self._tree)
+        except (RecursionError, MemoryError) as error:
+            raise ValueError(f"{self.text[:40]!r}… is nested too deeply") from error
         return self
 
     @cached_property
@@ -72,7 +78,7 @@ class Expression:
         """The value; None where it depends on a fact that is unknown. Raises ValueError where it has none."""
         try:
             value: Scalar | None = _value(self._tree, facts)
-        except (TypeError, ZeroDivisionError) as error:
+        except (TypeError, ZeroDivisionError, OverflowError) as error:
             raise ValueError(f"{self.text!r} has no value here: {error}") from error
         return value
 
@@ -125,7 +131,7 @@ def _value(node: ast.expr, facts: Mapping[str, Scalar]) -> Any:
             value = _value(part, facts)
             return None if value is None else not value if isinstance(op, ast.Not) else -value
         case ast.BinOp(op=op, left=left, right=right):
-            return _applied(_ARITHMETIC[type(op)], _value(left, facts), _value(right, facts))
+            return _applied(_ARITHMETIC[type(op)], _number(left, facts), _number(right, facts))
         case ast.Compare(left=left, ops=ops, comparators=more):
             return _compared(left, ops, more, facts)
         case ast.Call(func=ast.Name(id=name), args=parts):
@@ -135,6 +141,14 @@ def _value(node: ast.expr, facts: Mapping[str, Scalar]) -> Any:
         case _:
             name = _name(node) or ""
             return _CONSTANTS.get(name, facts.get(name))
+
+
+def _number(node: ast.expr, facts: Mapping[str, Scalar]) -> Any:
+    """The value of a part that is computed with. Raises TypeError for words."""
+    value = _value(node, facts)
+    if isinstance(value, str):
+        raise TypeError(f"{ast.unparse(node)} is {value!r}, which is no number")
+    return value
 
 
 def _joined(values: list[bool | None], *, decisive: bool) -> bool | None:
@@ -148,10 +162,17 @@ def _applied(function: Callable[..., Any], *values: Any) -> Any:
     return None if None in values else function(*values)
 
 
+def _as_version(value: Any) -> Any:
+    """The numbers of a version, or of each in a list of versions."""
+    if isinstance(value, tuple):
+        return tuple(map(_as_version, value))
+    return None if value is None else version_of(value)
+
+
 def _compared(left: ast.expr, ops: list[ast.cmpop], more: list[ast.expr], facts: Mapping[str, Scalar]) -> bool | None:
     sides = [left, *more]
     values = [_value(side, facts) for side in sides]
     if any(_name(side) in _VERSIONS for side in sides):
-        values = [None if value is None else version_of(value) for value in values]
+        values = [_as_version(value) for value in values]
     pairs = zip(ops, values, values[1:], strict=False)
     return _joined([_applied(_COMPARISONS[type(op)], first, second) for op, first, second in pairs], decisive=False)

@@ -11,6 +11,8 @@ from paribus.units import show_duration, show_size
 
 BYTES, MILLISECONDS = "bytes", "ms"
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_SWITCHES = ("on", "off")
+_NUMBERED: Mapping[float | str, str] = {1.0: "on", 0.0: "off"}
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)%")
 
 
@@ -37,9 +39,17 @@ class SettingInForce(_Part):
         """Whether it is a share of memory, such as `20%`."""
         return isinstance(self.value, str) and _SHARE.fullmatch(self.value) is not None
 
+    @property
+    def is_automatic(self) -> bool:
+        """Whether it is -1, which leaves the value to the server."""
+        return self.value == -1
+
     def is_same(self, advised: Scalar) -> bool:
-        """Whether it is an advised value, however written."""
-        return _plain(advised) == _plain(self.value)
+        """Whether it is an advised value, however written; 1 and 0 are a switch where a switch is advised."""
+        plain = _plain(self.value)
+        if _plain(advised) in _SWITCHES and plain in _NUMBERED:
+            plain = _NUMBERED[plain]
+        return plain == _plain(advised)
 
     def show(self, value: Scalar | None = None) -> str:
         """A value with its unit, for people; without one the value now."""
@@ -92,7 +102,10 @@ class AuditFacts(_Part):
 
     def values(self) -> Mapping[str, Scalar]:
         """All facts and settings by name, as expressions see them."""
-        return {**{name: setting.value for name, setting in self.settings.items()}, **self.facts}
+        memory = self.facts.get("memory")
+        shares = {name: setting.number(memory) for name, setting in self.settings.items() if setting.is_share}
+        settings = {name: setting.value for name, setting in self.settings.items()}
+        return {**settings, **{name: size for name, size in shares.items() if size is not None}, **self.facts}
 
     def setting(self, name: str) -> SettingInForce | None:
         """A setting, or a fact in its place; None where there is no value."""
@@ -111,6 +124,6 @@ def _plain(value: Scalar) -> float | str:
     text = value.strip().casefold()
     if _NUMBER.fullmatch(text):
         return float(text)
-    if text in ("on", "yes", "true", "enabled"):
+    if text in ("on", "yes", "true", "enabled", "t", "y"):
         return "on"
-    return "off" if text in ("off", "no", "false", "disabled") else text
+    return "off" if text in ("off", "no", "false", "disabled", "f", "n") else text

@@ -8,7 +8,7 @@ from sqlalchemy.engine import Engine as Store
 from paribus.errors import UsageError
 from paribus.model import Experiment, ExperimentState
 from paribus.store import read
-from paribus.store.copy import copy
+from paribus.store.copy import Copied, copy
 from paribus.store.open import file_of, name_of, open_engine, open_for_reading, store_url
 
 __all__ = ["Store", "file_of", "name_of", "open_for_reading", "open_store", "read", "store_exists", "store_url"]
@@ -19,8 +19,8 @@ def open_store(location: str | None, *, create: bool = False) -> Store:
     return open_engine(store_url(location), create=create)
 
 
-def copy_store(source: str, target: str, report: Callable[[str], None]) -> tuple[int, int]:
-    """Copy what the target lacks; the counts of copied experiments and of those that were there.
+def copy_store(source: str, target: str, report: Callable[[str], None]) -> Copied:
+    """Copy the finished experiments that the target lacks.
 
     Raises StoreError, and UsageError where both are the same store.
     """

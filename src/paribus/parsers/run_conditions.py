@@ -1,5 +1,6 @@
 """Conditions of a run as far as its log shows them."""
 
+import math
 import re
 from collections.abc import Iterator
 
@@ -30,6 +31,8 @@ _NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
 _BLOCK = re.compile(r"(?<![\w.])([0-9]{1,6}) ?-?([kM])i?B?\b", re.IGNORECASE)
 _PER_TRANSACTION = {"read": READS, "write": WRITES, "other": OTHERS}
 _MIXED = re.compile(r"randrw|rw|readwrite|fileio rndrw", re.IGNORECASE)
+_FEWEST_OPERATIONS = 100  # a second, so that a printed rate is exact enough
+_PRINTED = 0.01
 _LATE_S = 0.15  # transactions that end after the time
 _LEAST_S = 5.0
 
@@ -79,6 +82,17 @@ def _implied(run: LogRun) -> Iterator[tuple[str, str]]:
     }
     if len(sizes) == 1:
         yield "block size", _plain("".join(sizes.pop()))
+    elif run.tool == "fio" and (implied := _implied_block(values)):
+        yield "block size", f"{implied:.15g}"
+
+
+def _implied_block(values: dict[str, float]) -> int | None:
+    """The block size that bytes and operations imply, where it is a power of two within a hundredth."""
+    rate, bytes_per_s = values.get("throughput_per_s", 0.0), values.get("bytes_per_s", 0.0)
+    if rate < _FEWEST_OPERATIONS or not bytes_per_s:
+        return None
+    exponent = round(math.log2(bytes_per_s / rate))
+    return 2**exponent if abs(bytes_per_s / rate / 2**exponent - 1) < _PRINTED else None
 
 
 def _duration_s(tool: str, values: dict[str, float]) -> float | None:

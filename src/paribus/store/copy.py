@@ -1,39 +1,77 @@
 """Copying of experiments from one store to another, such as from a file to PostgreSQL."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from paribus.errors import StoreError
+from paribus.model import ExperimentState
 from paribus.store import schema
 from paribus.store.open import connected
 from paribus.store.write import insert_conditions, transaction
 
 _ROWS = 500  # at a time: measurements hold points
+_COPY_LOCK = 0x7061726963  # of PostgreSQL's advisory locks: "paric"
+_FINISHED = (ExperimentState.DONE, ExperimentState.FAILED, ExperimentState.IMPORTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """Numbers of experiments: copied, present in the target before, and unfinished, which are left out."""
+
+    copied: int
+    present: int
+    unfinished: int
+
+
 _SHARED = (schema.conditions, schema.calibration)  # by all experiments of a store
 
 
-def copy(source: Engine, target: Engine, report: Callable[[str], None]) -> tuple[int, int]:
-    """Copy every experiment that the target lacks, one transaction each; the counts of the copied and the others.
+def copy(source: Engine, target: Engine, report: Callable[[str], None]) -> Copied:
+    """Copy every finished experiment that the target lacks, one transaction each; `report` receives their ids.
 
-    An experiment of the same id in the target stays as it is. `report` receives the id of each that is copied.
-    Raises StoreError.
+    An experiment of the same id in the target stays as it is, and one that may still be written is left out. Raises
+    StoreError.
     """
     table = schema.experiment
     with connected(source) as reading:
-        names = list(reading.scalars(sa.select(table.c.id).order_by(table.c.started)))
-    with connected(target) as reading:
-        present = set(reading.scalars(sa.select(table.c.id)))
-    missing = [name for name in names if name not in present]
-    for name in missing:
-        with connected(source) as reading, transaction(target) as writing:
-            _copy_experiment(reading, writing, name)
-        report(name)
-    with connected(source) as reading, transaction(target) as writing:
+        rows = reading.execute(sa.select(table.c.id, table.c.state).order_by(table.c.started))
+        states = {row.id: row.state for row in rows}
+    finished = [name for name, state in states.items() if ExperimentState(state) in _FINISHED]
+    copied = 0
+    for name in finished:
+        with _snapshot(source) as reading, _alone(target) as writing:
+            if writing.scalar(sa.select(table.c.id).where(table.c.id == name)) is None:
+                _copy_experiment(reading, writing, name)
+                copied += 1
+                report(name)
+    with _snapshot(source) as reading, _alone(target) as writing:
         _copy_calibrations(reading, writing)
-    return len(missing), len(names) - len(missing)
+    return Copied(copied, len(finished) - copied, len(states) - len(finished))
+
+
+@contextmanager
+def _snapshot(source: Engine) -> Iterator[Connection]:
+    """A connection whose queries all see the store at one moment."""
+    with connected(source) as connection:
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql("BEGIN")
+        else:
+            connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        yield connection
+
+
+@contextmanager
+def _alone(target: Engine) -> Iterator[Connection]:
+    """A transaction beside no other copy into the same store."""
+    with transaction(target) as connection:
+        if connection.dialect.name != "sqlite":
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_COPY_LOCK)))
+        yield connection
 
 
 def _copy_experiment(reading: Connection, writing: Connection, name: str) -> None:

@@ -25,6 +25,7 @@ from paribus.user_folders import data_folder
 
 _POSTGRES, _POSTGRES_DRIVER = ("postgres", "postgresql"), "postgresql+psycopg"
 _SECRET = ("password", "sslpassword")
+_HEADER = b"SQLite format 3\0"
 _UPGRADE_LOCK = 0x7061726962  # of PostgreSQL's advisory locks: "parib"
 _EXAMPLES = "name a file, or a URL such as sqlite:///paribus.db or postgresql://dba@db1/paribus"
 _PAUSE_S = 1.0  # between two attempts to reach a server
@@ -57,6 +58,8 @@ def store_url(name: str | None) -> str:
         parsed = make_url(url)
     except (ArgumentError, ValueError) as error:
         raise UsageError(f"{_without_password(text)} is not a store", _EXAMPLES) from error
+    if parsed.get_backend_name() == "sqlite" and parsed.database in (None, "", ":memory:"):
+        raise UsageError(f"{text} keeps nothing: it is a database in memory", _EXAMPLES)
     if parsed.drivername in _POSTGRES:
         return parsed.set(drivername=_POSTGRES_DRIVER).render_as_string(hide_password=False)
     return url
@@ -196,10 +199,25 @@ def _make_private(file: Path) -> None:
             os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except OSError as error:
         raise StoreError(f"cannot make the store {file}: {error.strerror}", "name another with --store") from error
+    _refuse_other_content(file)
     for path in _with_companions(file):
         with contextlib.suppress(OSError):  # it is not there, or belongs to another trusted user
             if stat.S_IMODE(path.stat().st_mode) & 0o077:
                 path.chmod(0o600)
+
+
+def _refuse_other_content(file: Path) -> None:
+    """Raise StoreError for a file of another program, which must stay as it is. An empty one is a new store."""
+    try:
+        with file.open("rb") as content:
+            beginning = content.read(len(_HEADER))
+    except OSError as error:
+        raise StoreError(f"cannot read the store {file}: {error.strerror}", "name another with --store") from error
+    if beginning and beginning != _HEADER:
+        message = stored_message(
+            "the store {store} is damaged: {cause}", store=str(file), cause="file is not a database"
+        )
+        raise StoreError(message, _DAMAGED)
 
 
 def _refuse_full_disk(file: Path) -> None:

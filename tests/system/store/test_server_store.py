@@ -104,9 +104,9 @@ def _measured_once(url: str) -> bool:
         store.dispose()
 
 
-def _in_spool() -> list[Path]:
-    """The files of trials that no store has taken, beside the default store."""
-    return sorted(default_file().with_name("paribus.db.spool").glob("*.json"))
+def _in_spool(experiment: str) -> list[Path]:
+    """The files of its trials that no store has taken, beside the default store."""
+    return sorted(default_file().with_name("paribus.db.spool").glob(f"{experiment}-*.json"))
 
 
 @pytest.mark.gate
@@ -147,16 +147,17 @@ def test_a_trial_that_no_server_takes_is_delivered_by_resume(
 ) -> None:
     running = Running("run", plan(rounds=6))
     running.wait_for("trial 2")
+    (listed,) = paribus("status", "--json").json["experiments"]
     server.kill()
     running.wait_for("cannot use the store postgresql://")
     running.signal(2)
     assert running.end().code != 0
-    (file,) = _in_spool()
+    (file,) = _in_spool(listed["id"])
     trial = json.loads(file.read_text())["trial"]
     server.start()
     done = paribus("resume", "last")
     assert done.code in RUN_ENDED, done.err
-    assert not _in_spool()
+    assert not _in_spool(listed["id"])
     store = open_engine(store_url(url), create=False)
     assert read.trials(store, trial["experiment"])[trial["order"] - 1].started == trial["started"]
     store.dispose()
@@ -213,7 +214,7 @@ def test_a_file_is_copied_to_the_server_and_back(paribus: Paribus, url: str, tmp
     for source, target, copied in ((file, url, 1), (file, url, 0), (url, back, 1)):
         done = paribus("store", "copy", str(source), str(target).replace(":@", "@"))
         assert done.code == 0, done.err
-        assert f"{copied} experiments copied, {1 - copied} were there" in done.out
+        assert f"copied: {copied}; there already: {1 - copied}" in done.out
     reports = [paribus("report", experiment, "--json", "--store", str(path)).json for path in (file, back)]
     assert reports[0] == reports[1] == paribus("report", experiment, "--json").json
     assert "is both stores" in paribus("store", "copy", str(file), str(file)).err

@@ -1,5 +1,6 @@
 """Files of rules: those of the program, those of a user, and wrong ones."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,12 @@ def test_wrong_files_are_refused_by_name_and_row(folder: Path, text: str, messag
         all_rules()
     assert "more.toml" in str(refused.value)
     assert message in str(refused.value)
+
+
+def test_a_pipe_in_the_folder_is_refused(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.toml")
+    with pytest.raises(UsageError, match=r"pipe\.toml is no regular file"):
+        all_rules()
 
 
 def test_rules_of_the_program_are_at_least_150_with_a_source_each() -> None:

@@ -12,10 +12,10 @@ from paribus.audit import (
     Evidence,
     Lack,
     LocalMeasurement,
+    Scalar,
     SettingInForce,
     assess,
 )
-from paribus.errors import UsageError
 from paribus.model import Verdict
 
 SOURCE = AdviceSource(title="A manual", author="A maker", url="https://example.org/", evidence=Evidence.DOCUMENTATION)
@@ -88,9 +88,48 @@ def test_advice_that_cannot_be_held_against_the_machine_has_its_reason(
     assert (item.status, item.why) == (status, why)
 
 
-def test_an_expression_that_has_no_value_is_refused_by_the_name_of_its_rule() -> None:
-    with pytest.raises(UsageError, match=r"the rule r: .* has no value here"):
-        _item("block.scheduler", advised=["none"], when="device_kind > 3")
+def test_a_value_that_an_expression_cannot_compare_leaves_its_advice_open() -> None:
+    item = _item("block.scheduler", advised=["none"], when="device_kind > 3")
+    assert item.status is AdviceStatus.NOT_READ
+    assert "has no value here" in item.why
+
+
+@pytest.mark.parametrize(
+    ("value", "advised", "status"), [(1, "ON", "agrees"), (0, "ON", "differs"), ("t", "on", "agrees")]
+)
+def test_a_number_is_a_switch_where_a_switch_is_advised(value: Scalar, advised: str, status: str) -> None:
+    facts = AuditFacts(facts={"server": "mariadb"}, settings={"mysql.slow_query_log": SettingInForce(value=value)})
+    assert _item("mysql.slow_query_log", facts, advised=[advised]).status == status
+
+
+def test_minus_one_leaves_a_size_to_the_server() -> None:
+    settings = {"mysql.sync_binlog": SettingInForce(value=-1)}
+    facts = AuditFacts(facts={"server": "mariadb", "memory": 1}, settings=settings)
+    item = _item("mysql.sync_binlog", facts, at_least="16")
+    assert (item.status, item.value) == (AdviceStatus.NOT_APPLICABLE, None)
+    assert "leaves it to the server" in item.why
+
+
+def test_a_limit_below_nothing_has_no_value_to_set() -> None:
+    facts = AuditFacts(facts={"memory": 10}, settings={"vm.nr_hugepages": SettingInForce(value=5)})
+    item = _item("vm.nr_hugepages", facts, at_most="memory - 32")
+    assert (item.status, item.value, item.advised) == (AdviceStatus.DIFFERS, None, "at most 0")
+
+
+def test_a_bound_may_be_another_setting_that_is_a_share() -> None:
+    settings = {
+        "vm.dirty_background": SettingInForce(value="30%", unit="bytes"),
+        "vm.dirty": FACTS.settings["vm.dirty"],
+    }
+    facts = AuditFacts(facts=FACTS.facts, settings=settings)
+    item = _item("vm.dirty_background", facts, at_most="vm.dirty")
+    assert (item.status, item.value) == (AdviceStatus.DIFFERS, "20%")
+
+
+def test_a_size_within_a_step_of_its_bound_agrees() -> None:
+    settings = {"mysql.innodb_log_file_size": SettingInForce(value=999_292_928, unit="bytes")}
+    facts = AuditFacts(facts={"server": "mariadb"}, settings=settings)
+    assert _item("mysql.innodb_log_file_size", facts, at_least="1000000000", at_most="1000000000").status == "agrees"
 
 
 def test_bounds_of_advice_that_does_not_apply_are_not_computed() -> None:

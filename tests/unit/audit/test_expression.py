@@ -28,6 +28,8 @@ FACTS: dict[str, Scalar] = {
         ("mysql.sync_binlog == 1", True),
         ("-1 < mysql.sync_binlog", True),
         ("not virtual or memory > 2 * GiB(1)", True),
+        ("kernel in ('6.12.3', '6.6')", True),
+        ("kernel not in ('6.12.3', '6.6')", False),
     ],
 )
 def test_expressions_have_values(text: str, value: Scalar) -> None:
@@ -66,6 +68,17 @@ def test_an_unknown_fact_leaves_open_only_what_depends_on_it(text: str, value: S
 def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"no expression|not allowed"):
         Expression(text).checked()
+
+
+@pytest.mark.parametrize("text", ["not " * 300 + "true", "1" + " + 1" * 240 + "0" * 999, "not " * 90_000])
+def test_an_expression_that_is_too_long_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"characters|too deeply"):
+        Expression(text).checked()
+
+
+def test_words_are_not_computed_with() -> None:
+    with pytest.raises(ValueError, match="which is no number"):
+        Expression("device_kind * 99999999999").value(FACTS)
 
 
 def test_names_are_those_of_facts_and_settings() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from paribus.errors import UsageError
 from paribus.i18n import Language, speaking
 from paribus.knobs.kinds.startup import appended, appended_lines, kernel_file, parameter, sysctl, written_at_start
 from paribus.lab.rollout.change import ChangedFactor, ChangeStep, ProductionChange
@@ -86,8 +87,8 @@ def test_a_setting_of_the_machine_is_set_between_two_readings_and_kept() -> None
 def test_a_rollback_sets_the_values_before_in_reverse_order_and_keeps_nothing() -> None:
     names = [task["name"] for task in _tasks(rollback(_change(SWAPPINESS, COMMITS)))]
     assert names == [
-        "Remove innodb_flush_log_at_trx_commit in the configuration",
         "Set innodb_flush_log_at_trx_commit in the server that runs",
+        "Remove innodb_flush_log_at_trx_commit in the configuration",
         "Set vm.swappiness to 60",
         "Do not keep vm.swappiness",
     ]
@@ -100,7 +101,9 @@ def test_a_server_is_restarted_only_for_what_takes_effect_then(step: ChangeStep,
 
 
 def test_a_postgres_parameter_is_written_by_the_server_itself() -> None:
-    (task,) = _tasks(playbook(_change(BUFFERS)))
+    task, reminder = _tasks(playbook(_change(BUFFERS)))
+    assert "ON_ERROR_STOP=1" in task["ansible.builtin.shell"]["cmd"]
+    assert "after the next start" in reminder["ansible.builtin.debug"]["msg"]
     assert "ALTER SYSTEM SET shared_buffers = '\"'\"'4GB'\"'\"''" in task["ansible.builtin.shell"]["cmd"]
     assert task["become_user"] == "postgres"
 
@@ -116,6 +119,18 @@ def test_a_rollback_of_what_has_no_value_before_is_left_to_a_person() -> None:
     assert task["ansible.builtin.debug"] == {"msg": message}
     (task,) = _tasks(rollback(_change(LAYOUT)))
     assert "which was a" in task["ansible.builtin.debug"]["msg"]
+
+
+def test_text_of_a_machine_is_no_template() -> None:
+    task, _ = _tasks(playbook(_change(replace(SWAPPINESS, set="echo '{{ lookup(1) }}'"))))
+    assert "{% raw %}echo '{{ lookup(1) }}'{% endraw %}" in task["ansible.builtin.shell"]["cmd"]
+    with pytest.raises(UsageError, match="cannot be written into a playbook"):
+        playbook(_change(replace(SWAPPINESS, set="{% endraw %}{{ 1 }}")))
+
+
+def test_the_name_of_a_host_is_written_only_where_it_is_one() -> None:
+    text = playbook(replace(_change(SWAPPINESS), host="db1') }}\n{{ 7 * 7"))
+    assert 'hosts: "{{ target }}"' in text and "7 * 7" not in text
 
 
 def test_a_runbook_has_risk_steps_and_open_questions() -> None:

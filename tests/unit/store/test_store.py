@@ -274,6 +274,15 @@ def test_a_store_of_a_newer_release_is_refused_and_left_alone(tmp_path: Path) ->
         open_engine(store_url(str(path)), create=True)
 
 
+def test_a_file_of_another_program_keeps_its_content_and_its_mode(tmp_path: Path) -> None:
+    file = tmp_path / "passwd"
+    file.write_text("root:x:0:0\n")
+    file.chmod(0o644)
+    with pytest.raises(StoreError, match="file is not a database"):
+        open_engine(store_url(str(file)), create=True)
+    assert (file.read_text(), file.stat().st_mode & 0o777) == ("root:x:0:0\n", 0o644)
+
+
 @pytest.mark.parametrize(
     "content", [b"garbage that is no database at all, and long enough to be read as a header....." * 20]
 )

@@ -36,13 +36,15 @@ def copy(
         ),
     ],
 ) -> None:
-    """Copy every experiment and imported set that the other store lacks.
+    """Copy every finished experiment and imported set that the other store lacks.
 
-    What is there already stays as it is. Each experiment is copied as a whole or not at all.
+    What is there already stays as it is. Each experiment is copied as a whole or not at all. One that is not finished
+    is left out: copy again when it is.
 
     Example: paribus store copy /var/lib/paribus/paribus.db postgresql://lab@db0/lab
     """
     from paribus.lab.stores import copy_store
 
-    copied, present = copy_store(source, target, report_line)
-    say(f"{copied} experiments copied, {present} were there already")
+    counts = copy_store(source, target, report_line)
+    unfinished = f"; not finished, and left out: {counts.unfinished}" if counts.unfinished else ""
+    say(f"copied: {counts.copied}; there already: {counts.present}{unfinished}")

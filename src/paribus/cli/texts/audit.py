@@ -45,7 +45,10 @@ def _indented(text: Text, columns: int, console: Console) -> None:
 def markdown(view: AuditView) -> str:
     """The settings that differ as a table, with the lines that set and check them."""
     titles, *rows = view.rows
-    coded = [(*row[:4], *(f"`{line}`" if line else "" for line in row[4:])) for row in rows]
+    coded = [
+        (*(text.replace("<", "&lt;") for text in row[:4]), *(f"`{line}`" if line else "" for line in row[4:]))
+        for row in rows
+    ]
     lines = [titles, ("---",) * len(titles), *coded]
     return "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in lines)
 

@@ -41,7 +41,9 @@ class VariableKind(ExternalKind):
 
 def _literal(value: Value) -> str:
     """The value as an SQL literal."""
-    return f"'{value}'" if isinstance(value, str) and not value.replace(".", "").isdigit() else str(value)
+    if not isinstance(value, str) or value.replace(".", "").isdigit():
+        return str(value)
+    return "'" + value.replace("'", "''") + "'"
 
 
 knob_kinds.register(KIND, VariableKind())

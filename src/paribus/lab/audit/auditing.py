@@ -18,7 +18,6 @@ from paribus.audit import (
 from paribus.audit.facts import BYTES, MILLISECONDS
 from paribus.engine.run import probe
 from paribus.errors import UsageError
-from paribus.hosts.facts import fingerprint
 from paribus.hosts.transport import described
 from paribus.knobs import recipe
 from paribus.lab.audit.configuration_facts import configuration_facts
@@ -26,7 +25,7 @@ from paribus.lab.audit.local_measurements import measurements
 from paribus.lab.audit.machine_facts import in_force, machine_facts, machine_settings
 from paribus.lab.audit.server_facts import ServerDescription, server_facts
 from paribus.lab.machine.connection import LOCAL, Report, discard, site
-from paribus.lab.machine.inspection import location_below
+from paribus.lab.machine.inspection import fingerprint, location_below
 from paribus.lab.machine.own_knobs import catalogue_here
 from paribus.model import Knob, Offer
 from paribus.trial.target_session import Site
@@ -114,6 +113,8 @@ def audit(
     Raises UsageError for a wrong rule or address, HostError, EngineError, and DatabaseError where the server does not
     answer.
     """
+    if not path:
+        raise UsageError("--path is empty", "name the folder with the data")
     rules = all_rules()
     of_file = configuration_facts(config, server) if config else ServerDescription()
     with site(target, become=become, report=report) as connected, described(target):
@@ -126,7 +127,7 @@ def _document(
 ) -> AuditDocument:
     probed = probe(site.host, site.engine, path)
     if not probed.directory.exists:
-        raise UsageError(f"{probed.directory.path} does not exist", "name the folder with the data: --path FOLDER")
+        raise UsageError(f"{probed.directory.path} is no folder", "name the folder with the data: --path FOLDER")
     location = location_below(site.host, probed.directory)
     names = dict.fromkeys([*rules.settings(), *rules.names()])
     facts, fact_lacks = machine_facts(site.host, probed.directory.filesystem, location)
@@ -134,11 +135,12 @@ def _document(
     offers = machine_offers | server.offers()
     in_force_now = {name: in_force(each) for name, each in machine_offers.items()} | server.settings()
     settings = {name: in_force_now[name] for name in names if name in in_force_now}
+    here = fingerprint(site, probed.directory.path, location.device)
     audited = AuditFacts(
         facts=facts | {"workload": workload} | server.facts(),
         settings=settings,
         lacks=fact_lacks | setting_lacks | server.lacks(names),
-        measurements=measurements(store, fingerprint(site.host), settings),
+        measurements=measurements(store, here, server.kind, settings),
     )
     advice = assess(rules, audited)
     where = ["--path", probed.directory.path]

@@ -29,6 +29,8 @@ def configuration_facts(file: str, server: str) -> ServerDescription:
         raise UsageError(f"--server {server!r} is no server", f"name {kinds}, with its version: mariadb-10.11")
     family = FAMILIES[match["kind"]]
     lines = read_configuration(file, family).settings.values()
+    if not lines:
+        raise UsageError(f"{file} has no setting of a {match['kind']} server", "name its own file, and its kind")
     variables = [_variable(line, family) for line in lines if not _is_ambiguous(line, family)]
     return ServerDescription(
         match["kind"], match["version"] or "", {each.name: each for each in variables}, from_file=file
@@ -36,7 +38,8 @@ def configuration_facts(file: str, server: str) -> ServerDescription:
 
 
 def _is_ambiguous(line: ConfigurationLine, family: str) -> bool:
-    return family == "postgres" and line.value.isdecimal() and line.name.endswith(_OWN_UNITS)
+    is_automatic = line.value == "-1"
+    return family == "postgres" and (is_automatic or (line.value.isdecimal() and line.name.endswith(_OWN_UNITS)))
 
 
 def _variable(line: ConfigurationLine, family: str) -> ServerVariable:

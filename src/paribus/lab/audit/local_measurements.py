@@ -7,18 +7,21 @@ from paribus.audit.facts import MILLISECONDS
 from paribus.databases.server.variable import number_of
 from paribus.lab.results.reporting import read_and_judge
 from paribus.lab.stores import open_for_reading, read, store_exists, store_url
-from paribus.model import Effect, Experiment, ExperimentState
+from paribus.model import FAMILIES, Effect, Experiment, ExperimentState
 from paribus.units import show_percent
 
 _SAME = ("host", "cpu", "memory")  # of a machine that is the same one, whatever else has changed
+_PLACE = ("device", "device_serial", "filesystem")
+_OF_DISKS = ("block", "mount", "md", "layout")
 _MOST_EXPERIMENTS = 20  # the newest
 
 
 def measurements(
-    location: str | None, fingerprint: Mapping[str, str], settings: Mapping[str, SettingInForce]
+    location: str | None, fingerprint: Mapping[str, str], server: str, settings: Mapping[str, SettingInForce]
 ) -> dict[str, list[LocalMeasurement]]:
     """The verdicts on throughput of finished experiments on the machine, by setting; none without a store.
 
+    Those about a disk or a mount are of the same disk and file system, those of variables of the same kind of server.
     Raises StoreError for a store that cannot be read.
     """
     url = store_url(location)
@@ -29,8 +32,14 @@ def measurements(
     on_machine = [each for each in read.experiments(store) if _is_of(each, fingerprint)]
     about = [each for each in on_machine if any(name in each.plan_text for name in settings)]
     for experiment in about[:_MOST_EXPERIMENTS]:
+        database = read.plan(store, experiment.id).database
+        is_of_server = database is not None and database.kind == server
+        is_of_disk = all(experiment.fingerprint.get(name) == fingerprint.get(name) for name in _PLACE)
         for effect in read_and_judge(store, experiment)[1].effects:
-            if effect.factor in settings and (measured := _measurement(experiment, effect, settings[effect.factor])):
+            family = effect.factor.partition(".")[0]
+            is_here = is_of_disk if family in _OF_DISKS else is_of_server if family in FAMILIES.values() else True
+            measured = _measurement(experiment, effect, settings[effect.factor]) if effect.factor in settings else None
+            if is_here and measured:
                 by_setting.setdefault(effect.factor, []).append(measured)
     return by_setting
 

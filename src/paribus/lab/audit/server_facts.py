@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from paribus.audit import Lack, Scalar, SettingInForce
 from paribus.audit.facts import BYTES, MILLISECONDS
-from paribus.databases import LiveServer, ServerVariable, offer
+from paribus.databases import LiveServer, ServerVariable, TakesEffect, offer
 from paribus.databases.server import removed_variables
 from paribus.databases.server.variable import number_of
 from paribus.errors import UsageError
@@ -47,9 +47,10 @@ class ServerDescription:
         return {f"{family}.{name}": _in_force(variable) for name, variable in self.variables.items()}
 
     def offers(self) -> dict[str, Offer]:
-        """All variables as knobs."""
+        """The variables as knobs, but for those that need the data to be made anew."""
         family = FAMILIES.get(self.kind, "")
-        offers = (offer(family, self.name, variable) for variable in self.variables.values())
+        settable = [each for each in self.variables.values() if each.takes_effect is not TakesEffect.REBUILD]
+        offers = (offer(family, self.name, variable) for variable in settable)
         return {each.knob.name: each for each in offers}
 
     def lacks(self, names: Iterable[str]) -> dict[str, Lack]:
@@ -64,7 +65,7 @@ class ServerDescription:
         """Return the reason for no value: the server does not have it, or the file does not set it."""
         explained = removed_variables.explain(self.kind, self.version, variable) if self.version else ""
         if self.from_file and not explained:
-            return Lack(why=f"{self.from_file} does not set it")
+            return Lack(why=f"{self.from_file} does not set it, or not with a unit")
         return Lack(why=explained or f"{self.name} has no {variable}", is_absent=True)
 
 

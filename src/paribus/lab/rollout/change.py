@@ -60,7 +60,7 @@ class ChangedFactor:
 class ProductionChange:
     """The change that an experiment recommends; `notes` are warnings.
 
-    `open_questions` are advice on factors that are not changed.
+    `open_questions` are advice on factors that are not changed, `database` is the kind of server.
     """
 
     experiment: str
@@ -70,6 +70,7 @@ class ProductionChange:
     measured: str
     factors: tuple[ChangedFactor, ...]
     open_questions: tuple[str, ...]
+    database: str = ""
     notes: tuple[str, ...] = ()
 
     @property
@@ -96,12 +97,13 @@ def change_of(experiment: str, store: str | None, factor: str = "") -> Productio
     refuse_contradiction({each.factor: recommended_settings(plan, each) for each in chosen})
     return ProductionChange(
         experiment=recorded.id,
-        name=recorded.name,
+        name=" ".join(recorded.name.split()),
         host=recorded.fingerprint.get("host", ""),
         system=", ".join(filter(None, map(recorded.fingerprint.get, ("system", "kernel", "cpu")))),
         measured=datetime.fromtimestamp(recorded.started, UTC).strftime("%Y-%m-%d"),
         factors=tuple(_changed(plan, report, each) for each in chosen),
         open_questions=tuple(f"{each.factor}: {each.text}" for each in report.advice if each.kind in _OPEN),
+        database=plan.database.kind if plan.database else "",
         notes=tuple(untested_combination_notes(plan, [each.factor for each in chosen])),
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from paribus.i18n import N_, gettext
 from paribus.lab.rollout.change import ChangedFactor, ChangeStep, ProductionChange
 
+_CODE = "   "  # begins the lines of commands
 _EFFECTS = {
     "live": N_("at once"),
     "session": N_("in new connections"),
@@ -18,7 +19,8 @@ _EFFECTS = {
 
 def runbook(change: ProductionChange) -> str:
     """The runbook, in the current language."""
-    return "\n".join([*_head(change), *(line for factor in change.factors for line in _factor(factor)), *_end(change)])
+    lines = [*_head(change), *(line for factor in change.factors for line in _factor(factor)), *_end(change)]
+    return "\n".join(line if line.startswith(_CODE) else line.replace("<", "&lt;") for line in lines)
 
 
 def _head(change: ProductionChange) -> Iterator[str]:
@@ -59,7 +61,7 @@ def _step(step: ChangeStep) -> Iterator[str]:
         (gettext("before"), f"`{step.before}`" if step.before is not None else gettext("not set")),
         (gettext("after"), f"`{step.after}`"),
         (gettext("takes effect"), gettext(_EFFECTS[step.takes_effect]) if step.takes_effect in _EFFECTS else ""),
-        (gettext("risk"), step.loss or gettext("none known")),
+        (gettext("risk"), step.loss or gettext("not known")),
     ]
     what, value = gettext("what"), gettext("value")
     yield f"| {what} | {value} |"
