@@ -10,8 +10,8 @@ from paribus.errors import ParibusError
 # Meaning of every code that `paribus` ends with; 0, 1 and 141 have no error class.
 MEANINGS = {
     0: "The command did its work, whatever the verdicts are.",
-    1: "A condition of `--fail-on` holds: a verdict is worse, suspect or undecided, or a setting of an audit differs. Or "
-    "`verify` found that a setting is not in force.",
+    1: "A condition of `--fail-on` holds: a verdict is worse, suspect or undecided, or a setting of an audit differs. "
+    "Or `verify` found that a setting is not in force.",
     2: "The plan or the command line is wrong. Nothing was changed.",
     3: "An error stopped the work, or, with `--strict`, a comparison could not be judged. The machine is restored.",
     4: "A setting could not be restored, or its state could not be inspected. Run `paribus undo`.",
