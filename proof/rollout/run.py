@@ -17,10 +17,6 @@ sys.path[:0] = [str(ROOT / folder) for folder in ("tests", "tests/system", "test
 import scripted  # noqa: E402
 from devices import new_loop  # noqa: E402
 
-from paribus.lab.machine.inspection import checked, site_of  # noqa: E402
-from paribus.plan.form.parse import parse  # noqa: E402
-from paribus.store.open import open_engine, store_url  # noqa: E402
-
 PACKAGES = ("ansible-core==2.19.14", "ansible-lint==26.10.1")
 CHANGED = re.compile(r"changed=(\d+)\s+unreachable=0\s+failed=0")
 PLAN = """
@@ -69,7 +65,7 @@ def _on(device: str, folder: Path) -> None:
 
 def _roll_out(point: Path, folder: Path) -> None:
     store, files = folder / "store.db", folder / "change"
-    experiment = _experiment(PLAN.format(path=point), store)
+    experiment = scripted.experiment_here(PLAN.format(path=point), str(store))
     _paribus("ticket", experiment, "--store", str(store), "-o", str(files))
     environment = os.environ | {"PATH": f"{folder / 'venv/bin'}:{os.environ['PATH']}", "HOME": str(folder)}
     lint = ["ansible-lint", "--offline", "--profile", "production", "apply.yml", "rollback.yml"]
@@ -80,17 +76,6 @@ def _roll_out(point: Path, folder: Path) -> None:
     taken_back = _paribus("verify", experiment, "--store", str(store), expected=1)
     print(f"changes of apply, apply again, rollback: {changes}\n{in_force}{taken_back}", flush=True)
     assert changes[0] == changes[2] > 0 and changes[1] == 0, changes
-
-
-def _experiment(text: str, file: Path) -> str:
-    """The id of an experiment in which each second level was better."""
-    parsed = parse("plan.toml", text, {})
-    with site_of(parsed) as site:
-        ready, facts = checked(site, parsed)
-    store = open_engine(store_url(str(file)), create=True)
-    experiment = scripted.carry_out(store, ready, lambda trial: 0.0 if trial.baseline else 0.06, facts.fingerprint).id
-    store.dispose()
-    return experiment
 
 
 def _paribus(*arguments: str, expected: int = 0) -> str:

@@ -12,10 +12,6 @@ import scripted
 from command import Done, Filesystem
 from others import LIVE, VARIABLE, Others
 
-from paribus.lab.machine.inspection import checked, site_of
-from paribus.plan.form.parse import parse
-from paribus.store.open import open_engine, store_url
-
 Paribus = Callable[..., Done]
 PLANTED = {
     "mariadb": ("mysql.innodb_flush_log_at_trx_commit", "SET GLOBAL innodb_flush_log_at_trx_commit = 2"),
@@ -180,12 +176,7 @@ def test_an_experiment_here_contradicts_advice(
         '[[workload]]\nkind = "oltp_update_index"\ntable_size = 2000\nthreads = [2]\n'
         '[protocol]\ntrial = "150ms"\nsettle = "50ms"\nrounds = 2\nplacebo = false\n'
     )
-    parsed = parse("plan.toml", plan.read_text(), {})
-    with site_of(parsed) as site:
-        ready, facts = checked(site, parsed)
-    store = open_engine(store_url(None), create=True)
-    experiment = scripted.carry_out(store, ready, lambda t: 0.0 if t.baseline else 0.06, facts.fingerprint).id
-    store.dispose()
+    experiment = scripted.experiment_here(plan.read_text())
 
     shown = _audit(paribus, others, tmp_path)
     assert "contradicted by a measurement here: 1" in shown.out

@@ -10,10 +10,6 @@ import scripted
 from command import Done, Filesystem
 from ruamel.yaml import YAML
 
-from paribus.lab.machine.inspection import checked, site_of
-from paribus.plan.form.parse import parse
-from paribus.store.open import open_engine, store_url
-
 Paribus = Callable[..., Done]
 PLAN = """
 name = "rollout"
@@ -40,13 +36,7 @@ design = "one-at-a-time"
 def measured(filesystem: Filesystem) -> str:
     """The id of an experiment in which both second levels were better."""
     point = filesystem("ext4")
-    parsed = parse("plan.toml", PLAN.format(path=point), {})
-    with site_of(parsed) as site:
-        ready, facts = checked(site, parsed)
-    store = open_engine(store_url(None), create=True)
-    experiment = scripted.carry_out(store, ready, lambda t: 0.0 if t.baseline else 0.06, facts.fingerprint).id
-    store.dispose()
-    return experiment
+    return scripted.experiment_here(PLAN.format(path=point))
 
 
 def _scripts(playbook: Path) -> list[str]:

@@ -13,8 +13,11 @@ from sqlalchemy.engine import Engine as Store
 from paribus.experiment import block_hooks, walk
 from paribus.experiment.interim_analysis import take_due_looks
 from paribus.i18n import StoredMessage
+from paribus.lab.machine.inspection import checked, site_of
 from paribus.model import Experiment, ExperimentState, FailureClass, Measurement, Plan, Trial, TrialState
+from paribus.plan.form.parse import parse
 from paribus.store import read, write
+from paribus.store.open import open_engine, store_url
 
 MACHINE = {"kernel": "k"}
 
@@ -118,3 +121,14 @@ def carry_out(
     )
     write.set_state(store, begun.id, ExperimentState.DONE, ended=time.time())
     return read.find(store, begun.id)
+
+
+def experiment_here(text: str, store: str | None = None) -> str:
+    """The id of an experiment on this machine, of a plan's text, in which each level beside the baseline is better."""
+    parsed = parse("plan.toml", text, {})
+    with site_of(parsed) as site:
+        ready, facts = checked(site, parsed)
+    opened = open_engine(store_url(store), create=True)
+    experiment = carry_out(opened, ready, lambda trial: 0.0 if trial.baseline else 0.06, facts.fingerprint).id
+    opened.dispose()
+    return experiment
