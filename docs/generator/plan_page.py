@@ -23,6 +23,7 @@ _LINKS = {
     "HealthRow": "tables-healthname",
     "CombinationTable": "tables-combination",
     "EventTable": "tables-event",
+    "WorkDoneTable": "key-after-of-an-event",
     "PreconditionTable": "table-precondition-of-a-workload",
     "ProtocolTable": "table-protocol",
     "LimitsTable": "table-limits",

@@ -17,7 +17,7 @@ EventAction = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedEvent:
-    """An event of every trial, `at_s` after its measured time began.
+    """An event of every trial, `at_s` after its measured time began and once its load read and wrote `after_bytes`.
 
     `disk` is the one that fails or is slow, or that takes the place of the failed one; empty for events of the whole
     layout. A disk is slow by `delay_s`, fails or is offline, and the program `argv` runs, until `until_s`; None: to the
@@ -25,12 +25,19 @@ class PlannedEvent:
     """
 
     at_s: float
+    after_bytes: int = 0
     action: EventAction
     disk: str = ""
     until_s: float | None = None
     delay_s: float = 0.0
     argv: tuple[str, ...] = ()
     name: str = ""
+    over_disk: bool = False
+    """Whether a device of device-mapper over the disk makes it happen."""
+
+    def is_due(self, elapsed_s: float, done_bytes: int) -> bool:
+        """Whether its time and its amount of work have come."""
+        return self.at_s <= elapsed_s and self.after_bytes <= done_bytes
 
     def happens(self, settings: Settings) -> bool:
         """Whether it happens in a trial with these settings."""

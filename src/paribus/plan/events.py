@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from paribus.knobs.layouts.block_layers import Md
 from paribus.knobs.layouts.layout import Layout, parse_layout
+from paribus.knobs.layouts.lvm_layers import Lvm
 from paribus.knobs.layouts.volume import LayoutError, disk_named
 from paribus.model import (
     EVENT,
@@ -32,29 +33,54 @@ _FAILURES = ("fail-member", "error", OFFLINE)
 _NEEDS_ARRAY = (*_FAILURES, *RETURNS, "check", "resync")
 _OF_ONE_DISK = (*_FAILURES, "delay")
 _RUN = "run"
+_FAIL_MEMBER = "fail-member"
 
 Complaint = tuple[KeyPath, str, str]
 
 
 def events_of(table: PlanTable) -> tuple[PlannedEvent, ...]:
-    """Returns the events of a plan in the order of time; a replacement without a disk is the one that failed."""
+    """Returns the events of a plan in their order; a replacement without a disk is the one that failed."""
     events: list[PlannedEvent] = []
     failed = ""
-    for each in sorted(table.event, key=lambda event: event.at):
+    for each in _in_order(table):
         disk = each.disk or (failed if each.do in RETURNS else "")
         failed = disk if each.do in _FAILURES else failed
         events.append(
             PlannedEvent(
                 at_s=each.at,
+                after_bytes=each.after.bytes if each.after else 0,
                 action=each.do,
                 disk=disk,
                 until_s=each.until,
                 delay_s=each.delay or 0.0,
                 argv=tuple(each.run or ()),
                 name=each.name or "",
+                over_disk=_is_over_disk(each, table),
             )
         )
     return tuple(events)
+
+
+def _in_order(table: PlanTable) -> list[EventTable]:
+    """Returns the events by time; in the order of the file where some happen after work, whose time is not known."""
+    if any(event.after for event in table.event):
+        return list(table.event)
+    return sorted(table.event, key=lambda event: event.at)
+
+
+def _is_over_disk(event: EventTable, table: PlanTable) -> bool:
+    """Whether a device of device-mapper over the disk lets an event happen: LVM has no command that fails a disk."""
+    if event.do == _FAIL_MEMBER:
+        return any(_has_logical_raid(layout) and not _has_md_raid(layout) for layout in _layouts(table))
+    return event.do in OF_DISK
+
+
+def _has_md_raid(layout: Layout) -> bool:
+    return any(isinstance(layer, Md) and layer.level for layer in layout.layers)
+
+
+def _has_logical_raid(layout: Layout) -> bool:
+    return any(isinstance(layer, Lvm) and layer.is_redundant for layer in layout.layers)
 
 
 def with_events(protocol: Protocol, table: PlanTable) -> Protocol:
@@ -90,10 +116,25 @@ def complaints(parsed: Parsed, facts: Facts) -> Iterator[Complaint]:
             yield ("workload", number), message, "use a workload of the engine, or remove [[event]]"
     for number, event in enumerate(table.event):
         place = ("event", number)
-        if event.at >= table.protocol.trial:
-            todo = "let it happen earlier, or lengthen protocol.trial"
-            yield (*place, "at"), f"it would happen after the {table.protocol.trial:g} s of a trial", todo
+        yield from _of_moment(event, place, table)
         yield from _against(event, place, table, layouts)
+
+
+def _of_moment(event: EventTable, place: KeyPath, table: PlanTable) -> Iterator[Complaint]:
+    """Yields why the time of an event cannot come."""
+    if event.at >= table.protocol.trial:
+        todo = "let it happen earlier, or lengthen protocol.trial"
+        yield (*place, "at"), f"it would happen after the {table.protocol.trial:g} s of a trial", todo
+    if event.after is None:
+        if "at" not in event.model_fields_set:
+            yield place, f"it does not say when {event.do} happens", 'add it, such as at = "20s"'
+        return
+    for number, workload in enumerate(table.workload):
+        if works_on_database(workload):
+            message = f"an event waits for bytes of the load, and those of {name_of(workload)} are not counted"
+            yield ("workload", number), message, 'give the event a time instead: at = "20s"'
+    if event.until is not None:
+        yield (*place, "until"), "an event after an amount of work has no known time", "remove until, or use at"
 
 
 def _against(event: EventTable, place: KeyPath, table: PlanTable, layouts: list[Layout]) -> Iterator[Complaint]:
@@ -103,12 +144,14 @@ def _against(event: EventTable, place: KeyPath, table: PlanTable, layouts: list[
     if event.do in _OF_ONE_DISK and event.disk is None:
         yield place, f"it does not say to which disk {event.do} happens", 'add it, such as disk = "ssd-2"'
         return
-    earlier = [other for other in table.event if other.do in _FAILURES and other.at <= event.at]
+    ordered = _in_order(table)
+    place_in_order = next(index for index, other in enumerate(ordered) if other is event)
+    earlier = [other for other in ordered[:place_in_order] if other.do in _FAILURES]
     if event.do in RETURNS and not earlier:
         yield place, "no disk has failed before", 'add an [[event]] with do = "fail-member" and an earlier time'
         return
     for other in earlier if event.do in RETURNS else ():
-        if other.do in ("error", OFFLINE) and (other.until is None or other.until > event.at):
+        if other.do in ("error", OFFLINE) and (other.until is None or (other.until > event.at and not event.after)):
             yield place, f"{other.disk} still fails then", f"end that before: until = {event.at:g} under its {other.do}"
     if event.name and (event.do in RETURNS or (event.do in _FAILURES and _is_replaced(event, table))):
         todo = "remove the name: a failure that is replaced happens in every trial"
@@ -126,14 +169,15 @@ def _against(event: EventTable, place: KeyPath, table: PlanTable, layouts: list[
         if layout.file_system is None:
             yield (*place, "do"), f"{layout.text} has no file system to trim", "add one, or remove trim"
     for layout in layouts if event.do in _NEEDS_ARRAY else ():
-        arrays = [layer for layer in layout.layers if isinstance(layer, Md)]
-        if not any(array.level for array in arrays):
-            todo = f"give every layout an array (md) of level 1, 4, 5, 6 or 10, or remove {event.do}"
+        if not _has_md_raid(layout) and not _has_logical_raid(layout):
+            redundant = "md of level 1, 4, 5, 6 or 10, or lvm of type raid1, raid5 or raid10"
+            todo = f"give every layout {redundant}; or remove {event.do}"
             yield (*place, "do"), f"{layout.text} has no array with redundancy", todo
 
 
 def _is_replaced(event: EventTable, table: PlanTable) -> bool:
-    return any(other.do in RETURNS and other.at >= event.at for other in table.event)
+    ordered = _in_order(table)
+    return any(other.do in RETURNS for other in ordered[ordered.index(event) :])
 
 
 def _of_names(table: PlanTable) -> Iterator[Complaint]:
@@ -198,7 +242,7 @@ def _of_times(event: EventTable, place: KeyPath) -> Iterator[Complaint]:
 
 def faulty_disks(table: PlanTable) -> set[str]:
     """Returns the disks of target.devices that events make slow, or make fail."""
-    named = {event.disk for event in table.event if event.do in OF_DISK and event.disk}
+    named = {event.disk for event in table.event if event.disk and _is_over_disk(event, table)}
     return {disk for disk in table.target.devices if any(disk == name or disk.endswith(name) for name in named)}
 
 

@@ -20,7 +20,7 @@ from paribus.knobs.layouts.lvm_layers import Lvm
 from paribus.knobs.layouts.volume import BuildStep, LayoutError, Names, disk_named
 from paribus.model import LAYOUT, BlockDevice, DatabaseFacts, Facts, Plan, Settings
 from paribus.plan.data import size_bytes
-from paribus.plan.events import faulty_disks
+from paribus.plan.events import events_of, faulty_disks
 from paribus.plan.form.file import PlanTable, WorkloadTable
 from paribus.plan.form.key_paths import KeyPath
 from paribus.plan.form.parse import Parsed
@@ -56,8 +56,8 @@ def programs(parsed: Parsed) -> list[str]:
 
 def modules(parsed: Parsed) -> list[str]:
     """Returns the kernel modules that the layouts of a plan need."""
-    of_events = [faults.MODULES[event.do] for event in parsed.table.event if event.do in faults.MODULES]
-    return of_events + [module for layout in _layouts(parsed) for module in layout.modules]
+    of_events = {faults.MODULES[event.action] for event in events_of(parsed.table) if event.over_disk}
+    return [*sorted(of_events), *(module for layout in _layouts(parsed) for module in layout.modules)]
 
 
 def only_in_sandbox(parsed: Parsed, facts: Facts) -> Iterator[Complaint]:
@@ -145,7 +145,7 @@ def _against(place: KeyPath, level: Any, sizes: dict[str, int], table: PlanTable
         todo = "add xfs, ext4, btrfs or zfs to the layout, or use a workload of kind fileio or iomatrix"
         yield place, f"it has no file system, and {of_files[0]} needs files", todo
     if faulty_disks(table) and any(isinstance(layer, Partition) for layer in layout.layers):
-        todo = "remove partition, or the events delay and error"
+        todo = "remove partition, or the events delay, error and, of lvm, fail-member"
         yield place, "device-mapper lies between disks and layers there, and has no partitions", todo
     for option in layout.mount_options:
         file_system = layout.layers[-1].kind  # without which there are no options
@@ -272,7 +272,8 @@ def _build(level: Any, plan: Plan, names: Names = _NAMES, point: str = _POINT) -
     if not all(sizes.values()) or len(sizes) < len(plan.target.devices):
         return None
     try:
-        return build_of(parse_layout(level), sizes, names, point)
+        over = {disk_named(event.disk, sizes) for event in plan.events if event.over_disk}
+        return build_of(parse_layout(level), sizes, names, point, over)
     except LayoutError:
         return None
 

@@ -16,6 +16,7 @@ def complaints(parsed: Parsed) -> Iterator[tuple[KeyPath, str, str]]:
     """Yields the responses of a plan that nothing in it would measure."""
     table = parsed.table
     actions = {event.do for event in table.event}
+    begins_at_once = any(event.at == 0 and not event.after for event in table.event)
     chosen: list[tuple[KeyPath, list[str]]] = [(("protocol", "response"), table.protocol.response or [])]
     chosen += [(("workload", number, "response"), each.response or []) for number, each in enumerate(table.workload)]
     for place, responses in chosen:
@@ -23,7 +24,7 @@ def complaints(parsed: Parsed) -> Iterator[tuple[KeyPath, str, str]]:
             needed = EVENT_RESPONSES.get(response)
             if needed and actions.isdisjoint(needed):
                 yield place, f"{response} is measured after an event", f'add [[event]] with do = "{needed[0]}"'
-            elif needed and response.endswith(("_share", IMPAIRED)) and min(event.at for event in table.event) == 0:
+            elif needed and response.endswith(("_share", IMPAIRED)) and begins_at_once:
                 yield place, f"{response} is of the throughput before, and an event begins at once", "set at later"
             elif needed and (named := [event.name for event in table.event if event.do in needed and event.name]):
                 message = f"{response} does not exist in trials without {named[0]}"

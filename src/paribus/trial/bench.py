@@ -17,7 +17,7 @@ from paribus.knobs.conditions import Conditions
 from paribus.knobs.discovery import touched
 from paribus.knobs.layouts.faults import scsi_state_of
 from paribus.knobs.layouts.volume import Names, disk_named
-from paribus.model import OF_DISK, OFFLINE, Plan, Purpose, Settings, Trial, is_of_hypervisor
+from paribus.model import OFFLINE, Plan, Purpose, Settings, Trial, is_of_hypervisor
 from paribus.registry import data_of
 from paribus.trial.databases.database_session import DatabaseSession
 from paribus.trial.databases.running_server import RunningServerSession
@@ -205,7 +205,7 @@ class Bench:
         host, disks = self._site.host, self._plan.target.devices
         sizes = {disk: size_bytes(host, disk) for disk in disks}
         names = Names(self._session.experiment[-4:])
-        faulty = {event.disk for event in self._plan.events if event.action in OF_DISK}
+        faulty = {event.disk for event in self._plan.events if event.over_disk}
         for event in self._plan.events:
             if event.action == OFFLINE:
                 scsi_state_of(host, disk_named(event.disk, disks))

@@ -239,8 +239,8 @@ def test_nonsense_is_told(text: str) -> None:
     [
         ('[knob."a.b"]\n', ['knob."a.b".summary: is missing', 'knob."a.b".get: is missing']),
         ('[knob."a.b"]\nget = 1\nset = []\nsurplus = 3\n', ["should be a list (it is 1)", "known: get, json, pattern"]),
-        ("[[event]]\n[[event]]\n", ["event[0].at: is missing", "event[1].do: is missing"]),
-        ('[[event]]\nat = "x"\ndo = 3\nfoo = 1\n', ["'x' is not a number of seconds", "known: at, do, disk"]),
+        ("[[event]]\n[[event]]\n", ["event[0].do: is missing", "event[1].do: is missing"]),
+        ('[[event]]\nat = "x"\ndo = 3\nfoo = 1\n', ["'x' is not a number of seconds", "known: at, after, do"]),
         ("event = 3\n", ["write [[event]] with double brackets"]),
         ("[load]\n", ["load.host: is missing"]),
         ("sandbox = 3\n", ["sandbox: should be a table"]),

@@ -59,15 +59,40 @@ def test_a_disk_may_be_slow_or_fail_for_a_while() -> None:
     slow = SLOW.replace("20s", "0s")
     plan = _plan(f"{TARGET}{LAYOUTS}{slow}until = '25s'\n{BREAK}until = '30s'\n{REPLACE}{FILEIO}{response}")
     assert plan.events == (
-        PlannedEvent(at_s=0.0, action="delay", disk="ssd-2", until_s=25.0, delay_s=0.02),
-        PlannedEvent(at_s=20.0, action="error", disk="ssd-2", until_s=30.0),
+        PlannedEvent(at_s=0.0, action="delay", disk="ssd-2", until_s=25.0, delay_s=0.02, over_disk=True),
+        PlannedEvent(at_s=20.0, action="error", disk="ssd-2", until_s=30.0, over_disk=True),
         PlannedEvent(at_s=30.0, action="replace", disk="ssd-2"),
     )
+
+
+def test_events_after_an_amount_of_work_keep_the_order_of_the_file() -> None:
+    fails = FAIL.replace('at = "20s"', 'after = { bytes = "1GiB" }')
+    plan = _plan(f"{TARGET}{LAYOUTS}{fails}{REPLACE}{FILEIO}")
+    assert plan.events == (
+        PlannedEvent(at_s=0.0, after_bytes=1 << 30, action="fail-member", disk="ssd-2"),
+        PlannedEvent(at_s=30.0, action="replace", disk="ssd-2"),
+    )
+    assert [plan.events[0].is_due(9.0, done) for done in ((1 << 30) - 1, 1 << 30)] == [False, True]
+    assert not plan.events[1].is_due(29.0, 1 << 40), "work does not stand for time"
+
+
+def test_a_disk_of_lvm_fails_by_a_device_over_it_in_all_arms_alike() -> None:
+    arms = LAYOUTS.replace("md = { level = 1 }", 'lvm = { type = "raid1" }')
+    assert [event.over_disk for event in _plan(f"{TARGET}{arms}{FAIL}{REPLACE}{FILEIO}").events] == [True, False]
+    assert [event.over_disk for event in _plan(f"{TARGET}{LAYOUTS}{FAIL}{REPLACE}{FILEIO}").events] == [False, False]
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        (f"{TARGET}{LAYOUTS}[[event]]\ndo = 'trim'\n{FILEIO}", "it does not say when trim happens"),
+        (f"{TARGET}{LAYOUTS}[[event]]\nafter = {{ bytes = 0 }}\ndo = 'trim'\n{FILEIO}", "event[0].after.bytes"),
+        (f"{SERVER}[[event]]\nafter = {{ bytes = 9 }}\ndo = 'kill-server'\n{OLTP}", "are not counted"),
+        (
+            f"{TARGET}{LAYOUTS}[[event]]\nafter = {{ bytes = 9 }}\ndo = 'delay'\ndelay = '1s'\ndisk = 'ssd-2'\n"
+            f"until = '9s'\n{FILEIO}",
+            "an event after an amount of work has no known time",
+        ),
         (f"{TARGET}{LAYOUTS}{FAIL}{FILEIO}[protocol]\ntrial = '20s'\n", "it would happen after the 20 s of a trial"),
         (f"{TARGET}{LAYOUTS}{FAIL.replace('ssd-2', 'ssd-9')}{FILEIO}", "ssd-9 is not among target.devices"),
         (f"{TARGET}{LAYOUTS}{FAIL.rpartition('disk')[0]}{FILEIO}", "it does not say to which disk fail-member happens"),

@@ -10,7 +10,7 @@ from paribus.engine.protocol import Interval
 from paribus.errors import HostError
 from paribus.hosts.fake import FakeHost
 from paribus.model import PlannedEvent, Stack
-from paribus.trial.events import arrays
+from paribus.trial.events.md_arrays import MdArrays
 from paribus.trial.events.phases import OccurredEvent, TrialPhase, measurements, phases
 from paribus.trial.events.session import TrialEvents
 
@@ -321,12 +321,14 @@ def test_an_event_with_a_name_happens_where_the_setting_says_so() -> None:
     assert [named.happens({"event.backup": level}) for level in ("ON", "OFF")] == [True, False]
 
 
-def test_a_disk_is_in_the_lowest_array_that_has_it() -> None:
+def test_a_disk_fails_in_the_lowest_array_that_has_it() -> None:
     above = {"/sys/class/block/md126/slaves/md127": "", "/sys/class/block/md127/dev": "9:127\n"}
-    found = arrays.member_of(FakeHost(ARRAY | above), ["/dev/md126", "/dev/md127"], "/dev/vdb")
-    assert found == ("/dev/md127", "/dev/vdb")
+    layouts = FakeLayouts()
+    layouts.stack = Stack(top="/dev/md126", disks=("/dev/vda", "/dev/vdb"), arrays=("/dev/md126", "/dev/md127"))
+    MdArrays(FakeHost(ARRAY | above), layouts).fail("/dev/vdb")  # type: ignore[arg-type]
+    assert layouts.ran[0] == "mdadm /dev/md127 --fail /dev/vdb"
 
 
 def test_a_disk_in_no_array_cannot_fail() -> None:
     with pytest.raises(HostError, match="/dev/vdx is in no array of this layout"):
-        arrays.member_of(FakeHost(ARRAY), ["/dev/md127"], "/dev/vdx")
+        MdArrays(FakeHost(ARRAY), FakeLayouts()).fail("/dev/vdx")  # type: ignore[arg-type]

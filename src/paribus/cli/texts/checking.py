@@ -121,7 +121,9 @@ def _event_lines(document: CheckDocument) -> Iterator[str]:
         words = _EVENT_WORDS[event.action].format(disk=event.disk, delay=show_time(event.delay_s), program=program)
         end = f", until {show_duration(event.until_s)}" if event.until_s is not None else ""
         where = f", if event.{event.name} is on" if event.name else ""
-        begin = f"after {show_duration(event.at_s)}" if event.at_s else "from the beginning"
+        moments = [show_duration(event.at_s)] if event.at_s else []
+        moments += [f"{show_size(event.after_bytes)} of load"] if event.after_bytes else []
+        begin = f"after {' and '.join(moments)}" if moments else "from the beginning"
         yield f"  {begin} {words}{end}{where}"
 
 

@@ -17,6 +17,7 @@ class Build:
 
     `top` is the volume that files or the load lie on, and `usable_bytes` what it holds. `below` are the block devices
     of the file system, several for btrfs and ZFS. `unused_bytes` of the disks have no use, since others are smaller.
+    `physical_volumes` are those of the LVM group, where there is one.
     """
 
     steps: tuple[BuildStep, ...]
@@ -24,6 +25,7 @@ class Build:
     usable_bytes: int
     below: tuple[str, ...]
     unused_bytes: int = 0
+    physical_volumes: tuple[str, ...] = ()
 
 
 def build_of(layout: Layout, disks: Mapping[str, int], names: Names, point: str, faulty: Collection[str] = ()) -> Build:
@@ -41,6 +43,7 @@ def build_of(layout: Layout, disks: Mapping[str, int], names: Names, point: str,
     lowest = with_faults(volumes, faulty, names)
     steps, volumes = list(lowest.steps), lowest.volumes
     below, unused_bytes = volumes, 0
+    physical_volumes: tuple[str, ...] = ()
     for layer in layout.layers:
         below = volumes
         cache_disks = [disk_named(name, disks) for name in layer.disks()]
@@ -48,6 +51,7 @@ def build_of(layout: Layout, disks: Mapping[str, int], names: Names, point: str,
         steps += made.steps
         unused_bytes += made.unused_bytes
         volumes = made.volumes
+        physical_volumes = volumes[0].physical_volumes or physical_volumes
     top = only(volumes, "a load on the device itself" if layout.file_system is None else layout.file_system.kind)
     usable, lower = top.size_bytes, volumes
     if layout.file_system is not None:
@@ -55,7 +59,7 @@ def build_of(layout: Layout, disks: Mapping[str, int], names: Names, point: str,
         source = layout.file_system.source(names, top)
         steps.append(BuildStep(argv=("mount", "-t", layout.file_system.kind, *options, source, point)))
         usable, lower = layout.file_system.usable_bytes(top.size_bytes), below
-    return Build(tuple(steps), top, usable, tuple(volume.path for volume in lower), unused_bytes)
+    return Build(tuple(steps), top, usable, tuple(volume.path for volume in lower), unused_bytes, physical_volumes)
 
 
 def _volumes(names: Sequence[str], disks: Mapping[str, int]) -> tuple[Volume, ...]:

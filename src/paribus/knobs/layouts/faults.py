@@ -14,8 +14,10 @@ from paribus.hosts.transport import Host
 from paribus.knobs.layouts.volume import BuildStep, MadeLayer, Names, Volume
 
 PROGRAM, PACKAGE = "dmsetup", "dmsetup"
-MODULES = {"delay": "dm_delay", "error": "dm_flakey"}
+MODULES = {"delay": "dm_delay", "error": "dm_flakey", "fail-member": "dm_flakey"}
 """By action of an event: the kernel module that it needs."""
+
+_FOLDER, _PREFIX, _OVER = "/dev/mapper/", "paribus-", "-over-"
 
 
 def with_faults(volumes: tuple[Volume, ...], disks: Collection[str], names: Names) -> MadeLayer:
@@ -29,14 +31,19 @@ def with_faults(volumes: tuple[Volume, ...], disks: Collection[str], names: Name
         name = device_over(volume.path, names)
         table = passing_on(volume.path, volume.size_bytes)
         steps.append(BuildStep(argv=(PROGRAM, "create", name, "--table", table)))
-        made.append(Volume(path=f"/dev/mapper/{name}", size_bytes=volume.size_bytes))
+        made.append(Volume(path=f"{_FOLDER}{name}", size_bytes=volume.size_bytes))
     return MadeLayer(tuple(steps), tuple(made))
 
 
 def device_over(disk: str, names: Names) -> str:
     """The name in device-mapper of the device over a disk; it ends as the disk's does."""
     end = re.sub("[^A-Za-z0-9.-]", "-", disk.rpartition("/")[2])
-    return f"paribus-{names.tag}-over-{end}"
+    return f"{_PREFIX}{names.tag}{_OVER}{end}"
+
+
+def is_over(path: str) -> bool:
+    """Whether this is the path of such a device."""
+    return path.startswith(f"{_FOLDER}{_PREFIX}") and _OVER in path
 
 
 def passing_on(disk: str, size_bytes: int) -> str:

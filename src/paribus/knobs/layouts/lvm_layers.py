@@ -3,27 +3,49 @@
 Sources of the options: the manual pages of lvcreate, lvmcache, lvmraid and lvmthin.
 """
 
+import dataclasses
+import re
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from paribus.knobs.layouts.faults import is_over
 from paribus.knobs.layouts.layer import Layer, Size, Words
 from paribus.knobs.layouts.volume import SETTLE, BuildStep, LayoutError, MadeLayer, Names, Volume, only, whole_stripes
 
-_DATA, _FAST = "data", "fast"
-_NO_BACKUPS = ("--config", "backup{backup=0 archive=0}")  # of a group that lasts an experiment
+DATA = "data"
+"""The name of the logical volume in its group."""
+
+_FAST = "fast"
+_UNSAFE = re.compile(r"[^A-Za-z0-9/_-]")  # in a pattern of LVM
 _INACTIVE = ("--activate", "n", "--zero", "n", "--wipesignatures", "n")  # a writecache takes no other volume
 _EXTENT_BYTES = 4 << 20
 _DEFAULT_STRIPE = 64 * 1024
 _ALL = "100%FREE"
 _THIN_SHARE = 0.95  # of the group; the rest is for metadata
 _LEAST_VOLUMES = {"striped": 2, "raid0": 2, "raid1": 2, "raid5": 3, "raid10": 4}
+_REDUNDANT = ("raid1", "raid5", "raid10")
 _STRIPING = ("striped", "raid0", "raid5", "raid10")
+
+
+def command(program: str, among: Sequence[str], *words: str) -> tuple[str, ...]:
+    """Return a command of LVM on a group of the devices `among`, which keeps nothing about it on this machine.
+
+    Where a device of `layouts.faults` lies over a disk, the command sees only `among`: else it would also find the
+    disk below, which has the same content.
+    """
+    settings = "use_devicesfile=0"
+    if any(is_over(path) for path in among):
+        accepted = "".join(f'"a|^{_UNSAFE.sub(".", path)}$|",' for path in among)
+        settings += f' filter=[{accepted}"r|.*|"]'
+    config = f"backup{{backup=0 archive=0}} devices{{{settings}}}"
+    return (program, "--yes", "--quiet", "--config", config, *words)
 
 
 def data_volume(names: Names) -> str:
     """The node of the logical volume that the next layer lies on."""
-    return f"/dev/{names.group}/{_DATA}"
+    return f"/dev/{names.group}/{DATA}"
 
 
 class Lvm(Layer):
@@ -36,6 +58,11 @@ class Lvm(Layer):
     stripe_size: Size = Field(_DEFAULT_STRIPE, ge=4096)
     resync: Literal["wait", "during"] = "wait"
 
+    @property
+    def is_redundant(self) -> bool:
+        """Whether it lives on when a volume below it fails."""
+        return self.type in _REDUNDANT
+
     def make(self, volumes: tuple[Volume, ...], cache_disks: tuple[Volume, ...], names: Names) -> MadeLayer:  # noqa: ARG002
         """A group of the volumes, and one logical volume in it."""
         count = len(volumes)
@@ -43,12 +70,12 @@ class Lvm(Layer):
             raise LayoutError(f"a volume of type {self.type} needs {_LEAST_VOLUMES[self.type]} volumes, not {count}")
         alignment = whole_stripes(volumes[0])
         aligned = ("--dataalignment", f"{alignment // 1024}k") if alignment else ()
-        group = ("vgcreate", "--yes", "--quiet", *_NO_BACKUPS, *aligned, names.group)
-        steps = [BuildStep(argv=(*group, *(volume.path for volume in volumes)))]
-        create = ("lvcreate", "--yes", "--quiet", *_NO_BACKUPS, "--name", _DATA)
+        paths = [volume.path for volume in volumes]
+        steps = [BuildStep(argv=command("vgcreate", paths, *aligned, names.group, *paths))]
+        create = command("lvcreate", paths, "--name", DATA)
         usable = sum(max(0, volume.size_bytes - 2 * _EXTENT_BYTES - alignment) for volume in volumes)
         if self.type == "thin":
-            pool = ("lvcreate", "--yes", "--quiet", *_NO_BACKUPS, "--type", "thin-pool", "--name", "pool")
+            pool = command("lvcreate", paths, "--type", "thin-pool", "--name", "pool")
             steps.append(BuildStep(argv=(*pool, "--extents", f"{_THIN_SHARE:.0%}FREE", names.group)))
             usable = int(usable * (_THIN_SHARE - 0.03))
             size = f"{usable // 512 * 512}b"
@@ -57,7 +84,8 @@ class Lvm(Layer):
             steps.append(BuildStep(argv=(*create, *self._options(count), "--extents", _ALL, names.group)))
         waits = self.type == "raid5" and self.resync == "wait"
         volume = self._volume(volumes, usable, data_volume(names))
-        return MadeLayer((*steps, SETTLE, *([BuildStep(argv=(), waits_for=volume.path)] if waits else [])), (volume,))
+        waiting = [BuildStep(argv=(), waits_for=volume.path)] if waits else []
+        return MadeLayer((*steps, SETTLE, *waiting), (volume,))
 
     def _options(self, count: int) -> list[str]:
         stripes = {"striped": count, "raid0": count, "raid5": count - 1, "raid10": count // 2}.get(self.type, 0)
@@ -73,19 +101,16 @@ class Lvm(Layer):
         writes = below.writes_per_write / shares.get(self.type, 1.0)
         if self.type in _STRIPING:
             disks = {"raid5": count - 1, "raid10": count // 2}.get(self.type, count)
-            return Volume(
-                path=path,
-                size_bytes=size,
-                stripe_unit_bytes=self.stripe_size,
-                data_disks=disks,
-                writes_per_write=writes,
-            )
+            unit_bytes = self.stripe_size
+        else:
+            unit_bytes, disks = below.stripe_unit_bytes, below.data_disks
         return Volume(
             path=path,
             size_bytes=size,
-            stripe_unit_bytes=below.stripe_unit_bytes,
-            data_disks=below.data_disks,
+            stripe_unit_bytes=unit_bytes,
+            data_disks=disks,
             writes_per_write=writes,
+            physical_volumes=tuple(volume.path for volume in volumes),
         )
 
 
@@ -110,16 +135,17 @@ class CacheLayer(Layer):
         if volume.path != data_volume(names):
             raise LayoutError("a cache lies on lvm: write lvm = {} below it")
         paths = tuple(disk.path for disk in cache_disks)
-        fast = ("lvcreate", "--yes", "--quiet", *_NO_BACKUPS, *_INACTIVE, "--name", _FAST, "--extents", "100%PVS")
+        among = (*volume.physical_volumes, *paths)
+        fast = (*_INACTIVE, "--name", _FAST, "--extents", "100%PVS")
         kind = ("--type", self.type, "--cachevol", _FAST)
         if self.type == "cache":
             kind = (*kind, "--cachemode", self.mode, *(("--cachepolicy", self.policy) if self.policy else ()))
         elif self.policy or self.mode != "writethrough":
             raise LayoutError("a writecache has neither mode nor policy: remove them")
         steps = (
-            BuildStep(argv=("vgextend", "--yes", "--quiet", *_NO_BACKUPS, names.group, *paths)),
-            BuildStep(argv=(*fast, names.group, *paths)),
-            BuildStep(argv=("lvconvert", "--yes", "--quiet", *_NO_BACKUPS, *kind, f"{names.group}/{_DATA}")),
+            BuildStep(argv=command("vgextend", among, names.group, *paths)),
+            BuildStep(argv=command("lvcreate", among, *fast, names.group, *paths)),
+            BuildStep(argv=command("lvconvert", among, *kind, f"{names.group}/{DATA}")),
             SETTLE,
         )
-        return MadeLayer(steps, (volume,))
+        return MadeLayer(steps, (dataclasses.replace(volume, physical_volumes=among),))

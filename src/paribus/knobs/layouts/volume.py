@@ -16,7 +16,7 @@ class Volume:
 
     `size_bytes` is an estimate, slightly low, for a volume that is not yet made. Data goes to its `data_disks` disks
     in turn, `stripe_unit_bytes` to each; 0 where no layer stripes. `writes_per_write` is how many bytes reach disks
-    for each byte that is written in whole stripes.
+    for each byte that is written in whole stripes. A logical volume has the `physical_volumes` of its group.
     """
 
     path: str
@@ -24,6 +24,7 @@ class Volume:
     stripe_unit_bytes: int = 0
     data_disks: int = 1
     writes_per_write: float = 1.0
+    physical_volumes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,13 +5,22 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from paribus.model import EventAction
-from paribus.plan.form.table import Duration, Moment, PathText, StrictTable
+from paribus.plan.form.table import Duration, Moment, PathText, Size, StrictTable
+
+
+class WorkDoneTable(StrictTable):
+    """Work of the load after which an event happens."""
+
+    bytes: Annotated[Size, Field(gt=0)] = Field(description="bytes that the load read and wrote in the measured time")
 
 
 class EventTable(StrictTable):
     """Something that happens in every trial while the load runs."""
 
-    at: Moment = Field(description="when, from the beginning of the measured time of a trial")
+    at: Moment = Field(0.0, description="when, from the beginning of the measured time of a trial")
+    after: WorkDoneTable | None = Field(
+        None, description="how much work of the load comes before it; with `at` it also waits for that moment"
+    )
     do: EventAction = Field(description="what happens to the layout, to its server, or beside the load")
     disk: PathText | None = Field(
         None,

@@ -20,9 +20,9 @@ from paribus.knobs.catalog.own_rows import OwnRows
 from paribus.model import RESPONSES
 from paribus.plan.database import DatabaseTable
 from paribus.plan.form.events import EventTable
-from paribus.plan.form.table import Duration, Level, PathText, StrictTable
+from paribus.plan.form.table import Duration, Level, PathText, Size, StrictTable
 from paribus.registry import workload_kinds
-from paribus.units import parse_share, parse_size
+from paribus.units import parse_share
 
 _HYPERVISOR = re.compile(
     r"qemu(\+unix)?:///(system|session)(\?socket=/[^?&#\s]+)?|qemu\+ssh://[A-Za-z0-9._~@:\[\]-]+/(system|session)"
@@ -57,11 +57,6 @@ Share = Annotated[
     BeforeValidator(parse_share),
     Field(gt=0, lt=1),
     WithJsonSchema({"type": ["string", "number"], "examples": ["2%"]}),
-]
-Size = Annotated[
-    int,
-    BeforeValidator(parse_size),
-    WithJsonSchema({"type": ["string", "integer"], "examples": ["10GiB"]}),
 ]
 CpuList = Annotated[str, StringConstraints(max_length=1000, pattern=r"^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$")]
 Threads = Annotated[int, Field(ge=1, le=1024)]

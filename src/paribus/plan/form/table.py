@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, WithJsonSchema
 
-from paribus.units import parse_duration
+from paribus.units import parse_duration, parse_size
 
 
 def _exact_value(value: Any) -> Any:
@@ -33,6 +33,11 @@ Moment = Annotated[
     float,
     BeforeValidator(_moment),
     WithJsonSchema({"type": ["string", "number"], "examples": ["0s", "60s"]}),
+]
+Size = Annotated[
+    int,
+    BeforeValidator(parse_size),
+    WithJsonSchema({"type": ["string", "integer"], "examples": ["10GiB"]}),
 ]
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=4000, pattern=r"^[^\x00-\x1f\x7f]+$")]
 

@@ -9,18 +9,18 @@ import time
 from collections.abc import Callable, Sequence
 
 from paribus.engine.protocol import Interval
-from paribus.errors import HostError, Unreachable
 from paribus.hosts.transport import Host
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.layouts import faults
 from paribus.model import KILL_SERVER, LASTED, OF_DISK, OFFLINE, RETURNS, Measurement, PlannedEvent
-from paribus.trial.events import arrays, phases
+from paribus.trial.events import phases
 from paribus.trial.events.background import BackgroundJob
+from paribus.trial.events.logical_raid import LogicalRaid
+from paribus.trial.events.md_arrays import MdArrays
 from paribus.trial.events.phases import OccurredEvent
 from paribus.trial.layouts.session import LayoutSession
 
 _MISSED = N_("{event} did not happen, since the trial ended before its time")
-_WIPE, _MDADM = "wipefs", "mdadm"
 
 
 class TrialEvents:
@@ -49,12 +49,12 @@ class TrialEvents:
         self._waiting = list(events)
         self._history: list[OccurredEvent] = []
         self._disturbing: list[tuple[PlannedEvent, OccurredEvent]] = []
-        self._members: dict[str, tuple[str, str]] = {}  # by disk: its array, and what of it was the member
-        self._broken: set[str] = set()  # disks that an event made fail
         self._opened_s = 0.0
 
-    def pass_time(self, elapsed_s: float) -> None:
+    def pass_time(self, elapsed_s: float, done_bytes: int = 0) -> None:
         """Begin the events that are due `elapsed_s` after the measured time began, and see which are over.
+
+        `done_bytes` were read and written in that time.
 
         Raises HostError where one cannot be made, and DatabaseError where a killed server does not start again.
         """
@@ -71,7 +71,7 @@ class TrialEvents:
                 self._let_work(event)
                 self._disturbing.remove((event, occurred))
                 occurred.end_s = self._now_s()
-        while self._waiting and self._waiting[0].at_s <= elapsed_s:
+        while self._waiting and self._waiting[0].is_due(elapsed_s, done_bytes):
             event = self._waiting.pop(0)
             occurred = OccurredEvent(event.action, self._now_s())
             self._history.append(occurred)
@@ -121,7 +121,7 @@ class TrialEvents:
         measured = phases.measurements(self._history, intervals, duration_s)
         if not checked:
             return measured
-        sectors = float(arrays.mismatches(self._host, self._arrays))
+        sectors = float(self._raid.mismatches())
         return (*measured, Measurement.of_value("mismatched_sectors", "", sectors, "measure", "sysfs"))
 
     @property
@@ -144,54 +144,29 @@ class TrialEvents:
         assert self._of_layout is not None
         return self._of_layout
 
-    @property
-    def _arrays(self) -> Sequence[str]:
-        return self._layouts.stack.arrays if self._layouts.stack is not None else ()
+    @functools.cached_property
+    def _raid(self) -> MdArrays | LogicalRaid:
+        """The arrays of the trial's layout: those of md, or the volume of LVM where md has none."""
+        stack = self._layouts.stack
+        is_of_md = stack is not None and stack.arrays
+        return (MdArrays if is_of_md else LogicalRaid)(self._host, self._layouts)
 
     def _now_s(self) -> float:
         return time.monotonic() - self._opened_s
 
     def _fail(self, event: PlannedEvent) -> None:
-        """A disk that fails is out of its array, as if it had been pulled."""
-        disk = self._layouts.disk(event.disk)
-        self._members[disk] = array, member = arrays.member_of(self._host, self._arrays, disk)
-        self._layouts.run(_MDADM, array, "--fail", member)
-        self._layouts.run(_MDADM, array, "--remove", member)
+        self._raid.fail(self._layouts.disk(event.disk))
 
     def _replace(self, event: PlannedEvent) -> None:
-        """A blank disk takes the place of the one that failed last."""
-        self._join_blank(*self._place_of_failed(event))
+        self._raid.replace(self._layouts.disk(event.disk))
 
     def _add(self, event: PlannedEvent) -> None:
-        """The disk that failed comes back with its old content; without a bitmap that is worth nothing."""
-        array, member = self._place_of_failed(event)
-        try:
-            self._layouts.run(_MDADM, array, "--re-add", member)
-        except Unreachable:
-            raise
-        except HostError:
-            self._join_blank(array, member)
-
-    def _place_of_failed(self, event: PlannedEvent) -> tuple[str, str]:
-        """The array that lacks a disk, and what takes the place; a failure that the kernel missed is told to it."""
-        if not self._members:
-            raise HostError("no disk has failed in this trial", "let the failure happen in every trial")
-        array, failed = list(self._members.values())[-1]
-        disk = self._layouts.disk(event.disk)
-        if disk in self._broken:
-            self._layouts.run(_MDADM, array, "--fail", failed)
-            self._layouts.run(_MDADM, array, "--remove", failed)
-        return array, self._members[disk][1] if disk in self._members else disk
-
-    def _join_blank(self, array: str, disk: str) -> None:
-        self._layouts.run(_WIPE, "--all", "--quiet", disk)
-        self._layouts.run(_MDADM, array, "--add", disk)
+        self._raid.add(self._layouts.disk(event.disk))
 
     def _take_offline(self, event: PlannedEvent) -> None:
         """The kernel refuses every operation on the disk, as after its cable was pulled."""
         disk = self._layouts.disk(event.disk)
-        self._members[disk] = arrays.member_of(self._host, self._arrays, disk)
-        self._broken.add(disk)
+        self._raid.expect_failure(disk)
         self._layouts.take_offline(disk)
 
     def _let_work(self, event: PlannedEvent) -> None:
@@ -210,17 +185,14 @@ class TrialEvents:
     def _break(self, event: PlannedEvent) -> None:
         """Every operation on the disk fails; the kernel throws it out of its array when it notices."""
         disk = self._layouts.disk(event.disk)
-        self._members[disk] = arrays.member_of(self._host, self._arrays, disk)
-        self._broken.add(disk)
+        self._raid.expect_failure(disk)
         self._layouts.disturb(disk, faults.failing)
 
     def _check(self, event: PlannedEvent) -> None:  # noqa: ARG002
-        for array in self._arrays:
-            self._layouts.write(arrays.sync_action_of(array), "check")
+        self._raid.scrub("check")
 
     def _resync(self, event: PlannedEvent) -> None:  # noqa: ARG002
-        for array in self._arrays:
-            self._layouts.write(arrays.sync_action_of(array), "repair")
+        self._raid.scrub("repair")
 
     def _trim(self, event: PlannedEvent) -> None:  # noqa: ARG002
         self._layouts.run("fstrim", self._layouts.point)
@@ -231,7 +203,4 @@ class TrialEvents:
             return False
         if occurred.action == "run":
             return any(job.is_over() for _, begun, job in self._jobs if begun is occurred)
-        return arrays.is_whole(self._host, self._arrays) if occurred.action in RETURNS else self._are_idle()
-
-    def _are_idle(self) -> bool:
-        return all(arrays.is_idle(self._host, array) for array in self._arrays)
+        return self._raid.is_whole() if occurred.action in RETURNS else self._raid.is_idle()

@@ -18,6 +18,7 @@ from paribus.knobs.layouts import faults
 from paribus.knobs.layouts.build import Build, build_of
 from paribus.knobs.layouts.faults import SCSI_RUNNING, scsi_state_of
 from paribus.knobs.layouts.layout import parse_layout
+from paribus.knobs.layouts.lvm_layers import DATA
 from paribus.knobs.layouts.volume import SHORT_S, BuildStep, Names, disk_named
 from paribus.model import (
     LAYOUT,
@@ -68,6 +69,7 @@ class LayoutSession:
         self.point = point
         self._is_journalled = False
         self.stack: Stack | None = None  # the devices of the layout in force
+        self._build: Build | None = None  # of the layout that was made last
         self._has_cache = False
         self._counts: CacheCounts | None = None  # at the end of the trial before
         self._top = ""  # the device of a layout without a file system
@@ -102,6 +104,7 @@ class LayoutSession:
             words = " ".join(refusal.message.split())[:_MOST_CHARACTERS]  # some programs print all their options
             return self._change(text, CLEAN, ChangeState.MISMATCHED, words)
         self.in_force = text
+        self._build = build
         self._counts = None
         self.stack = stack_of(self._host, *build.below)
         layout = parse_layout(text)
@@ -124,6 +127,16 @@ class LayoutSession:
             return ()
         before, self._counts = self._counts, cache_counts(self._host, self._names)
         return cache_counters.measurements(before, self._counts)
+
+    @property
+    def physical_volumes(self) -> tuple[str, ...]:
+        """Paths of the physical volumes of the LVM group of the layout that was made last; empty without one."""
+        return self._build.physical_volumes if self._build is not None else ()
+
+    @property
+    def logical_volume(self) -> str:
+        """The logical volume, as LVM names it: its group, and its name there."""
+        return f"{self._names.group}/{DATA}"
 
     def disk(self, name: str) -> str:
         """The disk of this name in the plan, or with this end of it."""
@@ -153,6 +166,10 @@ class LayoutSession:
     def take_online(self, disk: str) -> None:
         """End that. Raises as `run`."""
         self.write(scsi_state_of(self._host, disk), f"{SCSI_RUNNING}\n")
+
+    def is_over(self, disk: str) -> bool:
+        """Whether a device of device-mapper lies over the disk."""
+        return disk in self._faulty
 
     def write(self, path: str, text: str) -> None:
         """Write a file of the kernel that a device of the layout has. Raises as `run`."""

@@ -58,6 +58,7 @@ class TrialLoad:
         """The trial's events. Raises EngineError, HostError, LimitReached and Interrupted."""
         settling: list[Interval] = []
         intervals: list[Interval] = []
+        done_bytes = 0
         result: Result | None = None
         process_problems = self._check_process(self._session.hello.pid) if self._session.hello else ()
         for event in self._session.events:
@@ -72,11 +73,12 @@ class TrialLoad:
                     process_problems = self._check_process(event.pid)
                 case Phase(name="measuring"):
                     self._monitor.open()
-                    self._pass_time(0.0)
+                    self._pass_time(0.0, 0)
                     yield machine.Measuring()
                 case Interval(window=str()):
                     intervals.append(event)
-                    self._pass_time(event.start_s + event.duration_s - intervals[0].start_s)
+                    done_bytes += event.read_bytes + event.written_bytes
+                    self._pass_time(event.start_s + event.duration_s - intervals[0].start_s, done_bytes)
                 case Interval():
                     settling.append(event)
                 case Result():
@@ -92,10 +94,10 @@ class TrialLoad:
         problems = [*process_problems, *validity.parameter_mismatches(self._job, self._session.hello)]
         yield machine.LoadEnded((*problems, *self._conclude(result, intervals, settling)))
 
-    def _pass_time(self, elapsed_s: float) -> None:
+    def _pass_time(self, elapsed_s: float, done_bytes: int) -> None:
         """Let happen what is due, and look at what has to be looked at."""
         if self._planned is not None:
-            self._planned.pass_time(elapsed_s)
+            self._planned.pass_time(elapsed_s, done_bytes)
         self._on_second(elapsed_s)
 
     def _conclude(self, result: Result, intervals: list[Interval], settling: list[Interval]) -> list[StoredMessage]:

@@ -1,0 +1,109 @@
+"""The RAID volume of an LVM group in a trial: disks that fail and are replaced, checks, and whether it is whole.
+
+Sources: the manual pages lvmraid and lvchange; the status line of the kernel's documentation of dm-raid.
+"""
+
+from typing import NamedTuple
+
+from paribus.errors import HostError
+from paribus.hosts.storage.stack import folders_below
+from paribus.hosts.transport import Host
+from paribus.knobs.layouts import faults
+from paribus.knobs.layouts.lvm_layers import command
+from paribus.trial.layouts.session import LayoutSession
+
+_FIELDS = 8  # of a status: start, length, "raid", type, devices, health, progress, action
+_ALIVE = "A"
+_IDLE = ("idle", "frozen")
+
+
+class RaidStatus(NamedTuple):
+    """State of a RAID volume: a letter for each device, its action, and the sectors that differ."""
+
+    health: str
+    action: str
+    mismatches: int
+
+
+class LogicalRaid:
+    """The logical volume of the layout that is made."""
+
+    def __init__(self, host: Host, layouts: LayoutSession) -> None:
+        """No disk has failed yet."""
+        self._host = host
+        self._layouts = layouts
+        self._failed: list[str] = []  # disks
+        self._added: list[str] = []  # disks that took the place of others
+
+    def fail(self, disk: str) -> None:
+        """Have every operation on a disk fail: LVM has no command that takes a working one out."""
+        self.expect_failure(disk)
+        self._layouts.disturb(disk, faults.failing)
+
+    def expect_failure(self, disk: str) -> None:
+        """Remember a disk that fails from now on; the kernel does without it when it notices."""
+        self._physical_volume(disk)
+        self._failed.append(disk)
+
+    def replace(self, disk: str) -> None:
+        """Rebuild what the disk that failed last had: all of it on that disk, or on another one."""
+        failed = self._last_failed()
+        if disk == failed:
+            self._let_work(disk)
+            self._run("lvchange", "--rebuild", self._physical_volume(disk), self._layouts.logical_volume)
+            return
+        self._added.append(disk)
+        self._run("vgextend", self._layouts.logical_volume.partition("/")[0], disk)
+        self._run("lvconvert", "--repair", self._layouts.logical_volume)
+
+    def add(self, disk: str) -> None:
+        """Bring a failed disk back with its old content: what has changed since is copied."""
+        self._last_failed()
+        self._let_work(disk)
+        self._run("lvchange", "--refresh", self._layouts.logical_volume)
+
+    def scrub(self, action: str) -> None:
+        """Begin a `check` or `repair` of the volume."""
+        self._run("lvchange", "--syncaction", action, self._layouts.logical_volume)
+
+    def is_whole(self) -> bool:
+        """Whether every device lives and is in sync, and nothing is rebuilt or checked."""
+        status = self._status()
+        return set(status.health) == {_ALIVE} and status.action in _IDLE
+
+    def is_idle(self) -> bool:
+        """Whether nothing is rebuilt or checked."""
+        return self._status().action in _IDLE
+
+    def mismatches(self) -> int:
+        """Sectors that the last check found to differ between copies, or from their parity."""
+        return self._status().mismatches
+
+    def _status(self) -> RaidStatus:
+        answer = self._host.run([faults.PROGRAM, "status", f"/dev/{self._layouts.logical_volume}"])
+        words = answer.stdout.split()
+        if len(words) <= _FIELDS or words[2] != "raid":
+            message = f"dmsetup tells no state of {self._layouts.logical_volume}: {answer.stdout or answer.stderr}"
+            raise HostError(message.strip(), "give the layout lvm of type raid1, raid5 or raid10")
+        return RaidStatus(words[5], words[7], int(words[8]))
+
+    def _last_failed(self) -> str:
+        if not self._failed:
+            raise HostError("no disk has failed in this trial", "let the failure happen in every trial")
+        return self._failed[-1]
+
+    def _let_work(self, disk: str) -> None:
+        if self._layouts.is_over(disk):
+            self._layouts.disturb(disk, faults.passing_on)
+
+    def _physical_volume(self, disk: str) -> str:
+        """The physical volume that is the disk, or lies on it."""
+        node = self._host.resolve(disk)
+        for path in self._layouts.physical_volumes:
+            if node in (f"/dev/{folder.rpartition('/')[2]}" for folder in folders_below(self._host, path)):
+                return path
+        todo = "name a disk of its group, or remove the event"
+        raise HostError(f"{disk} is not in {self._layouts.logical_volume}", todo)
+
+    def _run(self, program: str, *words: str) -> None:
+        self._layouts.run(*command(program, (*self._layouts.physical_volumes, *self._added), *words))

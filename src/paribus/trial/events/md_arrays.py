@@ -1,0 +1,105 @@
+"""The md arrays of a layout in a trial: disks that fail and are replaced, checks, and whether the arrays are whole."""
+
+from collections.abc import Sequence
+
+from paribus.errors import HostError, Unreachable
+from paribus.hosts.storage.stack import folders_below
+from paribus.hosts.transport import Host
+from paribus.trial.layouts.session import LayoutSession
+
+_BLOCK = "/sys/class/block"
+_IDLE = ("idle", "frozen")
+_MDADM = "mdadm"
+
+
+class MdArrays:
+    """The arrays of the layout that is made, by mdadm and the files of the kernel."""
+
+    def __init__(self, host: Host, layouts: LayoutSession) -> None:
+        """No disk has failed yet."""
+        self._host = host
+        self._layouts = layouts
+        self._members: dict[str, tuple[str, str]] = {}  # by failed disk: its array, and what of it was the member
+        self._broken: set[str] = set()  # disks whose failure the kernel may not have noticed
+
+    def fail(self, disk: str) -> None:
+        """Take a disk out of its array, as if it had been pulled."""
+        self._members[disk] = array, member = self._member_of(disk)
+        self._expel(array, member)
+
+    def expect_failure(self, disk: str) -> None:
+        """Remember the place of a disk that fails from now on; the kernel throws it out when it notices."""
+        self._members[disk] = self._member_of(disk)
+        self._broken.add(disk)
+
+    def replace(self, disk: str) -> None:
+        """Put a blank disk in the place of the one that failed last."""
+        self._join_blank(*self._place_of_failed(disk))
+
+    def add(self, disk: str) -> None:
+        """Bring a failed disk back with its old content; without a bitmap that is worth nothing."""
+        array, member = self._place_of_failed(disk)
+        try:
+            self._layouts.run(_MDADM, array, "--re-add", member)
+        except Unreachable:
+            raise
+        except HostError:
+            self._join_blank(array, member)
+
+    def scrub(self, action: str) -> None:
+        """Begin a `check` or `repair` of every array."""
+        for array in self._arrays:
+            self._layouts.write(f"{_folder(array)}/md/sync_action", action)
+
+    def is_whole(self) -> bool:
+        """Whether no array lacks a member, and none synchronises, rebuilds or checks."""
+        return self.is_idle() and all(self._of(array, "degraded") in ("0", "") for array in self._arrays)
+
+    def is_idle(self) -> bool:
+        """Whether no array synchronises, rebuilds or checks; one of level 0 never does."""
+        return all(self._of(array, "sync_action") in (*_IDLE, "") for array in self._arrays)
+
+    def mismatches(self) -> int:
+        """Sectors that the last check found to differ between copies, or from their parity."""
+        return sum(int(self._of(array, "mismatch_cnt") or 0) for array in self._arrays)
+
+    @property
+    def _arrays(self) -> Sequence[str]:
+        """Nodes of the arrays, from the top down."""
+        return self._layouts.stack.arrays if self._layouts.stack is not None else ()
+
+    def _member_of(self, disk: str) -> tuple[str, str]:
+        """The array that a disk is in, the lower one of several, and its member: the disk, or what lies on it."""
+        node = self._host.resolve(disk)
+        for array in reversed(self._arrays):
+            for name in self._host.names(f"{_folder(array)}/slaves"):
+                member = f"/dev/{name.replace('!', '/')}"
+                if node in (f"/dev/{folder.rpartition('/')[2]}" for folder in folders_below(self._host, member)):
+                    return array, member
+        raise HostError(f"{disk} is in no array of this layout", "name a disk of an array, or remove the event")
+
+    def _place_of_failed(self, disk: str) -> tuple[str, str]:
+        """The array that lacks a disk, and what takes the place; a failure that the kernel missed is told to it."""
+        if not self._members:
+            raise HostError("no disk has failed in this trial", "let the failure happen in every trial")
+        array, failed = list(self._members.values())[-1]
+        if disk in self._broken:
+            self._expel(array, failed)
+        return array, self._members[disk][1] if disk in self._members else disk
+
+    def _expel(self, array: str, member: str) -> None:
+        self._layouts.run(_MDADM, array, "--fail", member)
+        self._layouts.run(_MDADM, array, "--remove", member)
+
+    def _join_blank(self, array: str, disk: str) -> None:
+        self._layouts.run("wipefs", "--all", "--quiet", disk)
+        self._layouts.run(_MDADM, array, "--add", disk)
+
+    def _of(self, array: str, name: str) -> str:
+        """An attribute of an array; empty where its level has none."""
+        folder = f"{_folder(array)}/md"
+        return self._host.read(f"{folder}/{name}").strip() if name in self._host.names(folder) else ""
+
+
+def _folder(array: str) -> str:
+    return f"{_BLOCK}/{array.removeprefix('/dev/').replace('/', '!')}"
