@@ -29,7 +29,12 @@ OF_THE_WHOLE_MACHINE = {
 }
 
 
-IN_A_SANDBOX = {"test_layouts", "test_sandbox", "test_stacks"}  # files whose tests share a virtual machine
+IN_A_SANDBOX = {
+    "test_disk_failures",
+    "test_layouts",
+    "test_sandbox",
+    "test_stacks",
+}  # files whose tests share a virtual machine
 OF_A_HYPERVISOR = {
     "test_domain",
     "test_guest_faults",

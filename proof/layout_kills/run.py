@@ -55,6 +55,8 @@ ARRAYS = (
     "{ md = { level = 6 }, ext4 = {} }",
     "{ crypt = {}, md = { level = 5 }, ext4 = {} }",
     "{ md = { level = 1, arrays = 2 }, lvm = { type = 'striped' }, ext4 = {} }",
+    "{ lvm = { type = 'raid5' }, ext4 = {} }",
+    "{ lvm = { type = 'raid10' }, ext4 = {} }",
 )
 FAILURES = ('at = "2s"\ndo = "fail-member"', 'at = "2s"\nuntil = "5s"\ndo = "error"')
 EVENTS = """

@@ -1,36 +1,25 @@
 """Storage layouts with real md, LVM, dm-crypt and file systems in a sandbox: built, measured, taken apart."""
 
-import contextlib
 import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import RUN_ENDED, Running, run_paribus
 from lab_sandbox import LabSandbox
-from served import done_count
+from layout_sessions import POINT, SSDS, assert_clean, layouts
 
 from paribus.errors import HostError
-from paribus.hosts.storage.devices import size_bytes
-from paribus.knobs.journal import Journal
 from paribus.knobs.layouts.layout import parse_layout
-from paribus.knobs.layouts.volume import Names
 from paribus.lab.machine.connection import site
-from paribus.model import ChangeState, PlannedEvent
-from paribus.trial.devices import Devices, PinnedDevices
-from paribus.trial.events.background import BackgroundJob
-from paribus.trial.events.session import TrialEvents
-from paribus.trial.layouts.session import LayoutSession
-from paribus.trial.target_session import Site
+from paribus.model import ChangeState
 
 ALL = "PARIBUS_EXPLORE" in os.environ  # `make proof`: every layer, and more faults
-SSDS = [f"/dev/disk/by-id/virtio-ssd-{number}" for number in range(1, 5)]
 FAST = "/dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_fast-1"
-POINT = "/var/tmp/layout"  # noqa: S108  of the sandbox
 PLAN = """
 name = "raid {process}"
 [target]
@@ -76,37 +65,6 @@ def written(sandbox: LabSandbox, tmp_path: Path) -> Callable[..., str]:
     return write
 
 
-@contextlib.contextmanager
-def layouts(connected: Site, disks: Sequence[str], *faulty: str) -> Iterator[LayoutSession]:
-    """Layouts on these disks, which are clean at the end."""
-    name = "20260101-000000-ab12"
-    host = connected.host
-    journal = Journal(host, connected.engine, name, disks, volatile=False)
-    devices = Devices(connected, disks, PinnedDevices({}, lambda _path, _identity: None), [])
-    sizes = {disk: size_bytes(host, disk) for disk in disks}
-    try:
-        yield LayoutSession(host, journal, devices, sizes, Names(name[-4:]), POINT, lambda: False, faulty)
-    finally:
-        journal.restore()
-
-
-def no_job(_number: int, argv: Sequence[str]) -> BackgroundJob:
-    """No event of these tests runs a program."""
-    raise AssertionError(argv)
-
-
-def assert_clean(sandbox: LabSandbox) -> None:
-    """No disk of the sandbox has anything on it."""
-    listed = sandbox.run("lsblk --json --output NAME,SERIAL,SIZE,FSTYPE,MOUNTPOINT")
-    disks = [disk for disk in json.loads(listed)["blockdevices"] if disk["serial"] != "root"]
-    assert all(disk["serial"] for disk in disks), listed
-    assert len(disks) == len(sandbox.serials())
-    for disk in disks:
-        assert not disk.get("children"), disk
-        assert not disk["fstype"], disk
-        assert sandbox.run(f"wipefs --noheadings /dev/{disk['name']}") == "", disk
-
-
 if ALL:  # minutes of an emulated machine
 
     def test_in_a_sandbox_of_its_own_a_plan_finds_the_second_copy_of_every_write(written: Callable[..., str]) -> None:
@@ -134,30 +92,6 @@ if ALL:  # minutes of an emulated machine
         assert 1.7 < five["written_per_byte"] < 2.4
         assert 1.7 < ten["written_per_byte"] < 2.4
         assert_clean(sandbox)
-
-    def test_a_mirror_without_its_second_disk_reads_half(written: Callable[..., str], sandbox: LabSandbox) -> None:
-        """Each disk does 300 reads a second: the step is planted, of known size and time."""
-        own = LabSandbox(f"mirror{os.getpid()}", ["slow:128MiB:count=2,iops=300"])
-        try:
-            plan = Path(written(RAID_1, RAID_1.replace('"RAID 1"', '"RAID 1, large chunks"'), disks=SLOW))
-            text = plan.read_text(encoding="utf-8").replace(sandbox.address, own.address)
-            text = text.replace('"rndwr"', '"rndrd"').replace('trial = "2s"', 'trial = "16s"')
-            text += 'margin = "10%"\n[[event]]\nat = "8s"\ndo = "fail-member"\ndisk = "slow-2"\n'
-            plan.write_text(text, encoding="utf-8")
-            running = Running("run", str(plan))
-            while running.goes_on() and done_count() < 4:
-                time.sleep(2)
-            running.signal(signal.SIGINT)
-            running.end(120)
-            for arm in run_paribus("report", "last", "--format", "json").json["event_phases"]:
-                degraded = next(phase for phase in arm["phases"] if phase["phase"] == "degraded")
-                assert degraded["share"]["value"] == pytest.approx(0.5, rel=0.03)
-                [change] = arm["changes"]
-                assert change["seen"] == change["trials"]
-                assert abs(change["delay_s"]) <= 1.0
-                assert change["ratio"]["value"] == pytest.approx(0.5, rel=0.03)
-        finally:
-            own.remove()
 
 
 LAYERS: list[tuple[dict[str, Any], str, list[str]]] = [  # a layout, what shows it, and words of that
@@ -313,95 +247,6 @@ def test_an_array_that_is_made_again_by_its_node_is_stopped(sandbox: LabSandbox)
             opens = f"while [ -e {array} ]; do :; done; : </tmp/node; ls -d {array} >/tmp/made"
             sandbox.run(f"({opens}) >/dev/null 2>&1 </dev/null &")
         is_made_again = "md" in sandbox.run("cat /tmp/made")
-        assert_clean(sandbox)
-
-
-if ALL:  # minutes of an emulated machine
-
-    def test_a_member_fails_and_a_blank_disk_replaces_it(sandbox: LabSandbox) -> None:
-        with site(sandbox.address) as connected, layouts(connected, SSDS) as session:
-            assert (
-                session.apply("disks ssd-1,ssd-2,ssd-3 / partition / md level=5 / ext4").state is ChangeState.VERIFIED
-            )
-            fails = PlannedEvent(at_s=0.0, action="fail-member", disk="ssd-2")
-            replaced = PlannedEvent(at_s=10.0, action="replace", disk="ssd-4")
-            checked = PlannedEvent(at_s=1000.0, action="check")
-            events = TrialEvents(connected.host, session, [fails, replaced, checked], no_job, list, list)
-            events.pass_time(0.0)
-            assert "[3/2]" in sandbox.run("cat /proc/mdstat")
-            events.pass_time(10.0)
-            elapsed_s = 10.0
-            while events.lasting:
-                time.sleep(0.2)
-                elapsed_s = min(elapsed_s + 0.2, 999.0)
-                events.pass_time(elapsed_s)
-            state = sandbox.run("cat /proc/mdstat")
-            assert "[3/3]" in state
-            assert "vdd" in state and "vdb" not in state
-            events.pass_time(1000.0)
-            while events.lasting:
-                time.sleep(0.2)
-                events.pass_time(1001.0)
-            assert session.in_force is None, "the next trial builds it anew"
-            assert events.reasons() == []
-        assert_clean(sandbox)
-
-    def test_a_disk_goes_offline_and_comes_back_with_its_content(sandbox: LabSandbox) -> None:
-        write = f"dd if=/dev/zero of={POINT}/file bs=4k count=8 oflag=direct,sync 2>/dev/null"
-        with site(sandbox.address) as connected, layouts(connected, SAS) as session:
-            text = "disks sas-1,sas-2 / md level=1 bitmap=internal / ext4"
-            assert session.apply(text).state is ChangeState.VERIFIED
-            offline = PlannedEvent(at_s=0.0, action="offline", disk="sas-2", until_s=10.0)
-            back = PlannedEvent(at_s=10.0, action="add", disk="sas-2")
-            repaired = PlannedEvent(at_s=1000.0, action="resync")
-            again = PlannedEvent(at_s=2000.0, action="offline", disk="sas-1")
-            planned = [offline, back, repaired, again]
-            events = TrialEvents(connected.host, session, planned, no_job, list, list)
-            events.pass_time(0.0)
-            while "[2/1]" not in sandbox.run("cat /proc/mdstat"):
-                sandbox.run(f"{write}; sync")
-            assert sandbox.run("cat /sys/block/sd?/device/state").split().count("offline") == 1
-            for moment in (10.0, 1000.0):
-                events.pass_time(moment)
-                while events.lasting:
-                    time.sleep(0.2)
-                    events.pass_time(moment + 1)
-                assert "[2/2]" in sandbox.run("cat /proc/mdstat")
-            events.pass_time(2000.0)  # it is still offline when the layout is taken apart
-            assert events.reasons() == []
-        assert sandbox.run("cat /sys/block/sd?/device/state").split() == ["running"] * 3
-        assert_clean(sandbox)
-
-    def test_a_disk_is_slow_then_fails_and_is_replaced(sandbox: LabSandbox) -> None:
-        over = "paribus-ab12-over-virtio-ssd-2"
-        write = f"dd if=/dev/zero of={POINT}/file bs=4k count=8 oflag=direct,sync 2>/dev/null"
-        with site(sandbox.address) as connected, layouts(connected, SSDS, "ssd-2") as session:
-            assert session.apply("disks ssd-1,ssd-2 / md level=1 / ext4").state is ChangeState.VERIFIED
-            slow = PlannedEvent(at_s=0.0, action="delay", disk="ssd-2", until_s=10.0, delay_s=0.1)
-            fails = PlannedEvent(at_s=20.0, action="error", disk="ssd-2", until_s=30.0)
-            replaced = PlannedEvent(at_s=30.0, action="replace", disk="ssd-2")
-            again = PlannedEvent(at_s=1000.0, action="error", disk="ssd-2")
-            events = TrialEvents(connected.host, session, [slow, fails, replaced, again], no_job, list, list)
-            events.pass_time(0.0)
-            assert " delay " in sandbox.run(f"dmsetup table {over}")
-            began = time.monotonic()
-            sandbox.run(write)
-            assert time.monotonic() - began > 8 * 0.1, "each write waits for both disks"
-            events.pass_time(10.0)
-            assert " linear " in sandbox.run(f"dmsetup table {over}")
-            events.pass_time(20.0)
-            while "[2/1]" not in sandbox.run("cat /proc/mdstat"):
-                sandbox.run(f"{write}; sync")
-            assert " flakey " in sandbox.run(f"dmsetup table {over}")
-            events.pass_time(30.0)
-            elapsed_s = 30.0
-            while events.lasting:
-                time.sleep(0.2)
-                events.pass_time(elapsed_s := min(elapsed_s + 0.2, 999.0))
-            assert "[2/2]" in sandbox.run("cat /proc/mdstat")
-            events.pass_time(1000.0)  # it still fails when the layout is taken apart
-            assert " flakey " in sandbox.run(f"dmsetup table {over}")
-            assert events.reasons() == []
         assert_clean(sandbox)
 
 

@@ -28,7 +28,7 @@ def _trial(share: float, rebuild_s: float | None) -> dict[str, Measurement]:
         "event_1_s": 10.0,
         "event_2_s": 20.0,
         "outage_s": 4.0,
-        **({"rebuild_s": rebuild_s, "impaired_s": rebuild_s + 10.0} if rebuild_s else {}),
+        **({"rebuild_s": rebuild_s, "impaired_s": rebuild_s + 10.0, "rebuilt_bytes": 2.0**30} if rebuild_s else {}),
     }
     return {metric: measured(value, metric) for metric, value in values.items()}
 
@@ -57,6 +57,7 @@ def test_trials_are_the_unit_of_each_phase(arms: tuple[ArmPhases, ...]) -> None:
     assert (five.impaired, ten.impaired) == (1, 0)
     assert ten.impaired_s is not None and ten.impaired_s.value == pytest.approx(20.0)
     assert ten.rebuild_s is not None and ten.rebuild_s.value == pytest.approx(10.0)
+    assert ten.rebuilt_bytes is not None and ten.rebuilt_bytes.value == pytest.approx(2.0**30)
     assert arm_phases([trial(1)], {1: {}}, {}, EVENTS, 0.95) == ()
 
 
@@ -86,5 +87,6 @@ def test_a_report_says_what_an_arm_keeps(arms: tuple[ArmPhases, ...]) -> None:
     first = courses.items[0]
     assert first.text.startswith("k = RAID 5 (w, 1 thread): keeps 55 % [")
     assert "the rebuild takes 15 s" in first.text
+    assert "meanwhile 1 GiB are written to its disk" in first.text
     assert "in 1 of 2 trials the rebuild did not end" in first.text
     assert first.sparkline is not None

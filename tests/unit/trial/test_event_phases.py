@@ -19,6 +19,7 @@ MD = "/sys/class/block/md127"
 ARRAY = {
     "/sys/class/block/vda/dev": "252:0\n",
     "/sys/class/block/vdb/dev": "252:16\n",
+    "/sys/class/block/vdb/stat": "1 0 8 1 10 0 100 1 0 1 2\n",
     f"{MD}/slaves/vda": "",
     f"{MD}/slaves/vdb": "",
     f"{MD}/md/degraded": "0\n",
@@ -184,11 +185,13 @@ def test_a_disk_fails_and_a_blank_one_replaces_it() -> None:
     host.files[f"{MD}/md/sync_action"] = "recover\n"
     events.pass_time(6.0)
     host.files |= {f"{MD}/md/degraded": "0\n", f"{MD}/md/sync_action": "idle\n"}
+    host.files["/sys/class/block/vdb/stat"] = "1 0 8 1 90 0 4196 1 0 1 2\n"
     events.pass_time(9.0)
     assert events.reasons() == []
     measured = {each.metric: each.mean for each in events.measurements([interval(0.5, 5), interval(8.5, 5)], 10.0)}
     assert measured["event_1_s"] == pytest.approx(2.0, abs=0.5)
     assert measured["rebuild_s"] == pytest.approx(4.0, abs=0.5)
+    assert measured["rebuilt_bytes"] == 4096 * 512
 
 
 def test_a_server_is_away_until_it_answers_again() -> None:

@@ -76,6 +76,7 @@ def test_another_disk_joins_the_group_and_takes_over(raid: LogicalRaid, volume: 
     assert volume.ran == [
         command("vgextend", among, "paribus_t", "/dev/vdd"),
         command("lvconvert", among, "--repair", "paribus_t/data"),
+        command("vgreduce", among, "--removemissing", "paribus_t"),
     ]
     assert not volume.tables, "the failed disk stays as it is"
 

@@ -53,6 +53,7 @@ def _of_arm(
     measured = [summaries[trial.order] for trial in trials]
     phases = [phase for name in _NAMES if (phase := _phase(name, measured, confidence))]
     changes, unmatched = event_changes(trials, summaries, courses, events, confidence)
+    rebuilt_bytes = _values("rebuilt_bytes", measured)
     rebuilt_s, outages_s, impaired_s = (_values(name, measured) for name in ("rebuild_s", "outage_s", IMPAIRED))
     return ArmPhases(
         factor=first.factor,
@@ -62,6 +63,7 @@ def _of_arm(
         phases=tuple(phases),
         rebuild_s=_mean(rebuilt_s, confidence) if rebuilt_s else None,
         rebuilt=len(rebuilt_s),
+        rebuilt_bytes=_mean(rebuilt_bytes, confidence) if rebuilt_bytes else None,
         outage_s=_mean(outages_s, confidence) if outages_s else None,
         impaired_s=_mean(impaired_s, confidence) if impaired_s else None,
         impaired=len(measured) - len(impaired_s),

@@ -15,6 +15,7 @@ from paribus.model import BlockDevice
 
 _BY_ID = "/dev/disk/by-id"
 SECTOR_BYTES = 512  # of the kernel, whatever the device has
+_SECTORS_WRITTEN = 6  # of /sys/class/block/NAME/stat
 Tree = Mapping[str, Any]  # a device as lsblk shows it, with the devices built on it as children
 
 
@@ -176,3 +177,9 @@ def _claims(node: Tree, device: Tree, swaps: str) -> Iterator[str]:
         yield f"{prefix}is swap"
     if node is not device:
         yield f"has the partition {node['path']}" if node.get("type") == "part" else f"is held by {node['path']}"
+
+
+def written_bytes(host: Host, device: str) -> int:
+    """Bytes written to a device since it is there (Linux: Documentation/block/stat.rst). Raises HostError."""
+    name = host.resolve(device).removeprefix("/dev/").replace("/", "!")
+    return int(host.read(f"/sys/class/block/{name}/stat").split()[_SECTORS_WRITTEN]) * SECTOR_BYTES

@@ -8,7 +8,7 @@ from paribus.report.inputs import ReportInput
 from paribus.report.section import findings_field, section
 from paribus.report.view import numbers
 from paribus.report.view.blocks import ItemList, ListItem, Place, Sparkline, WordTable
-from paribus.units import show_duration
+from paribus.units import show_duration, show_size
 
 _NOTE = N_(
     "Throughput is the geometric mean over the trials, with its interval; the share is of the throughput before the "
@@ -132,6 +132,9 @@ def _item(arm: ArmPhases) -> ListItem:
     parts = [gettext(_KEPT[phase.phase], share=_share(phase.share)) for phase in arm.phases if phase.share is not None]
     if arm.rebuild_s is not None:
         parts.append(gettext("the rebuild takes {time}", time=numbers.estimate(arm.rebuild_s, show_duration)))
+    if arm.rebuilt_bytes is not None:
+        size = numbers.estimate(arm.rebuilt_bytes, lambda value: show_size(round(value)))
+        parts.append(gettext("meanwhile {size} are written to its disk, those of the load included", size=size))
     if arm.outage_s is not None:
         parts.append(gettext("the server is back after {time}", time=numbers.estimate(arm.outage_s, show_duration)))
     if arm.impaired_s is not None:

@@ -53,8 +53,10 @@ class LogicalRaid:
             self._run("lvchange", "--rebuild", self._physical_volume(disk), self._layouts.logical_volume)
             return
         self._added.append(disk)
-        self._run("vgextend", self._layouts.logical_volume.partition("/")[0], disk)
+        group = self._layouts.logical_volume.partition("/")[0]
+        self._run("vgextend", group, disk)
         self._run("lvconvert", "--repair", self._layouts.logical_volume)
+        self._run("vgreduce", "--removemissing", group)  # without which no other command works on the group
 
     def add(self, disk: str) -> None:
         """Bring a failed disk back with its old content: what has changed since is copied."""

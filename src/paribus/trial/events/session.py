@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from paribus.engine.protocol import Interval
+from paribus.hosts.storage.devices import written_bytes
 from paribus.hosts.transport import Host
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.layouts import faults
@@ -49,6 +50,8 @@ class TrialEvents:
         self._waiting = list(events)
         self._history: list[OccurredEvent] = []
         self._disturbing: list[tuple[PlannedEvent, OccurredEvent]] = []
+        self._rebuilding: tuple[str, int] | None = None  # the disk, and what was written to it before
+        self._rebuilt_bytes = 0
         self._opened_s = 0.0
 
     def pass_time(self, elapsed_s: float, done_bytes: int = 0) -> None:
@@ -62,6 +65,8 @@ class TrialEvents:
         for occurred in self._history:
             if occurred.end_s is None and self._is_over(occurred):
                 occurred.end_s = self._now_s()
+                if occurred.action in RETURNS:
+                    self._count_rebuilt()
         for event, occurred, job in self._jobs:
             if occurred.end_s is None and event.until_s is not None and event.until_s <= elapsed_s:
                 job.stop()
@@ -117,12 +122,14 @@ class TrialEvents:
 
     def measurements(self, intervals: Sequence[Interval], duration_s: float) -> tuple[Measurement, ...]:
         """Return measurements of the load in each phase of the trial."""
-        checked = [each for each in self._history if each.action == "check" and each.end_s is not None]
         measured = phases.measurements(self._history, intervals, duration_s)
-        if not checked:
-            return measured
-        sectors = float(self._raid.mismatches())
-        return (*measured, Measurement.of_value("mismatched_sectors", "", sectors, "measure", "sysfs"))
+        if self._rebuilt_bytes:
+            rebuilt = Measurement.of_value("rebuilt_bytes", "B", float(self._rebuilt_bytes), "measure", "sysfs")
+            measured = (*measured, rebuilt)
+        if any(each.action == "check" and each.end_s is not None for each in self._history):
+            sectors = float(self._raid.mismatches())
+            measured = (*measured, Measurement.of_value("mismatched_sectors", "", sectors, "measure", "sysfs"))
+        return measured
 
     @property
     def _actions(self) -> dict[str, Callable[[PlannedEvent], None]]:
@@ -158,10 +165,21 @@ class TrialEvents:
         self._raid.fail(self._layouts.disk(event.disk))
 
     def _replace(self, event: PlannedEvent) -> None:
-        self._raid.replace(self._layouts.disk(event.disk))
+        self._rebuild_on(self._layouts.disk(event.disk), self._raid.replace)
 
     def _add(self, event: PlannedEvent) -> None:
-        self._raid.add(self._layouts.disk(event.disk))
+        self._rebuild_on(self._layouts.disk(event.disk), self._raid.add)
+
+    def _rebuild_on(self, disk: str, begin: Callable[[str], None]) -> None:
+        self._rebuilding = disk, written_bytes(self._host, disk)
+        begin(disk)
+
+    def _count_rebuilt(self) -> None:
+        """Add what was written to the disk of a rebuild that is over."""
+        if self._rebuilding is not None:
+            disk, before = self._rebuilding
+            self._rebuilt_bytes += written_bytes(self._host, disk) - before
+            self._rebuilding = None
 
     def _take_offline(self, event: PlannedEvent) -> None:
         """The kernel refuses every operation on the disk, as after its cable was pulled."""
