@@ -56,7 +56,7 @@ def test_levels_are_texts_with_names_and_take_a_time_of_their_own() -> None:
     assert mount.startswith("mount -t xfs ")
 
 
-@pytest.mark.parametrize("example", ["layouts", "storage-combinations", "disk-failure"])
+@pytest.mark.parametrize("example", ["layouts", "storage-combinations", "disk-failure", "cache"])
 def test_examples_fit_on_the_disks_of_their_sandboxes(example: str) -> None:
     path = Path(__file__).parents[3] / "examples" / f"{example}.toml"
     table = tomllib.loads(path.read_text(encoding="utf-8"))
