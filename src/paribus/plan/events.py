@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from paribus.knobs.layouts.block_layers import Md
 from paribus.knobs.layouts.layout import Layout, parse_layout
-from paribus.knobs.layouts.lvm_layers import Lvm
+from paribus.knobs.layouts.lvm_layers import CacheLayer, Lvm
 from paribus.knobs.layouts.volume import LayoutError, disk_named
 from paribus.model import (
     EVENT,
@@ -80,7 +80,9 @@ def _has_md_raid(layout: Layout) -> bool:
 
 
 def _has_logical_raid(layout: Layout) -> bool:
-    return any(isinstance(layer, Lvm) and layer.is_redundant for layer in layout.layers)
+    """Whether a volume of LVM has redundancy and is used as it is: a cache takes its name and hides its state."""
+    is_cached = any(isinstance(layer, CacheLayer) for layer in layout.layers)
+    return not is_cached and any(isinstance(layer, Lvm) and layer.is_redundant for layer in layout.layers)
 
 
 def with_events(protocol: Protocol, table: PlanTable) -> Protocol:
@@ -170,7 +172,7 @@ def _against(event: EventTable, place: KeyPath, table: PlanTable, layouts: list[
             yield (*place, "do"), f"{layout.text} has no file system to trim", "add one, or remove trim"
     for layout in layouts if event.do in _NEEDS_ARRAY else ():
         if not _has_md_raid(layout) and not _has_logical_raid(layout):
-            redundant = "md of level 1, 4, 5, 6 or 10, or lvm of type raid1, raid5 or raid10"
+            redundant = "md of level 1, 4, 5, 6 or 10, or lvm of type raid1, raid5 or raid10 without a cache"
             todo = f"give every layout {redundant}; or remove {event.do}"
             yield (*place, "do"), f"{layout.text} has no array with redundancy", todo
 

@@ -13,7 +13,15 @@ from command import RUN_ENDED, Running
 # They need somebody's server, which test_running_server.py has, disks that may be wiped, as in test_layouts.py, a
 # RAID controller, as in test_raid_example.py, or a guest, as in test_domain.py and test_platform_plan.py.
 OF_GUESTS = {"kvm", "guest-or-host"}
-ELSEWHERE = {"running-server", "layouts", "storage-combinations", "disk-failure", "cache", "raid-controller", *OF_GUESTS}
+ELSEWHERE = {
+    "running-server",
+    "layouts",
+    "storage-combinations",
+    "disk-failure",
+    "cache",
+    "raid-controller",
+    *OF_GUESTS,
+}
 ALL = sorted((Path(__file__).parents[3] / "examples").glob("*.toml"))
 EXAMPLES = [path for path in ALL if path.stem not in ELSEWHERE]
 RUN = [pytest.param(path, marks=[pytest.mark.gate] * (path.stem == "first")) for path in EXAMPLES]

@@ -14,6 +14,7 @@ BREAK = FAIL.replace("fail-member", "error")
 OFFLINE = FAIL.replace("fail-member", "offline")
 SLOW = FAIL.replace("fail-member", "delay") + "delay = '20ms'\n"
 PARTED = LAYOUTS.replace("{ md = { level = 1 }", "{ partition = {}, md = { level = 1 }")
+CACHED = "lvm = { type = 'raid1' }, cache = { on = ['ssd-4'] }"
 PRESENCE = '[factors]\n"event.backup" = ["off", "on"]\n'
 JOB = "[[event]]\nat = 0\ndo = 'run'\nrun = ['ls', '/etc']\nname = 'backup'\n"
 ONLY_TWO = LAYOUTS.replace("{ md = { level = 1 }", '{ disks = ["ssd-1", "ssd-3"], md = { level = 1 }')
@@ -85,6 +86,10 @@ def test_a_disk_of_lvm_fails_by_a_device_over_it_in_all_arms_alike() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        (
+            f"{TARGET}{LAYOUTS.replace('md = { level = 1 }', CACHED)}{FAIL}{FILEIO}",
+            "lvm type=raid1 / cache on=ssd-4 / ext4 has no array with redundancy",
+        ),
         (f"{TARGET}{LAYOUTS}[[event]]\ndo = 'trim'\n{FILEIO}", "it does not say when trim happens"),
         (f"{TARGET}{LAYOUTS}[[event]]\nafter = {{ bytes = 0 }}\ndo = 'trim'\n{FILEIO}", "event[0].after.bytes"),
         (f"{SERVER}[[event]]\nafter = {{ bytes = 9 }}\ndo = 'kill-server'\n{OLTP}", "are not counted"),

@@ -102,6 +102,7 @@ class FakeLayouts:
     """A layout of one array of two disks, which remembers what was run on it."""
 
     point = "/mnt"
+    physical_volumes = ()
 
     def __init__(self) -> None:
         self.stack = Stack(top="/dev/md127", disks=("/dev/vda", "/dev/vdb"), arrays=("/dev/md127",))

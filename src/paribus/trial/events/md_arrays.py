@@ -51,6 +51,10 @@ class MdArrays:
         for array in self._arrays:
             self._layouts.write(f"{_folder(array)}/md/sync_action", action)
 
+    def has_redundancy(self) -> bool:
+        """Whether any array could do without a disk."""
+        return any(self._of(array, "degraded") for array in self._arrays)
+
     def is_whole(self) -> bool:
         """Whether no array lacks a member, and none synchronises, rebuilds or checks."""
         return self.is_idle() and all(self._of(array, "degraded") in ("0", "") for array in self._arrays)

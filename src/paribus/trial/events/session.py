@@ -153,10 +153,10 @@ class TrialEvents:
 
     @functools.cached_property
     def _raid(self) -> MdArrays | LogicalRaid:
-        """The arrays of the trial's layout: those of md, or the volume of LVM where md has none."""
-        stack = self._layouts.stack
-        is_of_md = stack is not None and stack.arrays
-        return (MdArrays if is_of_md else LogicalRaid)(self._host, self._layouts)
+        """The arrays of the trial's layout: those of md, or the volume of LVM where md has no redundancy."""
+        arrays = MdArrays(self._host, self._layouts)
+        is_of_lvm = self._layouts.physical_volumes and not arrays.has_redundancy()
+        return LogicalRaid(self._host, self._layouts) if is_of_lvm else arrays
 
     def _now_s(self) -> float:
         return time.monotonic() - self._opened_s
