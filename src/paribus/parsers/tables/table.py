@@ -13,6 +13,7 @@ from paribus.parsers.repeats import drop_copies
 from paribus.parsers.tables import long_table
 from paribus.parsers.tables.cells import Style, cell_of, empty
 from paribus.parsers.tables.column_names import unit_of
+from paribus.parsers.tables.descriptions import describes
 from paribus.parsers.tables.heads import head_of
 from paribus.parsers.tables.sizes import in_one_size
 from paribus.parsers.tables.wide_table import WideTable
@@ -52,6 +53,11 @@ class _Block:
         """Return the cells of a line with this table's separator and no stronger one; empty for other lines."""
         other = any(mark in line and mark != self.separator for mark in "\t|")
         return _cells(line, self.separator) if not other and (self.separator in line or self.separator == " ") else []
+
+    @property
+    def describes(self) -> bool:
+        """Whether this is a list of settings, counters or properties."""
+        return describes([row for _line, row in self.rows], self.above[-1][1] if self.above else "")
 
     def continues_with(self, cells: list[str]) -> bool:
         """Return whether the cells belong to this table, even after a blank line or a remark."""
@@ -200,9 +206,9 @@ def _tables(blocks: list[_Block], other_lines: list[int]) -> tuple[list[_Block],
         if len(widths) == 3 and widths[0] < widths[1] == widths[2] and _is_sentence(block.rows[0][1]):
             line, row = block.rows.pop(0)  # a title with a comma in it
             block.above.append((line, f"{block.separator} ".join(row)))
-    whole = [block for block in blocks if len(block.rows) > 1]
+    whole = [block for block in blocks if len(block.rows) > 1 and not block.describes]
     used = {line for block in whole for line, _text in (block.title, block.heading)}
-    dropped = [line for block in blocks if len(block.rows) < 2 for line, _cells in block.rows]
+    dropped = [line for block in blocks if block not in whole for line, _cells in block.rows]
     beside = [line for block in whole for line, _text in block.above if line not in dropped and line not in other_lines]
     return whole, sorted({*other_lines, *dropped, *beside} - used)
 

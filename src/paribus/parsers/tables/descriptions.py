@@ -1,0 +1,29 @@
+"""Lists of settings, counters and properties: text in columns that describes a machine or server and measures nothing.
+
+In: the rows of what could be a table. Out: whether it is such a list, as of lscpu, SHOW VARIABLES or tsar.
+"""
+
+import re
+from collections.abc import Sequence
+
+from paribus.parsers.tables.heads import head_of
+
+_OF_SERVERS = {"variable_name", "variable_value"}
+_NAMES = {"variable", "setting", "parameter", "name", "key", "property", "option"}
+_VALUES = {"value", "setting", "current_value"}
+_PROPERTY = re.compile(r"[^:]*[^\W\d][^:]*:(?:\s{2,}\S.*)?")  # `Model name:   AMD EPYC`, cut at the blanks or not
+_LOAD = re.compile(r"(?:threads?|clients?|connections?|users?|warehouses?|(?:io)?depth)\b", re.IGNORECASE)
+_GROUP = re.compile(r"-{2,}\w[\w -]*-{2,}")  # over the columns of tsar
+
+
+def describes(rows: Sequence[Sequence[str]], above: str) -> bool:
+    """Whether rows of cells below this line are such a list; where most of its names are metrics it has results."""
+    heads = [cell.strip() for cell in rows[0] if cell.strip()]
+    words = [head.lower().replace(" ", "_") for head in heads]
+    if _GROUP.search(above) or not _OF_SERVERS.isdisjoint(words[:2]):
+        return True
+    metrics = sum(head_of(row[0]).metric is not None for row in rows if row)
+    if not 0 < len(heads) <= 2 or 2 * metrics > len(rows):
+        return False
+    is_named = len(words) == 2 and words[0] in _NAMES and words[1] in _VALUES
+    return is_named or (bool(_PROPERTY.fullmatch(heads[0])) and not _LOAD.match(heads[0]))

@@ -1,0 +1,59 @@
+"""Lists of settings and properties, which a folder of results often has beside its logs: no runs."""
+
+import pytest
+
+from paribus.parsers import formats
+
+LSCPU = """\
+Architecture:                       x86_64
+  CPU op-mode(s):                   32-bit, 64-bit
+  Address sizes:                    48 bits physical, 48 bits virtual
+  Byte Order:                       Little Endian
+CPU(s):                             16
+  On-line CPU(s) list:              0-15
+Model name:                         A processor
+    Thread(s) per core:             2
+    BogoMIPS:                       5988.00
+Caches (sum of all):
+  L1d:                              256 KiB (8 instances)
+  L2:                               4 MiB (8 instances)
+"""
+VARIABLES = """\
++-----------------------------+-----------+
+| Variable_name               | Value     |
++-----------------------------+-----------+
+| innodb_buffer_pool_size     | 134217728 |
+| innodb_io_capacity          | 200       |
+| max_connections             | 151       |
++-----------------------------+-----------+
+"""
+STATUS = "Variable_name\tValue\nQueries\t172323\nThreads_running\t4\nInnodb_data_reads\t345\n"
+SETTINGS = (
+    "       name       | setting \n------------------+---------\n max_wal_size     | 1024\n shared_buffers   | 16384\n"
+)
+TSAR = """\
+Time           ---cpu-- ---mem-- ---tcp-- -----traffic---- --sda---  ---load-
+Time             util     util   retran    bytin  bytout     util     load1
+29/11/26-10:00   12.31    45.12     0.01   12.3K   45.6K     3.20      0.50
+29/11/26-10:05   13.31    45.22     0.02   13.3K   46.6K     4.20      0.60
+"""
+RESULTS = "| threads | tps |\n|---|---|\n| 8 | 1000 |\n| 16 | 1800 |\n"
+
+
+@pytest.mark.parametrize("text", [LSCPU, VARIABLES, STATUS, SETTINGS, TSAR])
+def test_descriptions_of_machines_and_servers_are_no_runs(text: str) -> None:
+    log = formats.read(text)
+    assert not log.runs
+    assert len(log.not_understood) >= len([line for line in text.splitlines() if line.strip("+- ")]) - 1
+
+
+@pytest.mark.parametrize("text", [LSCPU, VARIABLES, STATUS])
+def test_results_beside_descriptions_are_read(text: str) -> None:
+    log = formats.read(f"{text}\n{RESULTS}")
+    assert [(run.load, run.readings[0].value) for run in log.runs] == [(8, 1000.0), (16, 1800.0)]
+
+
+def test_list_of_metrics_has_results() -> None:
+    log = formats.read("Metric\tValue\nTPS\t1000\nLatency (ms)\t8.2\n")
+    [run] = log.runs
+    assert [reading.metric for reading in run.readings] == ["throughput_per_s", "response_mean_s"]
