@@ -6,7 +6,19 @@ RX:\t\t4096
 TX:\t\t4096
 Current hardware settings:
 RX:\t\t512
-TX:\t\t512
+TX:\t\t256
+"""
+CHANNELS = """Channel parameters for eth0:
+Pre-set maximums:
+RX:\t\tn/a
+TX:\t\tn/a
+Other:\t\t1
+Combined:\t63
+Current hardware settings:
+RX:\t\tn/a
+TX:\t\tn/a
+Other:\t\t1
+Combined:\t6
 """
 APST = """get-feature:0x0c (Autonomous Power State Transition), Current value:0x0000000{value}
        0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f
@@ -55,6 +67,11 @@ SAS = """{"smart_status": {"passed": true}, "temperature": {"current": 33}, "scs
 "scsi_percentage_used_endurance_indicator": 6}"""
 PRINTED = [
     ("network.rx_ring", RING, "512"),
+    ("network.tx_ring", RING, "256"),
+    ("network.tx_ring", RING.replace("RX:\t\t512", "RX:\t\t512\nRX Mini:\t0\nRX Jumbo:\t0"), "256"),
+    ("network.channels", CHANNELS, "6"),
+    ("network.adaptive_rx", "Coalesce parameters for eth0:\nAdaptive RX: on  TX: off\nrx-usecs: 3\n", "on"),
+    ("network.receive_offload", "rx-checksumming: on\ngeneric-receive-offload: off\n", "off"),
     ("network.rx_usecs", "Coalesce parameters for eth0:\nrx-usecs: 3\nrx-frames: 0\n", "3"),
     ("processor.performance_bias", "analyzing CPU 0:\nperf-bias: 6\n", "6"),
     ("nvme.write_cache", "get-feature:0x06 (Volatile Write Cache), Current value:0x00000001\n", "1"),
