@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A MegaRAID controller's program for tests, which prints and takes what StorCLI's reference manual says.
 
-    storcli64 /c0 show [J], show KEY | patrolread | cc | aso, set KEY=VALUE
-    storcli64 /c0/v0 show, show all, show autobgi, set KEY=VALUE
+    storcli64 /c0 show [J], show KEY, set KEY=VALUE
+    storcli64 /c0/v0 show [all], set KEY=VALUE
     storcli64 /c0/vall show bgi, /c0/eall/sall show all, /c0/bbu show status
 
 The state is in `storcli.json` beside this file. A key `capacitor` other than Optimal makes WB behave and print as WT,
