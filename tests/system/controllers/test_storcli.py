@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from command import RUN_ENDED, Running, run_paribus
-from processes import keepers
+from processes import keepers_of
 from storcli import Storcli
 
 from paribus.lab.stores import open_experiment
@@ -201,7 +201,6 @@ def test_after_each_of_many_kills_undo_restores_it(storcli: Storcli, plan: Calla
     moments, path = random.Random(20261128), plan()
     struck = 0
     for number in range(KILLS):
-        others = keepers()
         running = Running("run", path)
         if number % 3:  # most wait until something is set
             while _is_as_it_was(storcli) and running.goes_on():
@@ -210,7 +209,7 @@ def test_after_each_of_many_kills_undo_restores_it(storcli: Storcli, plan: Calla
         struck += not _is_as_it_was(storcli)
         os.kill(running.pid, signal.SIGSTOP)
         if number % 2:
-            for keeper in keepers() - others:
+            for keeper in keepers_of(running.pid):
                 os.kill(keeper, signal.SIGKILL)
         running.signal(signal.SIGKILL)
         running.end()
