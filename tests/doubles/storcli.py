@@ -3,7 +3,7 @@
 
     storcli64 /c0 show [J], show KEY, set KEY=VALUE
     storcli64 /c0/v0 show [all], set KEY=VALUE
-    storcli64 /c0/vall show bgi, /c0/eall/sall show all, /c0/bbu show status
+    storcli64 /c0/vall show bgi, /c0/eall/sall show all, /c0/{bbu,cv} show status
 
 The state is in `storcli.json` beside this file. A key `capacitor` other than Optimal makes WB behave and print as WT,
 as controllers do. Where `device` names a device-mapper device of one linear or delay target, its delays follow the
@@ -153,6 +153,9 @@ def output(state: dict[str, str], arguments: list[str]) -> str:
             return head + "".join(drive(state, slot) for slot in range(4))
         case ["/c0/bbu", "show", "status"]:
             return head + battery(state)
+        case ["/c0/cv", "show", "status"]:
+            info = f"Cachevault_Info :\n\nType          CVPM05\nState         {state['capacitor']}\n\n"
+            return f"{head}{info}GasGaugeStatus :\n\nPack Energy             294 J\nCapacitance             108 %\n"
         case ["/c0/v0", "show", *what]:
             return head + show_volume(state, what)
         case ["/c0", "show", *what]:

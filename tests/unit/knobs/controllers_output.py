@@ -239,6 +239,7 @@ STATES = [
     ("raid.fastpath", "MegaRAID FastPath    Unlimited      -\n", "Unlimited", True),
     ("raid.cache_protection", CONTROLLER, "Optimal", True),
     ("raid.volume_state", CONTROLLER, "Dgrd", False),
+    ("raid.capacitor_charge", "Pack Energy             252 J\nCapacitance             111 %\n", "111", True),
     ("raid.patrol_read", TASKS.format(task="PR", state="Active"), "Active", False),
     ("raid.consistency_check", TASKS.format(task="CC", state="Stopped"), "Stopped", True),
     ("raid.drives", CONTROLLER, "Onln, Rbld", False),
