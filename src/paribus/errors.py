@@ -9,6 +9,7 @@
     │   ├── Denied                   it is there, but not for this user, or the kernel refused the value
     │   │   └── ReadOnly             its file system is read-only
     │   ├── BadReply                 its answer is not understood, too large or too late
+    │   │   └── TimedOut             a program did not end in time
     │   └── Unreachable              the connection to the target cannot be made, or was lost
     ├── JournalError        exit 3   the journal cannot be kept, so nothing is changed
     │   ├── JournalOpen     exit 4   an earlier experiment was not restored
@@ -105,6 +106,10 @@ class ReadOnly(Denied):
 
 class BadReply(HostError):
     """The target's answer is not understood, too large, or too late."""
+
+
+class TimedOut(BadReply):
+    """A program did not end within its time limit."""
 
 
 class Unreachable(HostError):

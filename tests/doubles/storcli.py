@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """A MegaRAID controller's program for tests, which prints and takes what StorCLI's reference manual says.
 
-    storcli64 /c0 show [J], show rebuildrate | bgirate | patrolread | cc | aso, set KEY=VALUE
-    storcli64 /c0/v0 show, show all, show autobgi, set KEY=VALUE
+    storcli64 /c0 show [J], show KEY, set KEY=VALUE
+    storcli64 /c0/v0 show [all], set KEY=VALUE
+    storcli64 /c0/vall show bgi, /c0/eall/sall show all, /c0/{bbu,cv} show status
 
 The state is in `storcli.json` beside this file. A key `capacitor` other than Optimal makes WB behave and print as WT,
 as controllers do. Where `device` names a device-mapper device of one linear or delay target, its delays follow the
-policies: this is how fast the volume is. `mood` makes it hang, ask, refuse, or print another
-form.
+policies: this is how fast the volume is. `mood` makes it hang, ask, refuse, or print another form; `when_set` does so
+only where something is set. `learning`, `rebuild`, `bgi` and `media_errors` are states of the battery and the drives.
 """
 
 import json
@@ -19,7 +20,9 @@ from pathlib import Path
 STATE = Path(__file__).with_name("storcli.json")
 DEFAULTS = {
     "wrcache": "wb", "rdcache": "ra", "iopolicy": "direct", "pdcache": "default", "autobgi": "on", "rebuildrate": "30",
-    "bgirate": "30", "patrolread": "on", "cc": "conc", "capacitor": "Optimal", "device": "", "mood": "",
+    "bgirate": "30", "patrolread": "on", "prrate": "30", "cc": "conc", "ccrate": "30", "autorebuild": "on",
+    "capacitor": "Optimal", "learning": "No", "rebuild": "no", "bgi": "no", "media_errors": "0",
+    "device": "", "mood": "", "when_set": "",
 }  # fmt: skip
 OF_VOLUME = {
     "wrcache": ("wt", "wb", "awb"),
@@ -28,8 +31,8 @@ OF_VOLUME = {
     "pdcache": ("on", "off", "default"),
     "autobgi": ("on", "off"),
 }
-OF_CONTROLLER = {"patrolread": ("on", "off"), "cc": ("off", "conc", "seq")}
-RATES = {"rebuildrate": "Rebuildrate", "bgirate": "BGI Rate"}
+OF_CONTROLLER = {"patrolread": ("on", "off"), "cc": ("off", "conc", "seq"), "autorebuild": ("on", "off")}
+RATES = {"rebuildrate": "Rebuildrate", "bgirate": "BGI Rate", "prrate": "Patrol Read Rate", "ccrate": "CC Rate"}
 READ_MS = {"ra": 4, "nora": 24}  # the kernel counts a delay in ticks of 4 ms
 CACHED_MS = 20
 WRITE_MS = {"wb": 4, "awb": 4, "wt": 24}
@@ -74,10 +77,49 @@ def show_controller(state: dict[str, str], what: list[str]) -> str:
         case ["cc"]:
             mode = {"off": "Disabled", "conc": "Concurrent", "seq": "Sequential"}[state["cc"]]
             return f"{table}CC Operation Mode        {mode}\nCC Current State         Stopped\n"
+        case ["autorebuild"]:
+            return f"{table}Auto Rebuild {state['autorebuild'].upper()}\n"
         case ["aso"]:
             return "AdvSwOpt             Time Remaining Mode\nMegaRAID FastPath    Unlimited      -\n"
         case _:
             return f"VD LIST :\n=======\n\n{volume_line(state)}\n"
+
+
+def as_json(state: dict[str, str]) -> dict[str, object]:
+    """Return the document that `/c0 show J` prints."""
+    states = ["Onln", "Onln", "Onln", "Rbld" if state["rebuild"] == "yes" else "Onln"]
+    answer = {
+        "VD LIST": [{"DG/VD": "0/0", "TYPE": "RAID10", "State": "Dgrd" if state["rebuild"] == "yes" else "Optl"}],
+        "PD LIST": [{"EID:Slt": f"252:{slot}", "DID": slot + 4, "State": each} for slot, each in enumerate(states)],
+        "Cachevault_Info": [{"Model": "CVPM05", "State": state["capacitor"]}],
+    }
+    return {"Controllers": [{"Command Status": {"Status": "Success"}, "Response Data": answer}]}
+
+
+def initialisation(state: dict[str, str]) -> str:
+    """Return the output of `/c0/vall show bgi` below its head."""
+    status = "12        In progress     2 Hours" if state["bgi"] == "yes" else "-         Not in progress -"
+    return f"VD Operation Progress% Status          Estimated Time Left\n 0 BGI       {status}\n"
+
+
+def drive(state: dict[str, str], slot: int) -> str:
+    """Return what `/c0/eall/sall show all` prints of a drive; errors are those of the last one."""
+    errors = state["media_errors"] if slot == 3 else "0"
+    return (
+        f"Drive /c0/e252/s{slot} State :\n=======================\nShield Counter = 0\nMedia Error Count = {errors}\n"
+        "Other Error Count = 0\nPredictive Failure Count = 0\nS.M.A.R.T alert flagged by drive = No\n\n"
+    )
+
+
+def battery(state: dict[str, str]) -> str:
+    """Return the output of `/c0/bbu show status` below its head."""
+    health = "Optimal" if state["learning"] == "No" else "Learning"
+    return (
+        f"BBU_Info :\n========\n\nProperty      Value\nType          BBU\nBattery State {health}\n\n"
+        f"BBU_Firmware_Status :\n===================\n\nLearn Cycle Requested        No\n"
+        f"Learn Cycle Active           {state['learning']}\nBattery Replacement required No\n\n"
+        "GasGaugeStatus :\n==============\n\nRelative State of Charge 97%\n"
+    )
 
 
 def set_speed(state: dict[str, str]) -> None:
@@ -99,10 +141,52 @@ def refuse(words: str, text: str) -> int:
     return 255
 
 
+def output(state: dict[str, str], arguments: list[str]) -> str:
+    """Return the output of a command that shows something; empty for another."""
+    head = HEAD.format(status="Success", text="None")
+    match arguments:
+        case ["/c0", "show", "J"]:
+            return json.dumps(as_json(state)) + "\n"
+        case ["/c0/vall", "show", "bgi"]:
+            return head + initialisation(state)
+        case ["/c0/eall/sall", "show", "all"]:
+            return head + "".join(drive(state, slot) for slot in range(4))
+        case ["/c0/bbu", "show", "status"]:
+            return head + battery(state)
+        case ["/c0/cv", "show", "status"]:
+            info = f"Cachevault_Info :\n\nType          CVPM05\nState         {state['capacitor']}\n\n"
+            return f"{head}{info}GasGaugeStatus :\n\nPack Energy             294 J\nCapacitance             108 %\n"
+        case ["/c0/v0", "show", *what]:
+            return head + show_volume(state, what)
+        case ["/c0", "show", *what]:
+            return head + show_controller(state, what)
+        case _:
+            return ""
+
+
+def change(state: dict[str, str], address: str, setting: str, mood: str) -> int:
+    """Set a value, and return the exit code."""
+    key, _, value = setting.partition("=")
+    values = OF_VOLUME if address == "/c0/v0" else OF_CONTROLLER
+    is_rate = address == "/c0" and key in RATES and value.isdecimal() and int(value) <= 100
+    if value not in values.get(key, ()) and not is_rate:
+        return refuse(f"syntax error, unexpected {value}", "Un-supported command")
+    if mood == "refuses":
+        return refuse("Controller is busy", "Set Virtual Drive properties failed")
+    state[key] = value
+    STATE.with_suffix(".part").write_text(json.dumps(state))
+    STATE.with_suffix(".part").replace(STATE)
+    if state["device"]:
+        set_speed(state)
+    print(HEAD.format(status="Success", text="None"), end="")
+    return 0
+
+
 def main() -> int:
     """Print or set; other exit codes than 0 where that is refused."""
     state = DEFAULTS | (json.loads(STATE.read_text()) if STATE.exists() else {})
-    match state["mood"]:
+    mood = state["mood"] or (state["when_set"] if "set" in sys.argv else "")
+    match mood:
         case "hangs":
             time.sleep(3600)
         case "asks":
@@ -112,33 +196,13 @@ def main() -> int:
         case "another form":
             print("VD Cache\n== =====\n00 writeback\n")
             return 0
-    match sys.argv[1:]:
-        case ["/c0", "show", "J"]:
-            drives = [{"DG/VD": "0/0", "TYPE": "RAID10", "State": "Optl"}]
-            answer = {"VD LIST": drives, "Cachevault_Info": [{"Model": "CVPM05", "State": state["capacitor"]}]}
-            print(json.dumps({"Controllers": [{"Command Status": {"Status": "Success"}, "Response Data": answer}]}))
-            return 0
-        case [("/c0" | "/c0/v0") as address, "show", *what]:
-            show = show_volume if address == "/c0/v0" else show_controller
-            print(HEAD.format(status="Success", text="None") + show(state, what), end="")
-            return 0
-        case [("/c0" | "/c0/v0") as address, "set", setting]:
-            key, _, value = setting.partition("=")
-            values = OF_VOLUME if address == "/c0/v0" else OF_CONTROLLER
-            is_rate = address == "/c0" and key in RATES and value.isdecimal() and int(value) <= 100
-            if value not in values.get(key, ()) and not is_rate:
-                return refuse(f"syntax error, unexpected {value}", "Un-supported command")
-            if state["mood"] == "refuses":
-                return refuse("Controller is busy", "Set Virtual Drive properties failed")
-            state[key] = value
-            STATE.with_suffix(".part").write_text(json.dumps(state))
-            STATE.with_suffix(".part").replace(STATE)
-            if state["device"]:
-                set_speed(state)
-            print(HEAD.format(status="Success", text="None"), end="")
-            return 0
-        case _:
-            return refuse("syntax error", "Un-supported command")
+    if sys.argv[2:3] == ["set"] and sys.argv[1] in ("/c0", "/c0/v0") and len(sys.argv) == 4:
+        return change(state, sys.argv[1], sys.argv[3], mood)
+    text = output(state, sys.argv[1:])
+    if not text:
+        return refuse("syntax error", "Un-supported command")
+    print(text, end="")
+    return 0
 
 
 if __name__ == "__main__":

@@ -69,6 +69,13 @@ def shown_until_end(
     return programs, showing
 
 
+def keepers_of(pid: int) -> set[int]:
+    """The keepers that a process has started."""
+    return {
+        keeper for keeper in keepers() if _read(str(keeper), "stat").rpartition(b")")[2].split()[1:2] == [b"%d" % pid]
+    }
+
+
 def keepers() -> set[int]:
     """The keepers of journals on this machine."""
     words = {path.name: _read(path.name, "cmdline").split(b"\0") for path in Path("/proc").glob("[0-9]*")}

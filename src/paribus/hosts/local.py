@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
-from paribus.errors import BadReply, HostError
+from paribus.errors import BadReply, HostError, TimedOut
 from paribus.hosts import bounded, environment
 from paribus.hosts.transport import Completed, of_errno
 
@@ -177,7 +177,7 @@ class LocalHost:
         except OSError as error:
             raise _host_error(argv[0], "run", error) from error
         except subprocess.TimeoutExpired as error:
-            raise HostError(f"{argv[0]} did not end within {timeout_s:.0f} s") from error
+            raise TimedOut(f"{argv[0]} did not end within {timeout_s:.0f} s") from error
         except bounded.TooLong as error:
             raise BadReply(f"{argv[0]} printed {error}") from error
 

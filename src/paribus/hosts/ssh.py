@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from paribus.errors import BadReply, HostError, Unreachable
+from paribus.errors import BadReply, HostError, TimedOut, Unreachable
 from paribus.hosts import address, bounded, engine_copy, sandboxes
 from paribus.hosts.file_agent import NAMES, FileAgent
 from paribus.hosts.ssh_process import HEARTBEAT_S, LOST, LOST_S, NETWORK, SILENCE, SshProcess
@@ -192,7 +192,7 @@ class SshHost:
             )
         except subprocess.TimeoutExpired as error:
             destination = shlex.join([*self._ssh_options, self._destination])
-            raise BadReply(
+            raise TimedOut(
                 f"{name} on {self.name} did not end within {timeout_s:.0f} s", f"{_LATE}ssh {destination} true"
             ) from error
         except bounded.TooLong as error:

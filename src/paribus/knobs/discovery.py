@@ -4,7 +4,7 @@ import dataclasses
 import shlex
 from collections.abc import Iterable
 
-from paribus.errors import Denied, HostError, Missing, ParibusError, UsageError
+from paribus.errors import Denied, HostError, Missing, ParibusError, TimedOut, UsageError
 from paribus.hosts.transport import Host
 from paribus.knobs.catalog import Catalogue, is_above_disks
 from paribus.knobs.kinds import NOT_APPLIED, knob_kinds
@@ -51,6 +51,11 @@ def _beginning(text: str) -> str:
     return text.strip() if len(text.strip()) <= _MOST_PRINTED else f"{text.strip()[:_MOST_PRINTED]}…"
 
 
+def _end(text: str) -> str:
+    """The end of an output, where programs print the reason of a failure, or a question."""
+    return text if len(text) <= _MOST_PRINTED else f"…{text[-_MOST_PRINTED:]}"
+
+
 def _text(host: Host, knob: Knob, path: str) -> str:
     """The text of a file, or the kind's text for an absent one. Raises Missing where the kind has none."""
     try:
@@ -64,10 +69,14 @@ def _text(host: Host, knob: Knob, path: str) -> str:
 
 def _output(host: Host, argv: tuple[str, ...]) -> str:
     """Return the output of a program. Raises HostError where it is missing or fails."""
-    done = host.run(list(argv))
+    try:
+        done = host.run(list(argv))
+    except TimedOut as error:
+        words = f"`{shlex.join(argv)}`: {error.message}"
+        raise TimedOut(words, "run it by hand: it may ask a question, or wait for a device") from error
     if done.exit_code != 0:
-        words = (done.stderr or done.stdout).strip()
-        raise HostError(f"`{shlex.join(argv)}` failed (exit code {done.exit_code}): {words}")
+        words = " ".join(f"{done.stdout} {done.stderr}".split())
+        raise HostError(f"`{shlex.join(argv)}` failed (exit code {done.exit_code}): {_end(words)}")
     return done.stdout
 
 
@@ -104,8 +113,11 @@ def offer(host: Host, catalogue: Catalogue, key: str, location: Location, *, roo
         reading = read(host, placed)
     except ParibusError as error:
         todo = error.todo or _advice(knob, error)
-        is_missing = isinstance(error, Missing)
-        return Offer(knob=knob, current=None, allowed=(), refused=error.message, todo=todo, is_missing=is_missing)
+        is_missing, is_stuck = isinstance(error, Missing), isinstance(error, TimedOut)
+        refused = error.message
+        return Offer(
+            knob=knob, current=None, allowed=(), refused=refused, todo=todo, is_missing=is_missing, is_stuck=is_stuck
+        )
     refusal = _refusal(host, placed, root=root) or Refusal("")
     return Offer(
         knob=placed,
@@ -135,8 +147,20 @@ def offers(
     for key in keys:
         knob = catalogue.find(key)
         if knob is not None and knob.name not in offers_by_name:
-            offers_by_name[knob.name] = offer(host, catalogue, key, location, root=root)
+            stuck = same_program_stuck(knob, offers_by_name.values())
+            offers_by_name[knob.name] = stuck or offer(host, catalogue, key, location, root=root)
     return offers_by_name
+
+
+def same_program_stuck(knob: Knob, offers: Iterable[Offer]) -> Offer | None:
+    """Return the refusal of an earlier knob whose program did not end, for a knob of the same program."""
+    if knob.command is None:
+        return None
+    program = knob.command.get[0]
+    for earlier in offers:
+        if earlier.is_stuck and earlier.knob.command is not None and earlier.knob.command.get[0] == program:
+            return dataclasses.replace(earlier, knob=knob)
+    return None
 
 
 def _advice(knob: Knob, error: ParibusError) -> str:

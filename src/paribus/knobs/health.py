@@ -5,11 +5,12 @@ In: rows on health, and the disks under test. Out: the states now, and what is w
 
 import dataclasses
 import math
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from paribus.errors import HostError, Missing, Unreachable
+from paribus.errors import HostError, Missing, TimedOut, Unreachable
 from paribus.hosts.transport import Completed, Host
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.kinds.by_command import extract
@@ -18,6 +19,7 @@ from paribus.model import HealthCheck
 _DEVICE = "{device}"
 _PATIENCE_S = 10.0  # for a program: the load goes on meanwhile
 _NOT_FOUND = 127  # the exit code of a shell, over SSH
+_BETWEEN = ", "  # the different words of a state
 _WORDS = 200  # characters of a program's words in a message
 
 
@@ -52,23 +54,36 @@ def placed(checks: Sequence[HealthCheck], disks: Sequence[str]) -> Iterator[Heal
 
 
 def read_each(host: Host, checks: Sequence[HealthCheck]) -> Iterator[HealthReading]:
-    """The states now; each program runs once. Raises Unreachable."""
+    """The states now; each command runs once, and none of a program that did not end. Raises Unreachable."""
     printed: dict[tuple[str, ...], Completed | HostError] = {}
+    stuck: dict[str, TimedOut] = {}
     for check in checks:
         argv = check.command.get
         if argv not in printed:
-            printed[argv] = _run(host, argv)
+            outcome = printed[argv] = stuck.get(argv[0]) or _run(host, argv)
+            if isinstance(outcome, TimedOut):
+                stuck[argv[0]] = outcome
         done = printed[argv]
         if isinstance(done, HostError):
             yield HealthReading(check, None, done.message, lacks_program=isinstance(done, Missing))
             continue
         try:
-            yield HealthReading(check, extract(check.command, done.stdout))
+            yield HealthReading(check, state_in(check, done.stdout))
         except ValueError as error:
-            words = " ".join((done.stderr or done.stdout).split())[:_WORDS]
+            words = " ".join(f"{done.stdout} {done.stderr}".split())[:_WORDS]
             program = f"`{shlex.join(argv)}` (exit code {done.exit_code})"
             refused = f"{program} does not print it: {error}; it prints: {words}"
             yield HealthReading(check, None, refused, lacks_program=done.exit_code == _NOT_FOUND)
+
+
+def state_in(check: HealthCheck, text: str) -> str:
+    """The state in an output; of several matches the sum, or the different words. Raises ValueError without one."""
+    first = extract(check.command, text)
+    if not check.every:
+        return first
+    states = [match[1] for match in re.finditer(check.command.pattern, text, re.MULTILINE) if match[1] is not None]
+    numbers = [value for value in map(number, states) if value is not None]
+    return f"{sum(numbers):.15g}" if len(numbers) == len(states) else _BETWEEN.join(sorted(set(states)))
 
 
 def _run(host: Host, argv: Sequence[str]) -> Completed | HostError:
@@ -92,7 +107,8 @@ def number(state: str) -> float | None:
 
 def unsound(check: HealthCheck, state: str) -> StoredMessage | None:
     """Return the reason why a trial does not count in this state; None where it does."""
-    if check.sound and state not in map(str, check.sound):
+    words = state.split(_BETWEEN) if check.every else [state]
+    if check.sound and not set(words) <= set(map(str, check.sound)):
         text = N_("{name} is {state}, and not {sound}")
         return stored_message(text, name=check.name, state=state, sound=[str(each) for each in check.sound])
     value = number(state)

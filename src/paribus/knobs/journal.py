@@ -39,6 +39,7 @@ from paribus.model import (
 
 _GLOBAL = ("/proc/sys/", "/sys/kernel/", "/sys/devices/system/")  # settings of the whole machine, not of a device
 _PATIENCE_S = 60.0
+_PROGRAMS_S = 240.0  # the keeper gives each program of an action 60 s, and then says which did not end
 _LONG_PATIENCE_S = 900.0  # for a server that drops much data
 
 
@@ -153,6 +154,8 @@ class Journal:
         patience_s = _LONG_PATIENCE_S if isinstance(action, PutStatements | ReleaseDisk | DefineGuest) else _PATIENCE_S
         if isinstance(action, RunProgram):
             patience_s = action.patience_s + _PATIENCE_S
+        elif isinstance(action, SetByCommand | MountOption | LoadModule):
+            patience_s = _PROGRAMS_S
         command = {"make": {"knob": knob, "action": _wire(action)}}
         answer = self._ask(command, "made", "refused", patience_s=patience_s)
         if answer["event"] == "refused":

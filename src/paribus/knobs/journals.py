@@ -27,7 +27,8 @@ def _problems(events: Sequence[dict[str, Any]]) -> list[str]:
         match event["event"]:
             case "stuck":
                 where = f"{event['knob']} ({event['address']})"
-                problems.append(f"{where}: wanted {event['wanted']}, found {event['found']}: {event['reason']}")
+                reading = "it cannot be read" if event["found"] is None else f"found {event['found']}"
+                problems.append(f"{where}: wanted {event['wanted']}, {reading}: {event['reason']}")
             case "error" if event.get("class") != _NOT_CLOSED:
                 problems.append(f"{event['message']}; {event['hint']}")
             case "busy" | "open-journal" if event.get("trouble"):

@@ -14,7 +14,8 @@ class HealthCheck:
     """A state that a program prints; `command` sets nothing.
 
     A trial counts while the state is one of `sound` (any, where that is empty), and while a number is between `minimum`
-    and `maximum`. Where it is `constant`, a change during a trial voids that trial. `proved`: what tried it.
+    and `maximum`. Where it is `constant`, a change during a trial voids that trial. Where it is of `every` match of the
+    pattern, it is their sum, or their different words. `proved`: what tried it.
     """
 
     name: str
@@ -25,4 +26,5 @@ class HealthCheck:
     minimum: float | None = None
     maximum: float | None = None
     constant: bool = False
+    every: bool = False
     proved: str = ""

@@ -256,6 +256,7 @@ class Offer:
     """Offer of a host for one knob, placed on it: the value now and those allowed, or the reason against its use.
 
     `undo` are the actions that restore the present value. `is_missing`: the machine does not have the knob.
+    `is_stuck`: its program did not end.
     """
 
     knob: Knob
@@ -265,6 +266,7 @@ class Offer:
     refused: str = ""
     todo: str = ""
     is_missing: bool = False
+    is_stuck: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from command import PYTHON, RUN_ENDED, Done, Running, run_paribus
+from processes import keepers_of
 
 from paribus.lab.stores import open_experiment
 from paribus.model import ChangeState
@@ -126,11 +127,11 @@ def test_setting_is_restored_after_a_kill_and_the_experiment_resumes(
         running.signal(signal.SIGINT)
         assert running.end().code == 130
     else:
-        keepers = [pid for pid in Path("/proc").glob("[0-9]*") if _is_keeper_of(pid, running.pid)]
+        keepers = keepers_of(running.pid)
         assert keepers
         os.kill(running.pid, signal.SIGSTOP)
         for keeper in keepers:
-            os.kill(int(keeper.name), signal.SIGKILL)
+            os.kill(keeper, signal.SIGKILL)
         os.kill(running.pid, signal.SIGKILL)
         running.end()
         assert _state(controller)["rate"] == 60
@@ -140,14 +141,6 @@ def test_setting_is_restored_after_a_kill_and_the_experiment_resumes(
     (controller.parent / "knobs" / "raid.toml").unlink()  # the experiment has its own copy
     assert run_paribus("resume", "last").code in RUN_ENDED
     assert (_state(controller)["rate"], _state(controller)["wrcache"]) == (30, "wt")
-
-
-def _is_keeper_of(process: Path, pid: int) -> bool:
-    try:
-        parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
-        return parent == str(pid) and b"journal" in (process / "cmdline").read_bytes()
-    except OSError:
-        return False
 
 
 def test_a_value_that_falls_back_is_told(plan: Callable[..., str], controller: Path) -> None:

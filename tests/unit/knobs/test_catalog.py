@@ -45,6 +45,14 @@ def test_a_member_is_a_plain_name(name: str) -> None:
     assert load().find(name) is None
 
 
+def test_an_option_of_a_driver_has_the_name_of_its_manual_too() -> None:
+    option = load().get("modprobe.iomemory-vsl.disable-msi")
+    assert option.addresses == ("/sys/module/iomemory_vsl/parameters/disable_msi",)
+    assert (option.minimum, option.maximum, option.proved) == (0, 1, "transcript")
+    other = load().get("modprobe.iomemory_vsl.max_requests")  # one without a row
+    assert other.addresses == ("/sys/module/iomemory_vsl/parameters/max_requests",)
+
+
 def test_any_kernel_file_is_a_knob_by_its_own_name() -> None:
     catalogue = load()
     assert catalogue.get("sysctl.net.core.somaxconn").addresses == ("/proc/sys/net/core/somaxconn",)

@@ -1,13 +1,17 @@
 """Location of a knob: every entry of a folder, a device's interrupts, another place on another kernel."""
 
+from collections.abc import Sequence
+
 import pytest
 
-from paribus.errors import Missing
+from paribus.errors import Missing, TimedOut
 from paribus.hosts.fake import FakeHost
+from paribus.hosts.transport import Completed
 from paribus.knobs import kinds
 from paribus.knobs.catalog import load
-from paribus.knobs.discovery import offer, place
-from paribus.model import Location
+from paribus.knobs.catalog.own_rows import OwnRow
+from paribus.knobs.discovery import offer, offers, place
+from paribus.model import Knob, Location
 
 assert kinds
 CPUFREQ = "/sys/devices/system/cpu/cpufreq"
@@ -49,3 +53,53 @@ def test_a_knob_of_other_kernels_is_told_with_them() -> None:
     assert "kernels up to 6.5" in offered.todo
     with pytest.raises(Missing, match=r"cpu\.governor does not exist on this machine"):
         place(FakeHost({}), load().get("cpu.governor"), Location())
+
+
+class Controller(FakeHost):
+    """A host with one program, which ends in this way each time."""
+
+    def __init__(self, outcome: Completed | TimedOut) -> None:
+        super().__init__({})
+        self._outcome = outcome
+        self.runs: list[list[str]] = []
+
+    def run(self, argv: Sequence[str], **_options: object) -> Completed:
+        if argv[0] == "sh":
+            return Completed(127, "", "")
+        self.runs.append(list(argv))
+        if isinstance(self._outcome, TimedOut):
+            raise self._outcome
+        return self._outcome
+
+
+def row(name: str) -> Knob:
+    words = {"get": ["storcli64", name], "set": ["storcli64", "{value}"], "pattern": "(x)", "levels": ["x", "y"]}
+    return OwnRow.model_validate(words | {"summary": name}).knob(f"raid.{name}")
+
+
+@pytest.mark.parametrize(
+    ("stdout", "stderr", "words"),
+    [
+        ("Foreign configurations. Continue? [y/n]\n", "no answer\n", "Continue? [y/n] no answer"),
+        ("Status = Failure\n\nErrMsg = VD has OS\n", "", "ErrMsg = VD has OS"),
+        ("x" * 999 + "\nErrMsg = busy\n", "", "xxx ErrMsg = busy"),
+    ],
+)
+def test_a_program_that_fails_is_quoted(stdout: str, stderr: str, words: str) -> None:
+    host = Controller(Completed(255, stdout, stderr))
+    refused = offer(host, load().with_rows([row("policy")]), "raid.policy", Location(), root=True).refused
+    assert refused.startswith("`storcli64 policy` failed (exit code 255): ")
+    assert refused.endswith(words)
+    assert len(refused) < 400
+
+
+def test_a_program_that_hangs_is_run_once_for_all_its_knobs() -> None:
+    host = Controller(TimedOut("storcli64 did not end within 60 s"))
+    rows = [row("policy"), row("rate"), row("cache")]
+    answers = offers(host, load().with_rows(rows), [each.name for each in rows], Location(), root=True)
+    assert host.runs == [["storcli64", "policy"]]
+    assert {answer.refused for answer in answers.values()} == {"`storcli64 policy`: storcli64 did not end within 60 s"}
+    assert {answer.todo for answer in answers.values()} == {
+        "run it by hand: it may ask a question, or wait for a device"
+    }
+    assert [answer.knob.name for answer in answers.values()] == [each.name for each in rows]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from paribus.errors import Missing, UsageError
+from paribus.errors import Missing, TimedOut, UsageError
 from paribus.hosts.transport import Completed
 from paribus.knobs import health
 from paribus.knobs.catalog.health_rows import HealthRow
@@ -65,6 +65,32 @@ def test_a_change_matters_only_of_what_is_constant() -> None:
     assert health.moved(check(constant=True), "1", "2") == "x.y changed from 1 to 2"
 
 
+@pytest.mark.parametrize(
+    ("text", "state", "is_sound"),
+    [
+        ("a=1\nb=2\nc=0\n", "3", True),
+        ("a=0.5\nb=0.25\n", "0.75", True),
+        ("a=20000000\nb=5\n", "20000005", True),
+        ("a=Onln\nb=Onln\n", "Onln", True),
+        ("a=Onln\nb=Rbld\nc=Onln\n", "Onln, Rbld", False),
+        ("a=Onln\nb=GHS\n", "GHS, Onln", True),
+        ("a=Onln\nb=7\n", "7, Onln", False),
+    ],
+)
+def test_every_match_is_summed_or_must_be_sound(text: str, state: str, is_sound: bool) -> None:
+    row = check(every=True, sound=() if state.replace(".", "").isdecimal() else ("Onln", "GHS"))
+    assert health.state_in(row, text) == state
+    assert (health.unsound(row, state) is None) is is_sound
+    with pytest.raises(ValueError, match="nothing matches"):
+        health.state_in(row, "another form")
+
+
+def test_every_needs_a_pattern() -> None:
+    row = {"get": ["a"], "json": "/x", "every": True, "summary": "x"}
+    with pytest.raises(ValueError, match="write pattern in place of json"):
+        HealthRow.model_validate(row)
+
+
 class Programs:
     """A host with programs that print these texts, and counts their runs."""
 
@@ -76,6 +102,8 @@ class Programs:
         self.runs.append(argv[0])
         if argv[0] not in self.printed:
             raise Missing(f"cannot start {argv[0]}: not found")
+        if self.printed[argv[0]] == "hangs":
+            raise TimedOut(f"{argv[0]} did not end within 10 s")
         if self.printed[argv[0]] == "127":  # over SSH a shell says it
             return Completed(127, "", "not found")
         return Completed(4, self.printed[argv[0]], "")
@@ -93,3 +121,15 @@ def test_a_program_runs_once_for_all_its_states() -> None:
     assert (x.state, y.state, z.state, missing.state) == ("1", "false", None, None)
     assert "`a` (exit code 4) does not print it: /z leads nowhere" in z.refused
     assert missing.refused == "cannot start b: not found"
+
+
+def test_a_program_that_hangs_is_not_run_again() -> None:
+    rows = [
+        HealthCheck(name=f"{program}.{word}", command=CommandLines(get=(program, word), set=(), json="/x"), summary="")
+        for program, word in (("a", "1"), ("a", "2"), ("b", "1"), ("a", "3"))
+    ]
+    host = Programs(a="hangs", b='{"x": 1}')
+    readings = list(health.read_each(host, rows))  # type: ignore[arg-type]
+    assert host.runs == ["a", "b"]
+    assert [each.state for each in readings] == [None, None, "1", None]
+    assert {each.refused for each in readings if each.state is None} == {"a did not end within 10 s"}

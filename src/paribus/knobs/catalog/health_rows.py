@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from paribus.knobs.catalog.printed import PrintedRow, checked_name
 from paribus.model import CommandLines, HealthCheck
@@ -16,6 +16,17 @@ class HealthRow(PrintedRow):
     minimum: float | None = Field(None, description="the lowest number at which a trial counts")
     maximum: float | None = Field(None, description="the highest number at which a trial counts")
     constant: bool = Field(False, description="a trial during which it changes does not count")
+    every: bool = Field(
+        False, description="whether it is the state of all matches: their sum, or their different words"
+    )
+
+    @model_validator(mode="after")
+    def _has_matches(self) -> "HealthRow":
+        if self.every and not self.pattern:
+            raise ValueError(
+                "every is for the matches of a pattern, and the row has none: write pattern in place of json"
+            )
+        return self
 
     def check(self, name: str) -> HealthCheck:
         """The row as the model has it."""
@@ -28,6 +39,7 @@ class HealthRow(PrintedRow):
             minimum=self.minimum,
             maximum=self.maximum,
             constant=self.constant,
+            every=self.every,
             proved=self.proved,
         )
 

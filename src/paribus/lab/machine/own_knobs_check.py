@@ -11,12 +11,12 @@ from paribus.knobs import health
 from paribus.knobs.apply import Applier
 from paribus.knobs.catalog import Catalogue
 from paribus.knobs.catalog.own_rows import rows_in_file
-from paribus.knobs.discovery import offer, touched
+from paribus.knobs.discovery import offer, same_program_stuck, touched
 from paribus.knobs.journal import Journal
 from paribus.knobs.journals import undo
 from paribus.lab.machine.connection import site
 from paribus.lab.machine.knob_queries import location_of
-from paribus.model import Change, HealthCheck, Knob, Location, Value
+from paribus.model import Change, HealthCheck, Knob, Location, Offer, Value
 from paribus.trial.target_session import Site
 
 
@@ -75,11 +75,14 @@ def _states(site: Site, checks: Sequence[HealthCheck]) -> Iterator[HealthState]:
 
 def _trials(connected: Site, rows: list[Knob], location: Location) -> Iterator[KnobTrial]:
     catalogue = connected.catalogue.with_rows(rows)
+    stuck: list[Offer] = []
     for row in rows:
-        offered = offer(connected.host, catalogue, row.name, location, root=True)
+        offered = same_program_stuck(row, stuck) or offer(connected.host, catalogue, row.name, location, root=True)
+        stuck += [offered] if offered.is_stuck else []
         before = offered.current
         if before is None:
-            yield _trial(row, None, None, None, None, offered.refused)
+            problem = "; ".join(filter(None, (offered.refused, offered.todo)))
+            yield _trial(row, None, None, None, None, problem)
             continue
         level = _another_level(row, before)
         if level is None:
