@@ -42,16 +42,17 @@ verify = {verify}
 threads = [8]
 """
 SLOW = [f"/dev/disk/by-id/virtio-slow-{number}" for number in (1, 2, 3)]
-MIRRORS = ('{ name = "RAID 1", md = { level = 1 }, ext4 = {} }', '{ name = "chunks", md = { level = 1 }, xfs = {} }')
+MIRROR = '{ name = "RAID 1", md = { level = 1 }, ext4 = {} }'
+MIRRORS = (MIRROR, '{ name = "noatime", md = { level = 1 }, ext4 = {}, mount = ["noatime"] }')
 FAILURE = '[[event]]\nat = "8s"\ndo = "fail-member"\ndisk = "slow-2"\n'
 
 
 class FailingPlan:
     """A plan on throttled disks of a sandbox, ended after some trials."""
 
-    def __init__(self, folder: Path, *packages: str) -> None:
-        """Make the sandbox."""
-        self.sandbox = LabSandbox(f"failing{os.getpid()}", ["slow:192MiB:count=3,iops=300"], packages)
+    def __init__(self, folder: Path, size: str = "192MiB", *packages: str) -> None:
+        """Make the sandbox, with disks of this size."""
+        self.sandbox = LabSandbox(f"failing{os.getpid()}", [f"slow:{size}:count=3,iops=300"], packages)
         self._path = folder / "plan.toml"
 
     def results(self, levels: Sequence[str], rest: str, trial: str, disks: Sequence[str] = SLOW) -> dict[str, Any]:
@@ -106,7 +107,7 @@ def test_md_and_lvm_lose_a_disk_after_the_same_work_and_keep_their_data(failing:
         assert arm["verified"] == len(arm["trials"]) > 0
 
 
-@pytest.mark.parametrize("failing", [("mariadb-server",)], indirect=True)
+@pytest.mark.parametrize("failing", [("768MiB", "mariadb-server")], indirect=True)
 def test_database_goes_on_while_a_disk_of_its_mirror_fails_every_operation(failing: FailingPlan) -> None:
     rest = (
         '[database]\nkind = "mariadb"\n[database.settings]\ninnodb_buffer_pool_size = "32MiB"\n'

@@ -14,6 +14,8 @@ use rustix::fs::{MemfdFlags, memfd_create};
 
 /// The time limit of a program: a hanging one must not block the rest of the journal.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Characters of an output that stands in for messages.
+const MOST_WORDS: usize = 300;
 const GLANCE: Duration = Duration::from_millis(5);
 /// The administrator's directories, also for a PATH without them, as under a bare sshd or sudo.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -59,7 +61,7 @@ fn output_of(argv: &[&str], input: &str, patience: Duration) -> io::Result<Strin
         Some(status) => Err(io::Error::other(format!(
             "`{}` failed ({status}): {}",
             argv.join(" "),
-            text(stderr)?.trim()
+            words(&text(stdout)?, &text(stderr)?)
         ))),
         None => Err(io::Error::other(format!(
             "`{}` did not end within {} s",
@@ -67,6 +69,16 @@ fn output_of(argv: &[&str], input: &str, patience: Duration) -> io::Result<Strin
             patience.as_secs()
         ))),
     }
+}
+
+/// The words of a program that failed: its messages, or the end of its output where it has none, as `storcli64`.
+fn words(stdout: &str, stderr: &str) -> String {
+    if !stderr.trim().is_empty() {
+        return stderr.trim().to_string();
+    }
+    let lines = stdout.trim();
+    let start = lines.char_indices().rev().nth(MOST_WORDS - 1);
+    lines[start.map_or(0, |(index, _)| index)..].to_string()
 }
 
 /// A program that outlived a killed keeper could change a device after its undo.
@@ -104,7 +116,7 @@ fn text(mut file: File) -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{output, output_with};
+    use super::{output, output_with, words};
 
     #[test]
     fn a_program_reads_its_input() {
@@ -113,6 +125,15 @@ mod tests {
             "<xml/>\n"
         );
         assert_eq!(output(&["cat"]).unwrap(), "");
+    }
+
+    #[test]
+    fn a_failure_without_messages_keeps_the_end_of_the_output() {
+        let long = format!("{}\nDescription = Battery is absent", "é".repeat(400));
+        assert!(words(&long, " \n").ends_with("é\nDescription = Battery is absent"));
+        assert_eq!(words(&long, "").chars().count(), 300);
+        assert_eq!(words("short\n", ""), "short");
+        assert_eq!(words("output", "a message\n"), "a message");
     }
 
     #[test]
