@@ -1,9 +1,12 @@
 """Location of a knob: every entry of a folder, a device's interrupts, another place on another kernel."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from paribus.errors import Missing
 from paribus.hosts.fake import FakeHost
+from paribus.hosts.transport import Completed
 from paribus.knobs import kinds
 from paribus.knobs.catalog import load
 from paribus.knobs.discovery import offer, place
@@ -49,3 +52,29 @@ def test_a_knob_of_other_kernels_is_told_with_them() -> None:
     assert "kernels up to 6.5" in offered.todo
     with pytest.raises(Missing, match=r"cpu\.governor does not exist on this machine"):
         place(FakeHost({}), load().get("cpu.governor"), Location())
+
+
+class HostWithModules(FakeHost):
+    """A host whose kernel has one module more than it has loaded."""
+
+    def run(
+        self, argv: Sequence[str], *, text: str = "", timeout_s: float | None = 60.0, connects: bool = False
+    ) -> Completed:
+        """Answer modinfo."""
+        if argv[0] != "modinfo":
+            return super().run(argv, text=text, timeout_s=timeout_s, connects=connects)
+        return Completed(0 if argv[-1] == "kyber-iosched" else 1, "", "")
+
+
+SCHEDULER = {"/sys/block/sda/queue/scheduler": "[none] mq-deadline\n"}
+
+
+@pytest.mark.parametrize(
+    ("host", "offered"),
+    [
+        (HostWithModules(SCHEDULER), ("none", "mq-deadline", "kyber")),
+        (FakeHost(SCHEDULER), ("none", "mq-deadline")),
+    ],
+)
+def test_schedulers_whose_module_is_not_loaded_yet_are_offered(host: FakeHost, offered: tuple[str, ...]) -> None:
+    assert offer(host, load(), "block.scheduler", Location("/dev/sda"), root=True).allowed == offered
