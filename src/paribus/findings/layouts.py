@@ -11,8 +11,8 @@ class LayoutUse:
         level: Its name in the plan; `baseline` is the layout that combinations are compared with.
         layers: Its layers, the lowest first, as text.
         usable_bytes: What its file system offers to users; None where no trial measured it.
-        written_per_byte: Bytes that reached the disks for each byte that the load wrote, or that was written to the
-            layout where the load does not count its bytes; None where neither is known.
+        written_per_byte: Bytes that reached the disks for each byte that the load wrote. Where the load does not count
+            its bytes: for each byte written to the layout. None where neither is known.
         share_of_best: Its throughput as a share of that of the fastest layout, the mean over the load levels; None
             where no throughput was measured.
         cache_hit_share: The share of its cache's lookups that hit, settling included; None without a cache.

@@ -10,8 +10,8 @@ from paribus.report.view.blocks import LayerStack, Place, WordTable
 from paribus.units import show_size
 
 _NOTE = N_(
-    "The lowest layer comes first. Written: bytes that reached the disks for each byte that the load wrote, or that "
-    "was written to the layout where the load does not count its bytes, from the counters of the disks. I/Os: "
+    "The lowest layer comes first. Written: bytes that reached the disks for each byte that the load wrote, from the "
+    "counters of the disks. Where the load does not count its bytes: for each byte written to the layout. I/Os: "
     "operations of the disks for each operation of the load. Of the best: throughput as a share of the fastest "
     "one's, the mean over the load levels; verdicts with intervals are above."
 )
