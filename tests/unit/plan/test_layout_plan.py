@@ -89,14 +89,14 @@ def test_examples_fit_on_the_disks_of_their_sandboxes(example: str) -> None:
     assert all(commands_of(plan, str(each)) for each in filter(None, texts))
 
 
-def test_the_example_of_ten_combinations_tells_them_all_apart() -> None:
+def test_the_example_of_ten_combinations_has_each_of_them() -> None:
     path = Path(__file__).parents[3] / "examples" / "storage-combinations.toml"
     table = tomllib.loads(path.read_text(encoding="utf-8"))
     names = [each["name"] for each in table["combination"]]
-    assert [name.partition(":")[0] for name in names] == ["1", "3", "4", "5", "6", "7", "8", "9", "10"]
+    assert [name.partition(":")[0] for name in names] == ["1", "3", "4", "5", "6 and 7", "8", "9", "10"]
     as_found = {"ssd.write_policy": "write back", "block.write_cache": "write back"}
     arms = [as_found | table["hold"], *(as_found | table["hold"] | each["settings"] for each in table["combination"])]
-    assert len({repr(sorted(arm.items())) for arm in arms}) == 10
+    assert len({repr(sorted(arm.items())) for arm in arms}) == 9
 
 
 def test_a_load_on_files_may_lie_on_the_device_itself() -> None:
