@@ -113,6 +113,8 @@ def _facts(knob: Knob) -> Iterator[tuple[str, str]]:
     yield "Reads back rounded", "yes" if knob.readback == "rounded" else ""
     yield "Other names", _codes(knob.aliases)
     yield "Former values", ", ".join(f"`{old}` is `{new}`" for old, new in knob.renamed.items())
+    modules = [f"`{value}` ({literal(module)})" for value, module in knob.modules.items()]
+    yield "Values that the kernel loads a module for", ", ".join(modules)
     yield "Published advice", advice_link(knob.name)
     yield "Address", _codes((*knob.addresses, *knob.elsewhere))
 

@@ -1,12 +1,23 @@
 """Capacity and write amplification of storage layouts, from the counters of the disks."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from paribus.findings import LayoutUse
-from paribus.model import LAYOUT, Factor, Measurement, Trial, TrialState
+from paribus.model import COMBINATION, LAYOUT, Factor, Measurement, Trial, TrialState
 
 _SEPARATOR = " / "
+_BASELINE = "baseline"
 Metrics = Mapping[str, Measurement]
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """A layout under a workload; `combination` is the one that it is part of, empty for the baseline's."""
+
+    combination: str
+    text: str
+    workload: str
 
 
 def layout_uses(
@@ -14,8 +25,9 @@ def layout_uses(
 ) -> tuple[LayoutUse, ...]:
     """Describe every layout under every workload, in the order of the trials; none where no plan has layouts.
 
-    Write amplification is the ratio of sums over all trials that count: bytes written to all disks, and bytes that the
-    load wrote. So is the ratio of operations.
+    Each combination of settings is one of its own, also where several have one layout. Write amplification is the ratio
+    of sums over all trials that count: bytes written to all disks, and bytes that the load wrote, or the layout where
+    the load does not count them. So is the ratio of operations.
     """
     names = {
         level: label
@@ -23,27 +35,31 @@ def layout_uses(
         if factor.key == LAYOUT
         for level, label in zip(factor.levels, factor.labels, strict=True)
     }
-    by_use: dict[tuple[str, str], list[int]] = {}
+    by_use: dict[_Use, list[int]] = {}
     for trial in trials:
         if LAYOUT in trial.settings and trial.state is TrialState.DONE and trial.order in summaries:
-            by_use.setdefault((str(trial.settings[LAYOUT]), trial.workload), []).append(trial.order)
+            text = str(trial.settings[LAYOUT])
+            combination = "" if trial.baseline or trial.factor != COMBINATION else trial.arm
+            by_use.setdefault(_Use(combination, text, trial.workload), []).append(trial.order)
+    has_combinations = any(use.combination for use in by_use)
     throughputs = {use: _throughputs(trials, summaries, orders) for use, orders in by_use.items()}
     return tuple(
         LayoutUse(
-            level=names.get(text, text),
-            workload=workload,
-            layers=tuple(text.split(_SEPARATOR)),
+            level=use.combination or names.get(use.text, _BASELINE if has_combinations else use.text),
+            workload=use.workload,
+            layers=tuple(use.text.split(_SEPARATOR)),
             usable_bytes=_mean([summaries[order] for order in orders], "layout_usable_bytes"),
-            written_per_byte=_ratio([_bytes(summaries[order]) for order in orders]),
+            written_per_byte=_ratio([_bytes(summaries[order]) for order in orders])
+            or _ratio([_layer_bytes(summaries[order]) for order in orders]),
             operations_per_operation=_ratio([_operations(summaries[order]) for order in orders]),
             share_of_best=_share_of_best(
-                throughputs[text, workload], [of_use for (_, other), of_use in throughputs.items() if other == workload]
+                throughputs[use], [of_use for other, of_use in throughputs.items() if other.workload == use.workload]
             ),
             cache_hit_share=_mean([summaries[order] for order in orders], "cache_hit_share"),
             cache_dirty_bytes=_mean([summaries[order] for order in orders], "cache_dirty_bytes"),
             trials=tuple(orders),
         )
-        for (text, workload), orders in by_use.items()
+        for use, orders in by_use.items()
     )
 
 
@@ -78,6 +94,12 @@ def _bytes(metrics: Metrics) -> tuple[float, float]:
     """Bytes a second written to the disks, and by the load; zeros where one is unknown."""
     metric = "device_written_bytes_per_s"
     return (metrics[metric].mean, _written_per_s(metrics)) if metric in metrics else (0.0, 0.0)
+
+
+def _layer_bytes(metrics: Metrics) -> tuple[float, float]:
+    """Bytes that a trial wrote to all disks, and to the device below its files; zeros where they are unknown."""
+    disks, top = "layout_disks_written_bytes", "layout_top_written_bytes"
+    return (metrics[disks].mean, metrics[top].mean) if {disks, top} <= metrics.keys() else (0.0, 0.0)
 
 
 def _operations(metrics: Metrics) -> tuple[float, float]:

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayoutUse:
-    """A layout under a workload.
+    """A layout, or a combination of settings with its layout, under a workload.
 
     Attributes:
-        level: Its name in the plan.
+        level: Its name in the plan; `baseline` is the layout that combinations are compared with.
         layers: Its layers, the lowest first, as text.
         usable_bytes: What its file system offers to users; None where no trial measured it.
-        written_per_byte: Bytes that reached the disks for each byte that the load wrote; None where the load does not
-            count its bytes.
+        written_per_byte: Bytes that reached the disks for each byte that the load wrote. Where the load does not count
+            its bytes: for each byte written to the layout. None where neither is known.
         share_of_best: Its throughput as a share of that of the fastest layout, the mean over the load levels; None
             where no throughput was measured.
         cache_hit_share: The share of its cache's lookups that hit, settling included; None without a cache.

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from paribus.errors import HostError
+from paribus.errors import HostError, Unreachable
 from paribus.hosts.storage.devices import SECTOR_BYTES
 from paribus.hosts.transport import Host
 from paribus.units import show_size
@@ -92,4 +92,14 @@ def has_module(host: Host, name: str) -> bool:
     listed = f"/lib/modules/{text_of(host, '/proc/sys/kernel/osrelease')}"
     if host.names(f"/sys/module/{name}") or "modules.dep" not in host.names(listed):
         return True
-    return host.run(["modinfo", "--field", "name", name]).exit_code == 0
+    return can_load_module(host, name)
+
+
+def can_load_module(host: Host, name: str) -> bool:
+    """Whether the running kernel has the file of a module."""
+    try:
+        return host.run(["modinfo", "--field", "name", name]).exit_code == 0
+    except Unreachable:
+        raise
+    except HostError:  # it has no kmod
+        return False

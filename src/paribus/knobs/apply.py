@@ -50,6 +50,8 @@ class Applier:
         self._in_force: dict[str, Value | None] = {}
         self._written: set[str] = set()
         self._first_outcomes: dict[tuple[str, Value, Value | None], NotTaken] = {}
+        self._applied: dict[str, Value] = {}
+        self._tested: frozenset[str] = frozenset()  # of the last settings, also in later trials of their application
 
     def apply(self, settings: Settings, tested: Collection[str]) -> tuple[Change, ...]:
         """Set every knob, those that move others first, and read each back.
@@ -63,12 +65,14 @@ class Applier:
         """
         self._journal.assert_kept()
         self._in_force.clear()
+        if tested or settings != self._applied:
+            self._applied, self._tested = dict(settings), frozenset(tested)
         changes: list[Change] = []
         for knob in self._in_order(settings):
             bystanders = self._touch(knob, settings[knob.name])
             touched = self._touched[knob.name]
             change = self._set(touched, settings[knob.name], even_if_equal=knob.name in tested)
-            if knob.name not in tested and any(_moves(self._catalogue.get(name), knob.name) for name in settings):
+            if knob.name not in self._tested and any(_moves(self._catalogue.get(name), knob.name) for name in settings):
                 change = _as_side_effect(change)
             changes.append(change)
             self._in_force[knob.name] = change.observed
@@ -94,6 +98,7 @@ class Applier:
         self._touched.clear()
         self._in_force.clear()
         self._written.clear()
+        self._applied.clear()
 
     def conditions(self, settings: Settings, subject: str) -> dict[str, tuple[Knob, Value]]:
         """The settings that processes of a subject, the load or the server, are started under; by name, placed."""

@@ -5,10 +5,11 @@ import shlex
 from collections.abc import Iterable
 
 from paribus.errors import Denied, HostError, Missing, ParibusError, TimedOut, UsageError
+from paribus.hosts.facts import can_load_module
 from paribus.hosts.transport import Host
 from paribus.knobs.catalog import Catalogue, is_above_disks
 from paribus.knobs.kinds import NOT_APPLIED, knob_kinds
-from paribus.model import Knob, Location, Offer, Reading, Refusal
+from paribus.model import Knob, Location, Offer, Reading, Refusal, Value
 
 _MOST_PRINTED = 300  # characters of an output in a message
 
@@ -122,11 +123,17 @@ def offer(host: Host, catalogue: Catalogue, key: str, location: Location, *, roo
     return Offer(
         knob=placed,
         current=reading.value,
-        allowed=reading.allowed,
+        allowed=(*reading.allowed, *(_loadable(host, placed, reading) if reading.allowed else ())),
         undo=reading.undo or knob_kinds.get(knob.kind).writes(placed, reading.value),
         refused=refusal.message,
         todo=refusal.remedy,
     )
+
+
+def _loadable(host: Host, knob: Knob, reading: Reading) -> tuple[Value, ...]:
+    """Return the values of modules that the kernel has and has not loaded yet."""
+    absent = {value: module for value, module in knob.modules.items() if value not in reading.allowed}
+    return tuple(value for value, module in absent.items() if can_load_module(host, module))
 
 
 def _refusal(host: Host, knob: Knob, *, root: bool) -> Refusal | None:

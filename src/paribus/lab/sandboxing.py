@@ -1,7 +1,7 @@
 """Sandboxes made, listed and removed, and the document of `paribus sandbox`."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -81,9 +81,9 @@ def specification(
         raise UsageError(f"no sandbox can be so: {error}", "paribus sandbox up --help shows the options") from error
 
 
-def of_plan(path: Path) -> tuple[str, Specification]:
+def of_plan(path: Path, overrides: Mapping[str, str]) -> tuple[str, Specification]:
     """The name and the parts of the sandbox that a plan orders. Raises PlanError and UsageError."""
-    table = parse(str(path), read_file(str(path)), {}).table
+    table = parse(str(path), read_file(str(path)), overrides).table
     name = re.sub("[^a-z0-9]+", "-", table.name.lower()).strip("-")[:20]
     ordered = table.sandbox or SandboxTable()
     return f"plan-{name}", specification(

@@ -89,6 +89,7 @@ from paribus.model.plan import (
 )
 from paribus.model.servers import SERVER_PLACEHOLDERS, ExpectedAnswer, PutStatements, RunningServer, UntilRestart
 from paribus.model.words import (
+    COMBINATION,
     COMPARING,
     DIRECTIONAL,
     EVENT_RESPONSES,
@@ -123,6 +124,7 @@ from paribus.model.words import (
 
 __all__ = [
     "BEFORE",
+    "COMBINATION",
     "COMPARING",
     "DIRECTIONAL",
     "DOMAIN",

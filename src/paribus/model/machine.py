@@ -52,6 +52,7 @@ class Knob:
         aliases: The kernel's own names, where several are one knob.
         exists_under: The knob whose value decides which members a family has.
         renamed: Former values, with their present names.
+        modules: Values that the kernel has only with a module, which it loads when the value is set.
         elsewhere: Its files on other kernels.
         since: The first kernel that has it.
         until: The last kernel that has it.
@@ -83,6 +84,7 @@ class Knob:
     aliases: tuple[str, ...] = ()
     exists_under: str = ""
     renamed: Mapping[str, str] = field(default_factory=dict)
+    modules: Mapping[str, str] = field(default_factory=dict)
     elsewhere: tuple[str, ...] = ()
     since: str = ""
     until: str = ""

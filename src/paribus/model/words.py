@@ -60,6 +60,7 @@ DIRECTIONAL = (Verdict.BETTER, Verdict.WORSE)
 """Verdicts that state the direction of an effect."""
 
 LAYOUT = "layout"
+COMBINATION = "combination"  # the factor of combinations, in trials
 """The setting whose levels are storage layouts."""
 
 PLATFORM = "platform"

@@ -188,6 +188,8 @@ class Runner:
             changes += self._servers.apply(workload, trial, tested, self.workload_data, self._loads.stop, starts_with)
             changes += self._server_conditions(trial)
             self._readied += self._servers.readied
+        if self._layouts is not None:
+            self._layouts.begin_trial()
         return changes
 
     def _apply_layout(self, trial: Trial, tested: Sequence[str]) -> tuple[Change, ...]:
@@ -219,7 +221,8 @@ class Runner:
         changes = self._hypervisor.verify() if self._hypervisor is not None else ()
         changes += self._layouts.verify() if self._layouts is not None else ()
         changes += self._applier.verify()
-        self._readied += self._layouts.cache_use() if self._layouts is not None else ()
+        if self._layouts is not None:
+            self._readied += (*self._layouts.cache_use(), *self._layouts.layer_use())
         if self._flushes is not None and trial.purpose in COMPARING:
             self._readied += self._flushes.measure()
         if self._servers is None or not self._workloads[trial.workload].database:

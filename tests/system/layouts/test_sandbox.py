@@ -1,10 +1,35 @@
 """`paribus sandbox` with a real virtual machine: made, reached over SSH, its power cut, disks lost, removed."""
 
+import os
+from pathlib import Path
+
 import pytest
-from command import run_paribus
+from command import RUN_ENDED, run_paribus
 from lab_sandbox import LabSandbox
 
 DISKS = {"ssd-1", "ssd-2", "ssd-3", "ssd-4", "sas-1", "sas-2", "sas-3", "fast-1"}
+PLAN = """
+name = "own {process}"
+[target]
+path = "/var/tmp"
+device = "/dev/disk/by-id/virtio-ssd-1"
+[sandbox]
+disks = ["ssd:64MiB"]
+[factors]
+"block.scheduler" = ["none", "kyber"]
+[[workload]]
+kind = "fileio"
+mode = "rndrd"
+files = 1
+total_size = "4MiB"
+threads = [1]
+[protocol]
+trial = "100ms"
+settle = "20ms"
+rounds = 2
+method = "fixed"
+placebo = false
+"""
 
 
 @pytest.mark.gate
@@ -48,3 +73,21 @@ def test_impossible_requests_are_refused_in_a_sentence(sandbox: LabSandbox) -> N
         assert done.code == code, arguments
         assert said in done.err, arguments
         assert "Traceback" not in done.err
+
+
+def test_a_plan_runs_in_a_sandbox_of_its_own_which_is_then_removed(tmp_path: Path) -> None:
+    """With a scheduler whose module is not loaded yet, and with another size than the plan orders."""
+    plan, name = tmp_path / "plan.toml", f"plan-own-{os.getpid()}"
+    plan.write_text(PLAN.format(process=os.getpid()), encoding="utf-8")
+    run = ("sandbox", "run", str(plan), "--set")
+    refused = run_paribus(*run, 'sandbox.disks=["ssd:1MiB"]')
+    assert refused.code == 2
+    assert "at least 16 MiB" in refused.err
+    done = run_paribus(*run, 'sandbox.disks=["ssd:32MiB"]')
+    try:
+        assert done.code in RUN_ENDED, done.err
+        shown = run_paribus("report", "last", "--format", "json").json
+        assert {effect["arm"] for effect in shown["effects"]} == {"kyber"}
+        assert name not in run_paribus("sandbox", "status").out
+    finally:
+        run_paribus("sandbox", "down", name)

@@ -128,6 +128,17 @@ def test_another_factors_baseline_that_the_tested_level_forbids_is_no_mismatch()
     assert changes["block.nr_requests"].state is ChangeState.WRITTEN
 
 
+def test_a_tested_value_that_another_tested_one_forbids_is_a_mismatch_in_every_trial_of_its_application() -> None:
+    host = _machine()
+    applier = _applier(host, Notes(host))
+    settings: dict[str, Value] = {"block.nr_requests": 200, "block.scheduler": "none"}
+    for tested in ([*settings], []):  # the first trial, and a later one
+        changes = {change.knob: change for change in applier.apply(settings, tested)}
+        assert changes["block.nr_requests"].state is ChangeState.MISMATCHED
+    changes = {change.knob: change for change in applier.apply(settings, ["block.scheduler"])}
+    assert changes["block.nr_requests"].state is ChangeState.WRITTEN
+
+
 def test_a_tested_value_that_is_refused_is_a_mismatch_with_wanted_and_found() -> None:
     host = _machine()
     applier = _applier(host, Notes(host))

@@ -103,3 +103,29 @@ def test_a_program_that_hangs_is_run_once_for_all_its_knobs() -> None:
         "run it by hand: it may ask a question, or wait for a device"
     }
     assert [answer.knob.name for answer in answers.values()] == [each.name for each in rows]
+
+
+class HostWithModules(FakeHost):
+    """A host whose kernel has one module more than it has loaded."""
+
+    def run(
+        self, argv: Sequence[str], *, text: str = "", timeout_s: float | None = 60.0, connects: bool = False
+    ) -> Completed:
+        """Answer modinfo."""
+        if argv[0] != "modinfo":
+            return super().run(argv, text=text, timeout_s=timeout_s, connects=connects)
+        return Completed(0 if argv[-1] == "kyber-iosched" else 1, "", "")
+
+
+SCHEDULER = {"/sys/block/sda/queue/scheduler": "[none] mq-deadline\n"}
+
+
+@pytest.mark.parametrize(
+    ("host", "offered"),
+    [
+        (HostWithModules(SCHEDULER), ("none", "mq-deadline", "kyber")),
+        (FakeHost(SCHEDULER), ("none", "mq-deadline")),
+    ],
+)
+def test_schedulers_whose_module_is_not_loaded_yet_are_offered(host: FakeHost, offered: tuple[str, ...]) -> None:
+    assert offer(host, load(), "block.scheduler", Location("/dev/sda"), root=True).allowed == offered

@@ -9,7 +9,10 @@ import pytest
 from plan_samples import checked
 
 from paribus.errors import PlanError
+from paribus.knobs.catalog import load
+from paribus.knobs.catalog.own_rows import rows_of
 from paribus.model import BlockDevice, DatabaseFacts, Knob, Offer, Plan
+from paribus.plan.check import check
 from paribus.plan.layouts import commands_of, lasting_lines
 from paribus.sandbox.specification import parse_disks
 
@@ -26,11 +29,14 @@ def _disk(number: int, **fields: object) -> BlockDevice:
 
 
 PRESENT = {path: _disk(number) for number, path in enumerate(DISKS, 1)}
-POOL = Knob(
-    name="mysql.innodb_buffer_pool_size", kind="variable", addresses=("innodb_buffer_pool_size",), type="number",
-    summary="", documentation="", takes_effect="restart", aliases=("mariadb.innodb_buffer_pool_size",),
+POOL, LOG = (
+    Knob(
+        name=f"mysql.{name}", kind="variable", addresses=(name,), type="number",
+        summary="", documentation="", takes_effect="restart", aliases=(f"mariadb.{name}",),
+    )
+    for name in ("innodb_buffer_pool_size", "innodb_log_file_size")
 )  # fmt: skip
-SERVER = DatabaseFacts(name="mariadb 10.11", rows=(POOL,), empty_bytes=100 << 20, copy_bytes_per_s=1e8)
+SERVER = DatabaseFacts(name="mariadb 10.11", rows=(POOL, LOG), empty_bytes=100 << 20, copy_bytes_per_s=1e8)
 OFFERS = plan_samples.OFFERS | {"layout": plan_samples.offer("layout", "clean")}
 
 
@@ -69,16 +75,28 @@ def test_examples_fit_on_the_disks_of_their_sandboxes(example: str) -> None:
         name: BlockDevice(path=f"/dev/{disk.serial}", size_bytes=disk.size_bytes, ids=(name.rpartition("/")[2],))
         for name, disk in disks.items()
     }
-    text = path.read_text(encoding="utf-8")
-    plan = checked(
-        text,
-        offers=OFFERS | {POOL.name: Offer(knob=POOL, current=1 << 27, allowed=())},
-        block_devices=present,
-        database=SERVER,
+    parsed = plan_samples.parsed(path.read_text(encoding="utf-8"))
+    own = rows_of(parsed.table.knob)
+    of_example = {row.name: Offer(knob=row, current=row.allowed[0], allowed=row.allowed) for row in own}
+    of_server = {knob.name: Offer(knob=knob, current=1 << 27, allowed=()) for knob in (POOL, LOG)}
+    offers = (
+        OFFERS | of_example | of_server | {"block.write_cache": plan_samples.offer("block.write_cache", "write back")}
     )
+    facts = plan_samples.facts(offers=offers, block_devices=present, database=SERVER)
+    plan = check(parsed, load().with_rows(own), facts)
     texts = [plan.baseline["layout"], *(each.settings.get("layout") for each in plan.combinations)]
     texts += [level for factor in plan.factors for level in factor.levels]
     assert all(commands_of(plan, str(each)) for each in filter(None, texts))
+
+
+def test_the_example_of_ten_combinations_has_each_of_them() -> None:
+    path = Path(__file__).parents[3] / "examples" / "storage-combinations.toml"
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    names = [each["name"] for each in table["combination"]]
+    assert [name.partition(":")[0] for name in names] == ["1", "3", "4", "5", "6 and 7", "8", "9", "10"]
+    as_found = {"ssd.write_policy": "write back", "block.write_cache": "write back"}
+    arms = [as_found | table["hold"], *(as_found | table["hold"] | each["settings"] for each in table["combination"])]
+    assert len({repr(sorted(arm.items())) for arm in arms}) == 9
 
 
 def test_a_load_on_files_may_lie_on_the_device_itself() -> None:

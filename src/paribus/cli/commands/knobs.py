@@ -81,6 +81,7 @@ def show(
         "also moves": ", ".join(knob.resets),
         "acts through": ", ".join(knob.needs),
         "other names": ", ".join(knob.aliases),
+        "modules": ", ".join(f"{value} needs {module}" for value, module in knob.modules.items()),
         "old values": ", ".join(f"{old} is now {new}" for old, new in knob.renamed.items()),
     }
     for title, value in rows.items():

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from paribus.cli.commands.run import run
-from paribus.cli.options import AsJson, NoReport, Overrides, PlanFile, ReportFile, StoreUrl, Verbose
+from paribus.cli.carrying_out import CourseOptions, carry_out, with_course_options
+from paribus.cli.options import AsJson, Overrides, PlanFile, read_overrides
 from paribus.cli.terminal import report_line, say, say_json
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -75,15 +75,13 @@ def up(
 
 
 @app.command("run")
+@with_course_options
 def run_in_sandbox(
     plan_file: PlanFile,
     overrides: Overrides = None,
-    store: StoreUrl = None,
-    report_file: ReportFile = None,
-    no_report: NoReport = False,
     keep: Annotated[bool, typer.Option("--keep", help="Do not remove the sandbox at the end.")] = False,
-    verbose: Verbose = False,
-    as_json: AsJson = False,
+    *,
+    options: CourseOptions,
 ) -> None:
     """Make the sandbox of a plan's [sandbox] table, run the plan in it, and remove it.
 
@@ -92,21 +90,27 @@ def run_in_sandbox(
     Example: paribus sandbox run examples/layouts.toml
     """
     from paribus.lab import sandboxing
+    from paribus.lab.running import started
 
-    name, ordered = sandboxing.of_plan(plan_file)
+    settings = read_overrides(overrides)
+    name, ordered = sandboxing.of_plan(plan_file, settings)
     [made] = sandboxing.up(name, ordered, report_line).sandboxes
-    target = f"target.host={made.address}"
-    run(
-        plan_file,
-        [*(overrides or []), target],
-        store,
-        report_file=report_file,
-        no_report=no_report,
-        verbose=verbose,
-        as_json=as_json,
-    )
+    in_sandbox = settings | {"target.host": made.address}
+    try:
+        with started(str(plan_file), in_sandbox, options.store, report_line, options.admission) as session:
+            carry_out(session, options)
+    except typer.Exit:  # the experiment ended, and a condition of the command line holds
+        _remove(name, made.address, keep=keep)
+        raise
+    _remove(name, made.address, keep=keep)
+
+
+def _remove(name: str, address: str, *, keep: bool) -> None:
+    """Remove the sandbox of an experiment that has ended, or print how to."""
+    from paribus.lab import sandboxing
+
     if keep:
-        report_line(f"{name} is still on: {made.address}; remove it: paribus sandbox down {name}")
+        report_line(f"{name} is still on: {address}; remove it: paribus sandbox down {name}")
     else:
         sandboxing.down(name)
 

@@ -10,6 +10,7 @@ from paribus.engine.run import Sampler, probe
 from paribus.errors import EngineError
 from paribus.hosts import fitness
 from paribus.hosts.storage.alignment import alignment
+from paribus.hosts.storage.layers import layers
 from paribus.hosts.storage.mounts import mount_of
 from paribus.hosts.transport import described
 from paribus.knobs.journals import open_journals, undo_command
@@ -57,6 +58,7 @@ def document(site: Site, path: str, libvirt: str = "") -> DoctorDocument:
         *_own_conditions(site),
         *fitness.conditions(site.host, _idle_sample(site, directory, _LOOK_S)),
         *alignment(site.host, directory.major_minor, mount_of(site.host, directory.path)),
+        *layers(site.host, directory.major_minor),
         *health.states(site, directory.major_minor),
     ]
     for name, refused, fix in (

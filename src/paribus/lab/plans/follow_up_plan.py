@@ -15,12 +15,11 @@ from paribus import workloads as _workloads  # noqa: F401  registers the kinds t
 from paribus.analysis.open_questions import open_arms
 from paribus.errors import PlanError, UsageError
 from paribus.lab.results.reporting import read_and_judge
-from paribus.model import EVENT, Effect, Experiment, ExperimentState, Plan, Trial
+from paribus.model import COMBINATION, EVENT, Effect, Experiment, ExperimentState, Plan, Trial
 from paribus.plan.form.parse import Parsed, override, parse
 from paribus.plan.form.write import toml_text
 from paribus.store import read
 
-_COMBINATION = "combination"  # the factor of combinations, in trials
 _ROOM = 1.5  # times the machine time that would decide: an effect is seldom as estimated
 _MIN_BUDGET_S = 120.0
 
@@ -106,7 +105,7 @@ def _prune(document: dict[str, Any], plan: Plan, arms: Mapping[str, set[str]]) -
             factors[key] = remaining
         else:
             _hold(document, key, factors.pop(key)[0])
-    combinations = [each for each in document.pop("combination", []) if each.get("name") in arms.get(_COMBINATION, ())]
+    combinations = [each for each in document.pop("combination", []) if each.get("name") in arms.get(COMBINATION, ())]
     scope = {key: names for key, names in document.pop("factor_scope", {}).items() if key in factors}
     document |= {name: value for name, value in (("combination", combinations), ("factor_scope", scope)) if value}
     if not factors:

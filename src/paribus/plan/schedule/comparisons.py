@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from paribus.model import LAYOUT, PLATFORM, RATES, Factor, Plan, Purpose, Settings, Workload
+from paribus.model import COMBINATION, LAYOUT, PLATFORM, RATES, Factor, Plan, Purpose, Settings, Workload
 from paribus.plan.schedule.rounds import SPLIT_BLOCKS_PER_ROUND, blocks_per_look, pairs_per_round
 from paribus.registry import data_of, workload_kinds
 from paribus.stats.foldover import least_pairs, rows_for
@@ -182,7 +182,7 @@ def candidates(plan: Plan) -> list[Comparison]:
             )
             tested = tuple(sorted({key for combination in plan.combinations for key in combination.settings}))
             arms = (PlannedArm("baseline", plan.baseline), *combined)
-            chosen.append(_comparison("combination", workload, arms, tested, plan))
+            chosen.append(_comparison(COMBINATION, workload, arms, tested, plan))
     return chosen
 
 

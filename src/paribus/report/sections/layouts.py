@@ -11,8 +11,9 @@ from paribus.units import show_size
 
 _NOTE = N_(
     "The lowest layer comes first. Written: bytes that reached the disks for each byte that the load wrote, from the "
-    "counters of the disks. I/Os: operations of the disks for each operation of the load. Of the best: throughput as a "
-    "share of the fastest layout's, the mean over the load levels; verdicts with intervals are above."
+    "counters of the disks. Where the load does not count its bytes: for each byte written to the layout. I/Os: "
+    "operations of the disks for each operation of the load. Of the best: throughput as a share of the fastest "
+    "one's, the mean over the load levels; verdicts with intervals are above."
 )
 _CACHE_NOTE = N_(
     "Hits: the share of the cache's lookups, settling included. Dirty: what was not yet on the slower disks at the end "
@@ -25,7 +26,7 @@ _UNKNOWN = "–"
     Place.OVERVIEW, 4, findings_field("layouts", LayoutUse, "of each layout: its layers, its capacity, its writes")
 )
 def layouts(report_input: ReportInput) -> Iterator[WordTable]:
-    """A row for each layout under each workload; the caches have a table of their own."""
+    """A row for each layout or combination under each workload; the caches have a table of their own."""
     uses = report_input.of(LayoutUse)
     if uses:
         yield WordTable(

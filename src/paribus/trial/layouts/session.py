@@ -33,8 +33,9 @@ from paribus.model import (
     WriteFile,
 )
 from paribus.trial.devices import Devices
-from paribus.trial.layouts import cache_counters
+from paribus.trial.layouts import cache_counters, layer_counters
 from paribus.trial.layouts.cache_counters import CacheCounts, cache_counts
+from paribus.trial.layouts.layer_counters import LayerCounts, layer_counts
 
 _POLL_S = 0.5
 _SYNCED = "100"
@@ -72,6 +73,8 @@ class LayoutSession:
         self._build: Build | None = None  # of the layout that was made last
         self._has_cache = False
         self._counts: CacheCounts | None = None  # at the end of the trial before
+        self._has_one_top = False  # and not several devices under one file system
+        self._written: LayerCounts | None = None  # at the beginning of the trial
         self._top = ""  # the device of a layout without a file system
         self.measurements: tuple[Measurement, ...] = ()
         self.in_force: str | None = None  # None: unknown, after a build that failed
@@ -107,6 +110,7 @@ class LayoutSession:
         self._build = build
         self._counts = None
         self.stack = stack_of(self._host, *build.below)
+        self._has_one_top = len(build.below) == 1
         layout = parse_layout(text)
         is_raw = layout.file_system is None
         self._has_cache = any(layer.disks() for layer in layout.layers)
@@ -137,6 +141,17 @@ class LayoutSession:
     def logical_volume(self) -> str:
         """The logical volume, as LVM names it: its group, and its name there."""
         return f"{self._names.group}/{DATA}"
+
+    def begin_trial(self) -> None:
+        """Note the counters of the layout's devices, when a trial's settings are in force. Raises Unreachable."""
+        self._written = self._layer_counts()
+
+    def layer_use(self) -> tuple[Measurement, ...]:
+        """Bytes written to the layout and to its disks since the trial began. Raises Unreachable."""
+        return layer_counters.measurements(self._written, self._layer_counts())
+
+    def _layer_counts(self) -> LayerCounts | None:
+        return layer_counts(self._host, self.stack) if self.stack is not None and self._has_one_top else None
 
     def disk(self, name: str) -> str:
         """The disk of this name in the plan, or with this end of it."""
