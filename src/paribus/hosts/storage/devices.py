@@ -182,4 +182,9 @@ def _claims(node: Tree, device: Tree, swaps: str) -> Iterator[str]:
 def written_bytes(host: Host, device: str) -> int:
     """Bytes written to a device since it is there (Linux: Documentation/block/stat.rst). Raises HostError."""
     name = host.resolve(device).removeprefix("/dev/").replace("/", "!")
-    return int(host.read(f"/sys/class/block/{name}/stat").split()[_SECTORS_WRITTEN]) * SECTOR_BYTES
+    return written_in(host.read(f"/sys/class/block/{name}/stat"))
+
+
+def written_in(stat: str) -> int:
+    """Bytes written, of the text of a device's `stat`. Raises IndexError and ValueError."""
+    return int(stat.split()[_SECTORS_WRITTEN]) * SECTOR_BYTES

@@ -8,11 +8,9 @@ Source: the kernel's Documentation/block/stat.rst (the seventh field is the sect
 
 from dataclasses import dataclass
 
-from paribus.hosts.storage.devices import SECTOR_BYTES
+from paribus.hosts.storage.devices import written_in
 from paribus.hosts.transport import Host
 from paribus.model import Measurement, Stack
-
-_SECTORS_WRITTEN = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +26,7 @@ def layer_counts(host: Host, stack: Stack) -> LayerCounts | None:
     names = [device.removeprefix("/dev/").replace("/", "!") for device in (stack.top, *stack.disks)]
     texts = host.read_each([f"/sys/class/block/{name}/stat" for name in names])
     try:
-        top, *disks = [int((text or "").split()[_SECTORS_WRITTEN]) * SECTOR_BYTES for text in texts]
+        top, *disks = [written_in(text or "") for text in texts]
     except (IndexError, ValueError):
         return None
     return LayerCounts(top, sum(disks))
