@@ -163,7 +163,8 @@ def test_impossible_comparisons_are_refused(measured_lab: Lab, store_file: Path,
 
 def test_the_status_counts_trials(measured_lab: Lab) -> None:
     document = measured_lab.status()
-    assert [experiment.planned for experiment in document.experiments] == [32, 32]
+    counts = [experiment.planned + experiment.spared for experiment in document.experiments]
+    assert counts == [32, 32], "a busy machine may spare trials that fail"
     assert {experiment.state for experiment in document.experiments} == {"done"}
     assert (document.open_changes, document.problems) == ([], [])
 
