@@ -25,7 +25,7 @@ def layout_uses(
 ) -> tuple[LayoutUse, ...]:
     """Describe every layout under every workload, in the order of the trials; none where no plan has layouts.
 
-    Each combination of settings is one of its own, also where several have one layout. Write amplification is the ratio
+    Each combination is an entry of its own, also where several share a layout. Write amplification is the ratio
     of sums over all trials that count: bytes written to all disks, and bytes that the load wrote, or the layout where
     the load does not count them. So is the ratio of operations.
     """

@@ -9,6 +9,7 @@ from paribus.hosts.facts import can_load_module
 from paribus.hosts.transport import Host
 from paribus.knobs.catalog import Catalogue, is_above_disks
 from paribus.knobs.kinds import NOT_APPLIED, knob_kinds
+from paribus.knobs.kinds.by_command import program_in
 from paribus.model import Knob, Location, Offer, Reading, Refusal, Value
 
 _MOST_PRINTED = 300  # characters of an output in a message
@@ -163,9 +164,9 @@ def same_program_stuck(knob: Knob, offers: Iterable[Offer]) -> Offer | None:
     """Return the refusal of an earlier knob whose program did not end, for a knob of the same program."""
     if knob.command is None:
         return None
-    program = knob.command.get[0]
+    program = program_in(knob.command.get)
     for earlier in offers:
-        if earlier.is_stuck and earlier.knob.command is not None and earlier.knob.command.get[0] == program:
+        if earlier.is_stuck and earlier.knob.command is not None and program_in(earlier.knob.command.get) == program:
             return dataclasses.replace(earlier, knob=knob)
     return None
 

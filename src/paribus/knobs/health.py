@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from paribus.errors import HostError, Missing, TimedOut, Unreachable
 from paribus.hosts.transport import Completed, Host
 from paribus.i18n import N_, StoredMessage, stored_message
-from paribus.knobs.kinds.by_command import extract
+from paribus.knobs.kinds.by_command import extract, program_in
 from paribus.model import HealthCheck
 
 _DEVICE = "{device}"
@@ -60,9 +60,9 @@ def read_each(host: Host, checks: Sequence[HealthCheck]) -> Iterator[HealthReadi
     for check in checks:
         argv = check.command.get
         if argv not in printed:
-            outcome = printed[argv] = stuck.get(argv[0]) or _run(host, argv)
+            outcome = printed[argv] = stuck.get(program_in(argv)) or _run(host, argv)
             if isinstance(outcome, TimedOut):
-                stuck[argv[0]] = outcome
+                stuck[program_in(argv)] = outcome
         done = printed[argv]
         if isinstance(done, HostError):
             yield HealthReading(check, None, done.message, lacks_program=isinstance(done, Missing))

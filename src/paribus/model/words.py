@@ -60,8 +60,10 @@ DIRECTIONAL = (Verdict.BETTER, Verdict.WORSE)
 """Verdicts that state the direction of an effect."""
 
 LAYOUT = "layout"
-COMBINATION = "combination"  # the factor of combinations, in trials
 """The setting whose levels are storage layouts."""
+
+COMBINATION = "combination"
+"""The factor of combinations, in trials."""
 
 PLATFORM = "platform"
 """The setting whose levels are the machines that run the workload."""

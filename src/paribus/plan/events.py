@@ -34,6 +34,7 @@ _NEEDS_ARRAY = (*_FAILURES, *RETURNS, "check", "resync")
 _OF_ONE_DISK = (*_FAILURES, "delay")
 _RUN = "run"
 _FAIL_MEMBER = "fail-member"
+_MOMENTS = 'add it: at = "20s", or after = { bytes = "2GiB" }'
 
 Complaint = tuple[KeyPath, str, str]
 
@@ -129,12 +130,11 @@ def _of_moment(event: EventTable, place: KeyPath, table: PlanTable) -> Iterator[
         yield (*place, "at"), f"it would happen after the {table.protocol.trial:g} s of a trial", todo
     if event.after is None:
         if "at" not in event.model_fields_set:
-            yield place, f"it does not say when {event.do} happens", 'add it, such as at = "20s"'
+            yield place, f"it does not say when {event.do} happens", _MOMENTS
         return
-    for number, workload in enumerate(table.workload):
-        if works_on_database(workload):
-            message = f"an event waits for bytes of the load, and those of {name_of(workload)} are not counted"
-            yield ("workload", number), message, 'give the event a time instead: at = "20s"'
+    if of_servers := [name_of(workload) for workload in table.workload if works_on_database(workload)]:
+        message = f"it waits for bytes of the load, and those of {of_servers[0]} are not counted"
+        yield (*place, "after"), message, 'give the event a time instead: at = "20s"'
     if event.until is not None:
         yield (*place, "until"), "an event after an amount of work has no known time", "remove until, or use at"
 
@@ -146,15 +146,14 @@ def _against(event: EventTable, place: KeyPath, table: PlanTable, layouts: list[
     if event.do in _OF_ONE_DISK and event.disk is None:
         yield place, f"it does not say to which disk {event.do} happens", 'add it, such as disk = "ssd-2"'
         return
-    ordered = _in_order(table)
-    place_in_order = next(index for index, other in enumerate(ordered) if other is event)
-    earlier = [other for other in ordered[:place_in_order] if other.do in _FAILURES]
+    before, _ = _around(event, table)
+    earlier = [other for other in before if other.do in _FAILURES]
     if event.do in RETURNS and not earlier:
-        yield place, "no disk has failed before", 'add an [[event]] with do = "fail-member" and an earlier time'
+        where = "above it in the file" if any(other.after for other in table.event) else "and an earlier time"
+        yield place, "no disk has failed before", f'add an [[event]] with do = "fail-member" {where}'
         return
     for other in earlier if event.do in RETURNS else ():
-        if other.do in ("error", OFFLINE) and (other.until is None or (other.until > event.at and not event.after)):
-            yield place, f"{other.disk} still fails then", f"end that before: until = {event.at:g} under its {other.do}"
+        yield from _still_failing(other, event, place)
     if event.name and (event.do in RETURNS or (event.do in _FAILURES and _is_replaced(event, table))):
         todo = "remove the name: a failure that is replaced happens in every trial"
         yield (*place, "name"), f"{event.name} may be off, and failure and replacement belong together", todo
@@ -177,9 +176,27 @@ def _against(event: EventTable, place: KeyPath, table: PlanTable, layouts: list[
             yield (*place, "do"), f"{layout.text} has no array with redundancy", todo
 
 
+def _still_failing(failure: EventTable, event: EventTable, place: KeyPath) -> Iterator[Complaint]:
+    """Yields why a disk cannot come back while its failure goes on."""
+    if failure.do not in ("error", OFFLINE):
+        return
+    message = f"{failure.disk} still fails then"
+    if failure.after:
+        yield place, message, f"give its {failure.do} a time and an end, at and until; or use fail-member"
+    elif failure.until is None or (failure.until > event.at and not event.after):
+        end = "give it an end, until" if event.after else f"end that before: until = {event.at:g}"
+        yield place, message, f"{end} under its {failure.do}"
+
+
 def _is_replaced(event: EventTable, table: PlanTable) -> bool:
+    return any(other.do in RETURNS for other in _around(event, table)[1])
+
+
+def _around(event: EventTable, table: PlanTable) -> tuple[list[EventTable], list[EventTable]]:
+    """The events before an event, and those after it."""
     ordered = _in_order(table)
-    return any(other.do in RETURNS for other in ordered[ordered.index(event) :])
+    index = next(index for index, other in enumerate(ordered) if other is event)
+    return ordered[:index], ordered[index + 1 :]
 
 
 def _of_names(table: PlanTable) -> Iterator[Complaint]:

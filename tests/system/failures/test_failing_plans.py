@@ -84,7 +84,9 @@ def failing(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[FailingP
 def test_mirror_without_its_second_disk_reads_half(failing: FailingPlan) -> None:
     """Each disk does 300 reads a second: the step is planted, of known size and time."""
     rest = f"{FILEIO.format(mode='rndrd', verify='false')}{FAILURE}"
-    for arm in failing.results(MIRRORS, rest, "16s", SLOW[:2])["event_phases"]:
+    arms = failing.results(MIRRORS, rest, "16s", SLOW[:2])["event_phases"]
+    assert len(arms) == 2
+    for arm in arms:
         degraded = next(phase for phase in arm["phases"] if phase["phase"] == "degraded")
         assert degraded["share"]["value"] == pytest.approx(0.5, rel=0.03)
         [change] = arm["changes"]
@@ -93,15 +95,16 @@ def test_mirror_without_its_second_disk_reads_half(failing: FailingPlan) -> None
         assert change["ratio"]["value"] == pytest.approx(0.5, rel=0.03)
 
 
-def test_md_and_lvm_lose_a_disk_after_the_same_work_and_keep_their_data(failing: FailingPlan) -> None:
+def test_md_and_lvm_lose_a_disk_under_load_and_keep_their_data(failing: FailingPlan) -> None:
     arms = (
         '{ name = "md", md = { level = 5, bitmap = "internal" }, ext4 = {} }',
         '{ name = "LVM", lvm = { type = "raid5" }, ext4 = {} }',
     )
     events = FAILURE.replace('at = "8s"', 'after = { bytes = "4MiB" }') + '[[event]]\nat = "6s"\ndo = "add"\n'
     rest = f"{FILEIO.format(mode='rndrw', verify='true')}{events}"
-    reported = failing.results(arms, rest, "40s")
-    for arm in reported["event_phases"]:
+    reported = failing.results(arms, rest, "40s")["event_phases"]
+    assert len(reported) == 2
+    for arm in reported:
         names = [phase["phase"] for phase in arm["phases"]]
         assert names[:3] == ["before", "degraded", "rebuilding"], arm
         assert arm["verified"] == len(arm["trials"]) > 0

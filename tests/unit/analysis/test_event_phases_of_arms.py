@@ -87,6 +87,6 @@ def test_a_report_says_what_an_arm_keeps(arms: tuple[ArmPhases, ...]) -> None:
     first = courses.items[0]
     assert first.text.startswith("k = RAID 5 (w, 1 thread): keeps 55 % [")
     assert "the rebuild takes 15 s" in first.text
-    assert "meanwhile 1 GiB are written to its disk" in first.text
+    assert "1 GiB are written to the rebuilt disk meanwhile" in first.text
     assert "in 1 of 2 trials the rebuild did not end" in first.text
     assert first.sparkline is not None

@@ -53,6 +53,19 @@ def test_results_beside_descriptions_are_read(text: str) -> None:
     assert [(run.load, run.readings[0].value) for run in log.runs] == [(8, 1000.0), (16, 1800.0)]
 
 
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("         --ext4--  --xfs--\nthreads  tps_a     tps_b\n8        100       200\n16       150       280\n", 4),
+        ("-----reads----- ----writes----\nthreads,tps,p99_ms\n8,100,2\n16,180,3\n", 2),
+        ("| Config: | TPS |\n|---|---|\n| noop | 100 |\n| cfq | 90 |\n", 2),
+        ("Scheduler:   TPS\nnoop         100\ncfq          90\n", 2),
+    ],
+)
+def test_tables_with_dashes_or_colons_in_their_heads_have_results(text: str, count: int) -> None:
+    assert len(formats.read(text).runs) == count
+
+
 def test_list_of_metrics_has_results() -> None:
     log = formats.read("Metric\tValue\nTPS\t1000\nLatency (ms)\t8.2\n")
     [run] = log.runs

@@ -7,7 +7,7 @@ import pytest
 
 from paribus.errors import HostError
 from paribus.hosts.fake import FakeHost
-from paribus.knobs.layouts.lvm_layers import command
+from paribus.knobs.layouts.lvm_layers import lvm_command
 from paribus.trial.events.logical_raid import LogicalRaid
 
 GROUP = ("/dev/vda", "/dev/mapper/over-b", "/dev/vdc")
@@ -30,7 +30,7 @@ class Volume:
     def run(self, *argv: str) -> None:
         self.ran.append(argv)
 
-    def is_over(self, disk: str) -> bool:
+    def has_fault_device(self, disk: str) -> bool:
         return disk == "/dev/vdb"
 
     def disturb(self, disk: str, table: Callable[[str, int], str]) -> None:
@@ -66,7 +66,7 @@ def test_failed_disk_is_rebuilt_in_place(raid: LogicalRaid, volume: Volume) -> N
     assert volume.tables == ["flakey"]
     raid.replace("/dev/vdb")
     assert volume.tables == ["flakey", "linear"]
-    assert volume.ran == [command("lvchange", GROUP, "--rebuild", "/dev/mapper/over-b", "paribus_t/data")]
+    assert volume.ran == [lvm_command("lvchange", GROUP, "--rebuild", "/dev/mapper/over-b", "paribus_t/data")]
 
 
 def test_another_disk_joins_the_group_and_takes_over(raid: LogicalRaid, volume: Volume) -> None:
@@ -74,9 +74,9 @@ def test_another_disk_joins_the_group_and_takes_over(raid: LogicalRaid, volume: 
     raid.replace("/dev/vdd")
     among = (*GROUP, "/dev/vdd")
     assert volume.ran == [
-        command("vgextend", among, "paribus_t", "/dev/vdd"),
-        command("lvconvert", among, "--repair", "paribus_t/data"),
-        command("vgreduce", among, "--removemissing", "paribus_t"),
+        lvm_command("vgextend", among, "paribus_t", "/dev/vdd"),
+        lvm_command("lvconvert", among, "--repair", "paribus_t/data"),
+        lvm_command("vgreduce", among, "--removemissing", "paribus_t"),
     ]
     assert not volume.tables, "the failed disk stays as it is"
 
@@ -84,7 +84,7 @@ def test_another_disk_joins_the_group_and_takes_over(raid: LogicalRaid, volume: 
 def test_disk_that_comes_back_is_only_refreshed(raid: LogicalRaid, volume: Volume) -> None:
     raid.fail("/dev/vdb")
     raid.add("/dev/vdb")
-    assert volume.ran == [command("lvchange", GROUP, "--refresh", "paribus_t/data")]
+    assert volume.ran == [lvm_command("lvchange", GROUP, "--refresh", "paribus_t/data")]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_state_is_that_of_the_kernel(
 
 def test_volume_without_raid_has_no_state(host: StatusHost, raid: LogicalRaid) -> None:
     host.line = "0 2048 linear"
-    with pytest.raises(HostError, match="dmsetup tells no state of paribus_t/data: 0 2048 linear"):
+    with pytest.raises(HostError, match="dmsetup reports no RAID state of paribus_t/data: 0 2048 linear"):
         raid.is_whole()
 
 

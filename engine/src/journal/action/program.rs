@@ -14,8 +14,8 @@ use rustix::fs::{MemfdFlags, memfd_create};
 
 /// The time limit of a program: a hanging one must not block the rest of the journal.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Characters of an output that stands in for messages.
-const MOST_WORDS: usize = 300;
+/// Of what a failed program prints.
+const MOST_CHARACTERS: usize = 300;
 const GLANCE: Duration = Duration::from_millis(5);
 /// The administrator's directories, also for a PATH without them, as under a bare sshd or sudo.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -61,7 +61,7 @@ fn output_of(argv: &[&str], input: &str, patience: Duration) -> io::Result<Strin
         Some(status) => Err(io::Error::other(format!(
             "`{}` failed ({status}): {}",
             argv.join(" "),
-            words(&text(stdout)?, &text(stderr)?)
+            failure_text(&text(stdout)?, &text(stderr)?)
         ))),
         None => Err(io::Error::other(format!(
             "`{}` did not end within {} s",
@@ -71,14 +71,13 @@ fn output_of(argv: &[&str], input: &str, patience: Duration) -> io::Result<Strin
     }
 }
 
-/// The words of a program that failed: its messages, or the end of its output where it has none, as `storcli64`.
-fn words(stdout: &str, stderr: &str) -> String {
-    if !stderr.trim().is_empty() {
-        return stderr.trim().to_string();
-    }
-    let lines = stdout.trim();
-    let start = lines.char_indices().rev().nth(MOST_WORDS - 1);
-    lines[start.map_or(0, |(index, _)| index)..].to_string()
+/// The end of what a program that failed prints, and its messages: some, as `storcli64`, print the reason as output.
+fn failure_text(stdout: &str, stderr: &str) -> String {
+    let words = [stdout.trim(), stderr.trim()].join(" ");
+    let start = words.char_indices().rev().nth(MOST_CHARACTERS - 1);
+    words[start.map_or(0, |(index, _)| index)..]
+        .trim()
+        .to_string()
 }
 
 /// A program that outlived a killed keeper could change a device after its undo.
@@ -116,7 +115,7 @@ fn text(mut file: File) -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{output, output_with, words};
+    use super::{failure_text, output, output_with};
 
     #[test]
     fn a_program_reads_its_input() {
@@ -128,12 +127,20 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_without_messages_keeps_the_end_of_the_output() {
+    fn a_failure_keeps_the_end_of_output_and_messages() {
         let long = format!("{}\nDescription = Battery is absent", "é".repeat(400));
-        assert!(words(&long, " \n").ends_with("é\nDescription = Battery is absent"));
-        assert_eq!(words(&long, "").chars().count(), 300);
-        assert_eq!(words("short\n", ""), "short");
-        assert_eq!(words("output", "a message\n"), "a message");
+        let kept = failure_text(&long, " \n");
+        assert!(
+            kept.ends_with("é\nDescription = Battery is absent"),
+            "{kept}"
+        );
+        assert!(kept.chars().count() <= 300);
+        assert_eq!(failure_text("short\n", ""), "short");
+        assert_eq!(failure_text("", "a message\n"), "a message");
+        assert_eq!(
+            failure_text("Continue? [y/n]", "no answer\n"),
+            "Continue? [y/n] no answer"
+        );
     }
 
     #[test]

@@ -180,7 +180,7 @@ def _claims(node: Tree, device: Tree, swaps: str) -> Iterator[str]:
 
 
 def written_bytes(host: Host, device: str) -> int:
-    """Bytes written to a device since it is there (Linux: Documentation/block/stat.rst). Raises HostError."""
+    """Bytes written to a device since it exists (Linux: Documentation/block/stat.rst). Raises HostError."""
     name = host.resolve(device).removeprefix("/dev/").replace("/", "!")
     return written_in(host.read(f"/sys/class/block/{name}/stat"))
 

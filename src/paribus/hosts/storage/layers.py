@@ -67,8 +67,9 @@ def _limits(host: Host, folder: str) -> _Limits:
 
 def _text(limits: _Limits) -> str:
     """`md127: requests up to 1 MiB, blocks of 512 bytes, chunks of 64 KiB in stripes of 256 KiB, discards`."""
-    words = [f"requests up to {show_size(limits.request_bytes)}", f"blocks of {limits.block_bytes} bytes"]
-    if limits.stripe_bytes > limits.chunk_bytes:
+    words = [f"requests up to {show_size(limits.request_bytes)}"] if limits.request_bytes else []
+    words += [f"blocks of {limits.block_bytes} bytes"] if limits.block_bytes else []
+    if limits.stripe_bytes > limits.chunk_bytes > 0 and not limits.is_disk:
         words.append(f"chunks of {show_size(limits.chunk_bytes)} in stripes of {show_size(limits.stripe_bytes)}")
     words.append("discards" if limits.discard_bytes else "no discards")
     return f"{limits.name}: {', '.join(words)}"

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import re
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 from paribus.errors import UsageError
@@ -14,6 +15,7 @@ from paribus.knobs.kinds.kind import FileKind, knob_kinds
 from paribus.knobs.kinds.sysfs import number_or_text
 from paribus.model import CommandLines, Knob, Location, Reading, SetByCommand, Value
 
+_RUNNERS = {"sh", "bash", "sudo", "env", "python3"}
 _DEVICE, _VALUE = "{device}", "{value}"
 
 
@@ -69,6 +71,11 @@ class ByCommandKind(FileKind):
         return command.keep or (
             "# it lasts" if command.survives_reboot else f"# run at boot: {self.set_by_hand(knob, value)}"
         )
+
+
+def program_in(argv: Sequence[str]) -> str:
+    """The program of a command, which is not run again once it hangs; a script or what sudo runs is another program."""
+    return shlex.join(argv) if argv[0].rpartition("/")[2] in _RUNNERS else argv[0]
 
 
 def extract(command: CommandLines, text: str) -> str:

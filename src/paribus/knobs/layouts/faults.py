@@ -41,7 +41,7 @@ def device_over(disk: str, names: Names) -> str:
     return f"{_PREFIX}{names.tag}{_OVER}{end}"
 
 
-def is_over(path: str) -> bool:
+def is_fault_device(path: str) -> bool:
     """Whether this is the path of such a device."""
     return path.startswith(f"{_FOLDER}{_PREFIX}") and _OVER in path
 

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from paribus.knobs.layouts.faults import is_over
+from paribus.knobs.layouts.faults import is_fault_device
 from paribus.knobs.layouts.layer import Layer, Size, Words
 from paribus.knobs.layouts.volume import SETTLE, BuildStep, LayoutError, MadeLayer, Names, Volume, only, whole_stripes
 
@@ -29,14 +29,14 @@ _REDUNDANT = ("raid1", "raid5", "raid10")
 _STRIPING = ("striped", "raid0", "raid5", "raid10")
 
 
-def command(program: str, among: Sequence[str], *words: str) -> tuple[str, ...]:
+def lvm_command(program: str, among: Sequence[str], *words: str) -> tuple[str, ...]:
     """Return a command of LVM on a group of the devices `among`, which keeps nothing about it on this machine.
 
     Where a device of `layouts.faults` lies over a disk, the command sees only `among`: else it would also find the
     disk below, which has the same content.
     """
     settings = "use_devicesfile=0"
-    if any(is_over(path) for path in among):
+    if any(is_fault_device(path) for path in among):
         accepted = "".join(f'"a|^{_UNSAFE.sub(".", path)}$|",' for path in among)
         settings += f' filter=[{accepted}"r|.*|"]'
     config = f"backup{{backup=0 archive=0}} devices{{{settings}}}"
@@ -60,7 +60,7 @@ class Lvm(Layer):
 
     @property
     def is_redundant(self) -> bool:
-        """Whether it lives on when a volume below it fails."""
+        """Whether it works without one of its volumes."""
         return self.type in _REDUNDANT
 
     def make(self, volumes: tuple[Volume, ...], cache_disks: tuple[Volume, ...], names: Names) -> MadeLayer:  # noqa: ARG002
@@ -71,11 +71,11 @@ class Lvm(Layer):
         alignment = whole_stripes(volumes[0])
         aligned = ("--dataalignment", f"{alignment // 1024}k") if alignment else ()
         paths = [volume.path for volume in volumes]
-        steps = [BuildStep(argv=command("vgcreate", paths, *aligned, names.group, *paths))]
-        create = command("lvcreate", paths, "--name", DATA)
+        steps = [BuildStep(argv=lvm_command("vgcreate", paths, *aligned, names.group, *paths))]
+        create = lvm_command("lvcreate", paths, "--name", DATA)
         usable = sum(max(0, volume.size_bytes - 2 * _EXTENT_BYTES - alignment) for volume in volumes)
         if self.type == "thin":
-            pool = command("lvcreate", paths, "--type", "thin-pool", "--name", "pool")
+            pool = lvm_command("lvcreate", paths, "--type", "thin-pool", "--name", "pool")
             steps.append(BuildStep(argv=(*pool, "--extents", f"{_THIN_SHARE:.0%}FREE", names.group)))
             usable = int(usable * (_THIN_SHARE - 0.03))
             size = f"{usable // 512 * 512}b"
@@ -143,9 +143,9 @@ class CacheLayer(Layer):
         elif self.policy or self.mode != "writethrough":
             raise LayoutError("a writecache has neither mode nor policy: remove them")
         steps = (
-            BuildStep(argv=command("vgextend", among, names.group, *paths)),
-            BuildStep(argv=command("lvcreate", among, *fast, names.group, *paths)),
-            BuildStep(argv=command("lvconvert", among, *kind, f"{names.group}/{DATA}")),
+            BuildStep(argv=lvm_command("vgextend", among, names.group, *paths)),
+            BuildStep(argv=lvm_command("lvcreate", among, *fast, names.group, *paths)),
+            BuildStep(argv=lvm_command("lvconvert", among, *kind, f"{names.group}/{DATA}")),
             SETTLE,
         )
         return MadeLayer(steps, (dataclasses.replace(volume, physical_volumes=among),))

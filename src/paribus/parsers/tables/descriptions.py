@@ -13,17 +13,20 @@ _NAMES = {"variable", "setting", "parameter", "name", "key", "property", "option
 _VALUES = {"value", "setting", "current_value"}
 _PROPERTY = re.compile(r"[^:]*[^\W\d][^:]*:(?:\s{2,}\S.*)?")  # `Model name:   AMD EPYC`, cut at the blanks or not
 _LOAD = re.compile(r"(?:threads?|clients?|connections?|users?|warehouses?|(?:io)?depth)\b", re.IGNORECASE)
-_GROUP = re.compile(r"-{2,}\w[\w -]*-{2,}")  # over the columns of tsar
+_GROUP = re.compile(r"-{2,}\w+-{2,}")  # over the columns of tsar
 
 
 def describes(rows: Sequence[Sequence[str]], above: str) -> bool:
     """Whether rows of cells below this line are such a list; where most of its names are metrics it has results."""
     heads = [cell.strip() for cell in rows[0] if cell.strip()]
     words = [head.lower().replace(" ", "_") for head in heads]
-    if _GROUP.search(above) or not _OF_SERVERS.isdisjoint(words[:2]):
+    is_tsar = words[:1] == ["time"] and len(_GROUP.findall(above)) > 1
+    if is_tsar or not _OF_SERVERS.isdisjoint(words[:2]):
         return True
     metrics = sum(head_of(row[0]).metric is not None for row in rows if row)
     if not 0 < len(heads) <= 2 or 2 * metrics > len(rows):
         return False
-    is_named = len(words) == 2 and words[0] in _NAMES and words[1] in _VALUES
-    return is_named or (bool(_PROPERTY.fullmatch(heads[0])) and not _LOAD.match(heads[0]))
+    if len(words) == 2 and words[0] in _NAMES and words[1] in _VALUES:
+        return True
+    properties = sum(bool(_PROPERTY.fullmatch(row[0].strip())) for row in rows if row)
+    return 2 * properties > len(rows) and not _LOAD.match(heads[0])

@@ -134,7 +134,7 @@ def _item(arm: ArmPhases) -> ListItem:
         parts.append(gettext("the rebuild takes {time}", time=numbers.estimate(arm.rebuild_s, show_duration)))
     if arm.rebuilt_bytes is not None:
         size = numbers.estimate(arm.rebuilt_bytes, lambda value: show_size(round(value)))
-        parts.append(gettext("meanwhile {size} are written to its disk, those of the load included", size=size))
+        parts.append(gettext("{size} are written to the rebuilt disk meanwhile, by the load too", size=size))
     if arm.outage_s is not None:
         parts.append(gettext("the server is back after {time}", time=numbers.estimate(arm.outage_s, show_duration)))
     if arm.impaired_s is not None:

@@ -9,7 +9,7 @@ from paribus.errors import HostError
 from paribus.hosts.storage.stack import folders_below
 from paribus.hosts.transport import Host
 from paribus.knobs.layouts import faults
-from paribus.knobs.layouts.lvm_layers import command
+from paribus.knobs.layouts.lvm_layers import lvm_command
 from paribus.trial.layouts.session import LayoutSession
 
 _FIELDS = 8  # of a status: start, length, "raid", type, devices, health, progress, action
@@ -29,7 +29,7 @@ class LogicalRaid:
     """The logical volume of the layout that is made."""
 
     def __init__(self, host: Host, layouts: LayoutSession) -> None:
-        """No disk has failed yet."""
+        """Start without failed disks."""
         self._host = host
         self._layouts = layouts
         self._failed: list[str] = []  # disks
@@ -85,8 +85,9 @@ class LogicalRaid:
         answer = self._host.run([faults.PROGRAM, "status", f"/dev/{self._layouts.logical_volume}"])
         words = answer.stdout.split()
         if len(words) <= _FIELDS or words[2] != "raid":
-            message = f"dmsetup tells no state of {self._layouts.logical_volume}: {answer.stdout or answer.stderr}"
-            raise HostError(message.strip(), "give the layout lvm of type raid1, raid5 or raid10")
+            shown = (answer.stdout or answer.stderr).strip()
+            message = f"dmsetup reports no RAID state of {self._layouts.logical_volume}: {shown}"
+            raise HostError(message, "give the layout lvm of type raid1, raid5 or raid10")
         return RaidStatus(words[5], words[7], int(words[8]))
 
     def _last_failed(self) -> str:
@@ -95,7 +96,7 @@ class LogicalRaid:
         return self._failed[-1]
 
     def _let_work(self, disk: str) -> None:
-        if self._layouts.is_over(disk):
+        if self._layouts.has_fault_device(disk):
             self._layouts.disturb(disk, faults.passing_on)
 
     def _physical_volume(self, disk: str) -> str:
@@ -108,4 +109,4 @@ class LogicalRaid:
         raise HostError(f"{disk} is not in {self._layouts.logical_volume}", todo)
 
     def _run(self, program: str, *words: str) -> None:
-        self._layouts.run(*command(program, (*self._layouts.physical_volumes, *self._added), *words))
+        self._layouts.run(*lvm_command(program, (*self._layouts.physical_volumes, *self._added), *words))

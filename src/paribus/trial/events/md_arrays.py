@@ -16,7 +16,7 @@ class MdArrays:
     """The arrays of the layout that is made, by mdadm and the files of the kernel."""
 
     def __init__(self, host: Host, layouts: LayoutSession) -> None:
-        """No disk has failed yet."""
+        """Start without failed disks."""
         self._host = host
         self._layouts = layouts
         self._members: dict[str, tuple[str, str]] = {}  # by failed disk: its array, and what of it was the member
@@ -37,7 +37,7 @@ class MdArrays:
         self._join_blank(*self._place_of_failed(disk))
 
     def add(self, disk: str) -> None:
-        """Bring a failed disk back with its old content; without a bitmap that is worth nothing."""
+        """Bring a failed disk back with its old content; without a bitmap it is rebuilt as a blank one."""
         array, member = self._place_of_failed(disk)
         try:
             self._layouts.run(_MDADM, array, "--re-add", member)

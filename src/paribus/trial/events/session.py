@@ -21,11 +21,11 @@ from paribus.trial.events.md_arrays import MdArrays
 from paribus.trial.events.phases import OccurredEvent
 from paribus.trial.layouts.session import LayoutSession
 
-_MISSED = N_("{event} did not happen, since the trial ended before its time")
+_MISSED = N_("{event} did not happen before the trial ended: lengthen protocol.trial, or let it happen earlier")
 
 
 class TrialEvents:
-    """The events of one trial, in the order of time."""
+    """The events of one trial, in the order of the plan."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class TrialEvents:
         self._history: list[OccurredEvent] = []
         self._disturbing: list[tuple[PlannedEvent, OccurredEvent]] = []
         self._rebuilding: tuple[str, int] | None = None  # the disk, and what was written to it before
-        self._rebuilt_bytes = 0
+        self._rebuilt_bytes: int | None = None  # None: no rebuild has ended
         self._opened_s = 0.0
 
     def pass_time(self, elapsed_s: float, done_bytes: int = 0) -> None:
@@ -123,7 +123,7 @@ class TrialEvents:
     def measurements(self, intervals: Sequence[Interval], duration_s: float) -> tuple[Measurement, ...]:
         """Return measurements of the load in each phase of the trial."""
         measured = phases.measurements(self._history, intervals, duration_s)
-        if self._rebuilt_bytes:
+        if self._rebuilt_bytes is not None:
             rebuilt = Measurement.of_value("rebuilt_bytes", "B", float(self._rebuilt_bytes), "measure", "sysfs")
             measured = (*measured, rebuilt)
         if any(each.action == "check" and each.end_s is not None for each in self._history):
@@ -178,7 +178,7 @@ class TrialEvents:
         """Add what was written to the disk of a rebuild that is over."""
         if self._rebuilding is not None:
             disk, before = self._rebuilding
-            self._rebuilt_bytes += written_bytes(self._host, disk) - before
+            self._rebuilt_bytes = (self._rebuilt_bytes or 0) + written_bytes(self._host, disk) - before
             self._rebuilding = None
 
     def _take_offline(self, event: PlannedEvent) -> None:

@@ -182,7 +182,7 @@ class LayoutSession:
         """End that. Raises as `run`."""
         self.write(scsi_state_of(self._host, disk), f"{SCSI_RUNNING}\n")
 
-    def is_over(self, disk: str) -> bool:
+    def has_fault_device(self, disk: str) -> bool:
         """Whether a device of device-mapper lies over the disk."""
         return disk in self._faulty
 
