@@ -153,7 +153,9 @@ def _against(event: EventTable, place: KeyPath, table: PlanTable, layouts: list[
         yield place, "no disk has failed before", f'add an [[event]] with do = "fail-member" {where}'
         return
     for other in earlier if event.do in RETURNS else ():
-        yield from _still_failing(other, event, place)
+        if event.disk is None or event.disk == other.disk:  # a spare may take the place of one that still fails
+            yield from _still_failing(other, event, place)
+    yield from _of_overlap(event, place, before)
     if event.name and (event.do in RETURNS or (event.do in _FAILURES and _is_replaced(event, table))):
         todo = "remove the name: a failure that is replaced happens in every trial"
         yield (*place, "name"), f"{event.name} may be off, and failure and replacement belong together", todo
@@ -174,6 +176,21 @@ def _against(event: EventTable, place: KeyPath, table: PlanTable, layouts: list[
             redundant = "md of level 1, 4, 5, 6 or 10, or lvm of type raid1, raid5 or raid10 without a cache"
             todo = f"give every layout {redundant}; or remove {event.do}"
             yield (*place, "do"), f"{layout.text} has no array with redundancy", todo
+
+
+def _of_overlap(event: EventTable, place: KeyPath, before: list[EventTable]) -> Iterator[Complaint]:
+    """Yields an event that makes a disk slow or fail while another one does: the end of one would end both."""
+    if event.do not in (*_FAILURES, "delay"):
+        return
+    for other in before:
+        lasts = other.do in (*_FAILURES, "delay") and (other.until is None or other.until > event.at or event.after)
+        is_back = any(each.do in RETURNS for each in before[before.index(other) :])
+        if lasts and other.disk == event.disk and not (is_back and other.until is None):
+            todo = "replace it before, or remove this event"
+            if other.do != _FAIL_MEMBER and event.at:
+                todo = f"end that before: until = {event.at:g} under its {other.do}"
+            yield place, f"the {other.do} of {other.disk} goes on then", todo
+            return
 
 
 def _still_failing(failure: EventTable, event: EventTable, place: KeyPath) -> Iterator[Complaint]:

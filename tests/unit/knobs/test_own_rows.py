@@ -115,3 +115,8 @@ def test_a_program_that_is_not_there_is_to_be_installed() -> None:
     refused = offer(LocalHost(), Catalogue((knob,)), "x.y", Location(), root=True)
     assert "no-such-program" in refused.refused
     assert refused.todo.startswith("install that program, or the interpreter that its first line names")
+
+
+def test_a_pattern_that_is_no_regular_expression_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"is no regular expression: missing \)"):
+        OwnRow.model_validate({**ROW, "pattern": "value: (.*"})

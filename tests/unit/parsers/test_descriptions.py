@@ -60,6 +60,13 @@ def test_results_beside_descriptions_are_read(text: str) -> None:
         ("-----reads----- ----writes----\nthreads,tps,p99_ms\n8,100,2\n16,180,3\n", 2),
         ("| Config: | TPS |\n|---|---|\n| noop | 100 |\n| cfq | 90 |\n", 2),
         ("Scheduler:   TPS\nnoop         100\ncfq          90\n", 2),
+        (
+            "pgbench --jobs 4 --time 60\n\n| shared_buffers | tps |\n|---|---|\n| 1GB | 812 |\n| 8GB | 910 |\n",
+            2,
+        ),
+        ("variable_name,level,threads,tps\nio_capacity,200,8,100\nio_capacity,2000,8,120\n", 2),
+        ("# TPS by I/O scheduler\n\n| Name | Value |\n|---|---|\n| noop | 100 |\n| cfq | 90 |\n", 2),
+        ("| Name | Value |\n|---|---|\n| scheduler | noop |\n| TPS | 812 |\n| latency (ms) | 9 |\n", 1),
     ],
 )
 def test_tables_with_dashes_or_colons_in_their_heads_have_results(text: str, count: int) -> None:

@@ -58,9 +58,9 @@ def test_a_program_beside_the_load_needs_no_layout_and_may_be_a_factor() -> None
 def test_a_disk_may_be_slow_or_fail_for_a_while() -> None:
     response = 'response = ["slow_per_s", "degraded_per_s"]\n'
     slow = SLOW.replace("20s", "0s")
-    plan = _plan(f"{TARGET}{LAYOUTS}{slow}until = '25s'\n{BREAK}until = '30s'\n{REPLACE}{FILEIO}{response}")
+    plan = _plan(f"{TARGET}{LAYOUTS}{slow}until = '20s'\n{BREAK}until = '30s'\n{REPLACE}{FILEIO}{response}")
     assert plan.events == (
-        PlannedEvent(at_s=0.0, action="delay", disk="ssd-2", until_s=25.0, delay_s=0.02, over_disk=True),
+        PlannedEvent(at_s=0.0, action="delay", disk="ssd-2", until_s=20.0, delay_s=0.02, over_disk=True),
         PlannedEvent(at_s=20.0, action="error", disk="ssd-2", until_s=30.0, over_disk=True),
         PlannedEvent(at_s=30.0, action="replace", disk="ssd-2"),
     )
@@ -98,6 +98,11 @@ def test_a_disk_of_lvm_fails_by_a_device_over_it_in_all_arms_alike() -> None:
             f"until = '9s'\n{FILEIO}",
             "an event after an amount of work has no known time",
         ),
+        (
+            f"{TARGET}{LAYOUTS}{SLOW}until = '25s'\n{FAIL.replace('20s', '22s')}{FILEIO}",
+            "the delay of ssd-2 goes on then",
+        ),
+        (f"{TARGET}{LAYOUTS}{FAIL}{FAIL.replace('20s', '22s')}{FILEIO}", "the fail-member of ssd-2 goes on then"),
         (f"{TARGET}{LAYOUTS}{FAIL}{FILEIO}[protocol]\ntrial = '20s'\n", "it would happen after the 20 s of a trial"),
         (f"{TARGET}{LAYOUTS}{FAIL.replace('ssd-2', 'ssd-9')}{FILEIO}", "ssd-9 is not among target.devices"),
         (f"{TARGET}{LAYOUTS}{FAIL.rpartition('disk')[0]}{FILEIO}", "it does not say to which disk fail-member happens"),

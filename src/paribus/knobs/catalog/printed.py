@@ -31,7 +31,11 @@ class PrintedRow(BaseModel):
     def _finds_a_value(self) -> "PrintedRow":
         if bool(self.json_pointer) == bool(self.pattern):
             raise ValueError("write either json, a pointer such as /cache/policy, or pattern, with one group")
-        if self.pattern and re.compile(self.pattern).groups < 1:
+        try:
+            groups = re.compile(self.pattern).groups
+        except re.error as error:
+            raise ValueError(f"pattern {self.pattern!r} is no regular expression: {error}") from error
+        if self.pattern and groups < 1:
             raise ValueError(f"pattern {self.pattern!r} has no group: put the value in parentheses")
         if _BACKTRACKING.search(self.pattern):
             raise ValueError(f"pattern {self.pattern!r} has a lookaround or a reference to a group: write it without")

@@ -100,13 +100,16 @@ def _set_and_restore(connected: Site, catalogue: Catalogue, row: Knob, level: Va
     addresses = sorted(touched(connected.host, catalogue, [row.name], location))
     journal = Journal(connected.host, connected.engine, name, addresses, volatile=False)
     try:
-        changes = Applier(connected.host, catalogue, location, journal).apply({row.name: level}, [row.name])
+        try:
+            changes = Applier(connected.host, catalogue, location, journal).apply({row.name: level}, [row.name])
+        except JournalError:
+            raise
+        except BaseException:
+            journal.restore()
+            raise
         journal.restore()
     except JournalError:  # its process has ended; the journal is enough
         undo(connected.host, connected.engine, lambda _event: None, lost_experiment=name)
-        raise
-    except BaseException:
-        journal.restore()
         raise
     return next(change for change in changes if change.knob == row.name)
 

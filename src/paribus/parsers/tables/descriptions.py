@@ -10,23 +10,24 @@ from paribus.parsers.tables.heads import head_of
 
 _OF_SERVERS = {"variable_name", "variable_value"}
 _NAMES = {"variable", "setting", "parameter", "name", "key", "property", "option"}
-_VALUES = {"value", "setting", "current_value"}
+_VALUES = {"value", "setting", "current_value", "current_setting"}
+_FEWEST_METRICS = 2  # among the names of a table of results
 _PROPERTY = re.compile(r"[^:]*[^\W\d][^:]*:(?:\s{2,}\S.*)?")  # `Model name:   AMD EPYC`, cut at the blanks or not
 _LOAD = re.compile(r"(?:threads?|clients?|connections?|users?|warehouses?|(?:io)?depth)\b", re.IGNORECASE)
 _GROUP = re.compile(r"-{2,}\w+-{2,}")  # over the columns of tsar
 
 
 def describes(rows: Sequence[Sequence[str]], above: str) -> bool:
-    """Whether rows of cells below this line are such a list; where most of its names are metrics it has results."""
+    """Whether rows of cells below this line are such a list; one with metrics has results."""
     heads = [cell.strip() for cell in rows[0] if cell.strip()]
     words = [head.lower().replace(" ", "_") for head in heads]
     is_tsar = words[:1] == ["time"] and len(_GROUP.findall(above)) > 1
-    if is_tsar or not _OF_SERVERS.isdisjoint(words[:2]):
+    if is_tsar or not heads or any(head_of(text).metric is not None for text in (*heads[1:], above)):
+        return is_tsar
+    metrics = sum(head_of(row[0]).metric is not None for row in rows[1:] if row)
+    if not _OF_SERVERS.isdisjoint(words[:2]):
         return True
-    metrics = sum(head_of(row[0]).metric is not None for row in rows if row)
-    if not 0 < len(heads) <= 2 or 2 * metrics > len(rows):
-        return False
-    if len(words) == 2 and words[0] in _NAMES and words[1] in _VALUES:
-        return True
+    if len(words) > 1 and words[0] in _NAMES and words[1] in _VALUES:
+        return metrics < _FEWEST_METRICS
     properties = sum(bool(_PROPERTY.fullmatch(row[0].strip())) for row in rows if row)
-    return 2 * properties > len(rows) and not _LOAD.match(heads[0])
+    return len(heads) <= 2 and 2 * metrics <= len(rows) < 2 * properties and not _LOAD.match(heads[0])

@@ -85,8 +85,8 @@ class LogicalRaid:
         answer = self._host.run([faults.PROGRAM, "status", f"/dev/{self._layouts.logical_volume}"])
         words = answer.stdout.split()
         if len(words) <= _FIELDS or words[2] != "raid":
-            shown = (answer.stdout or answer.stderr).strip()
-            message = f"dmsetup reports no RAID state of {self._layouts.logical_volume}: {shown}"
+            words_of_program = (answer.stdout or answer.stderr).strip()
+            message = f"dmsetup reports no RAID state of {self._layouts.logical_volume}: {words_of_program}"
             raise HostError(message, "give the layout lvm of type raid1, raid5 or raid10")
         return RaidStatus(words[5], words[7], int(words[8]))
 
