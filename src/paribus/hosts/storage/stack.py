@@ -46,6 +46,12 @@ def folders_below(host: Host, device: str) -> list[str]:
     return list(dict.fromkeys(_with_all_below(host, folder)))
 
 
+def lies_on(host: Host, device: str, disk: str) -> bool:
+    """Whether a device is a disk, or consists of it among others. Raises HostError where there is no such device."""
+    node = host.resolve(disk)
+    return any(_node(folder) == node for folder in folders_below(host, device))
+
+
 def _with_all_below(host: Host, folder: str) -> Iterator[str]:
     yield folder
     if "partition" in host.names(folder):

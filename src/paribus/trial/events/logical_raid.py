@@ -6,15 +6,15 @@ Sources: the manual pages lvmraid and lvchange; the status line of the kernel's 
 from typing import NamedTuple
 
 from paribus.errors import HostError
-from paribus.hosts.storage.stack import folders_below
+from paribus.hosts.storage.stack import lies_on
 from paribus.hosts.transport import Host
 from paribus.knobs.layouts import faults
 from paribus.knobs.layouts.lvm_layers import lvm_command
+from paribus.trial.events.raid import IDLE, no_failure
 from paribus.trial.layouts.session import LayoutSession
 
 _FIELDS = 8  # of a status: start, length, "raid", type, devices, health, progress, action
 _ALIVE = "A"
-_IDLE = ("idle", "frozen")
 
 
 class RaidStatus(NamedTuple):
@@ -71,11 +71,11 @@ class LogicalRaid:
     def is_whole(self) -> bool:
         """Whether every device lives and is in sync, and nothing is rebuilt or checked."""
         status = self._status()
-        return set(status.health) == {_ALIVE} and status.action in _IDLE
+        return set(status.health) == {_ALIVE} and status.action in IDLE
 
     def is_idle(self) -> bool:
         """Whether nothing is rebuilt or checked."""
-        return self._status().action in _IDLE
+        return self._status().action in IDLE
 
     def mismatches(self) -> int:
         """Sectors that the last check found to differ between copies, or from their parity."""
@@ -92,7 +92,7 @@ class LogicalRaid:
 
     def _last_failed(self) -> str:
         if not self._failed:
-            raise HostError("no disk has failed in this trial", "let the failure happen in every trial")
+            raise no_failure()
         return self._failed[-1]
 
     def _let_work(self, disk: str) -> None:
@@ -101,9 +101,8 @@ class LogicalRaid:
 
     def _physical_volume(self, disk: str) -> str:
         """The physical volume that is the disk, or lies on it."""
-        node = self._host.resolve(disk)
         for path in self._layouts.physical_volumes:
-            if node in (f"/dev/{folder.rpartition('/')[2]}" for folder in folders_below(self._host, path)):
+            if lies_on(self._host, path, disk):
                 return path
         todo = "name a disk of its group, or remove the event"
         raise HostError(f"{disk} is not in {self._layouts.logical_volume}", todo)

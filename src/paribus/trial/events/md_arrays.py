@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from paribus.errors import HostError, Unreachable
-from paribus.hosts.storage.stack import folders_below
+from paribus.hosts.storage.stack import lies_on
 from paribus.hosts.transport import Host
+from paribus.trial.events.raid import IDLE, no_failure
 from paribus.trial.layouts.session import LayoutSession
 
 _BLOCK = "/sys/class/block"
-_IDLE = ("idle", "frozen")
 _MDADM = "mdadm"
 
 
@@ -61,7 +61,7 @@ class MdArrays:
 
     def is_idle(self) -> bool:
         """Whether no array synchronises, rebuilds or checks; one of level 0 never does."""
-        return all(self._of(array, "sync_action") in (*_IDLE, "") for array in self._arrays)
+        return all(self._of(array, "sync_action") in (*IDLE, "") for array in self._arrays)
 
     def mismatches(self) -> int:
         """Sectors that the last check found to differ between copies, or from their parity."""
@@ -74,18 +74,17 @@ class MdArrays:
 
     def _member_of(self, disk: str) -> tuple[str, str]:
         """The array that a disk is in, the lower one of several, and its member: the disk, or what lies on it."""
-        node = self._host.resolve(disk)
         for array in reversed(self._arrays):
             for name in self._host.names(f"{_folder(array)}/slaves"):
                 member = f"/dev/{name.replace('!', '/')}"
-                if node in (f"/dev/{folder.rpartition('/')[2]}" for folder in folders_below(self._host, member)):
+                if lies_on(self._host, member, disk):
                     return array, member
         raise HostError(f"{disk} is in no array of this layout", "name a disk of an array, or remove the event")
 
     def _place_of_failed(self, disk: str) -> tuple[str, str]:
         """The array that lacks a disk, and what takes the place; a failure that the kernel missed is told to it."""
         if not self._members:
-            raise HostError("no disk has failed in this trial", "let the failure happen in every trial")
+            raise no_failure()
         array, failed = list(self._members.values())[-1]
         if disk in self._broken:
             self._expel(array, failed)
