@@ -52,6 +52,7 @@ _VALUES = {
     "word": "a word or a whole number",
     "size": 'a size, such as `"256MiB"`',
     "limit": '`"max"`, a number, or a size such as `"100MiB"`',
+    "integer_or_system": '`"system"`, or a whole number',
     "cores": '`"max"`, or a number of processors such as 1.5',
     "layout": "a table of layers, such as `{ md = { level = 10 }, xfs = {} }`",
     "share_or_size": 'a share such as `"20%"`, or a size such as `"256MiB"`',

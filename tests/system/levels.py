@@ -15,6 +15,8 @@ LEVELS: dict[str, tuple[Value, ...]] = {
     "kernel.sched_migration_cost_ns": (0, 5_000_000),
     "md.speed_limit_max": (100_000, 200_000),
     "md.speed_limit_min": (1000, 2000),
+    "md.sync_speed_max": (100_000, "system"),
+    "md.sync_speed_min": (2000, "system"),
     "mount.allocsize": ("64k", "dynamic"),
     "mount.commit": (1, 60, 5, 30),
     "mount.logbufs": (2, 8),

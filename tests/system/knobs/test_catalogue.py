@@ -41,6 +41,8 @@ MAY_BE_MISSING = {
     "md.speed_limit_max",
     "md.speed_limit_min",
     "md.stripe_cache_size",
+    "md.sync_speed_max",
+    "md.sync_speed_min",
     "thp.shmem_enabled",
 }
 GLOBAL = [Path("/proc/sys/vm"), Path("/proc/sys/kernel"), Path("/sys/kernel/mm/transparent_hugepage")]

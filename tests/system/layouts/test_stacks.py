@@ -16,7 +16,15 @@ from paribus.store.read import changes
 
 ALL = "PARIBUS_EXPLORE" in os.environ  # `make proof`
 DISKS = [f"/dev/disk/by-id/virtio-ssd-{number}" for number in range(1, 4)]
-KNOBS = ["md.stripe_cache_size", "md.group_thread_cnt", "md.preread_bypass_threshold", "md.rmw_level", "md.skip_copy"]
+KNOBS = [
+    "md.stripe_cache_size",
+    "md.group_thread_cnt",
+    "md.preread_bypass_threshold",
+    "md.rmw_level",
+    "md.skip_copy",
+    "md.sync_speed_min",
+    "md.sync_speed_max",
+]
 PLAN = """
 name = "stacks"
 [target]
@@ -31,6 +39,8 @@ path = "{path}"
 "md.rmw_level" = 0
 "md.skip_copy" = 1
 "md.preread_bypass_threshold" = 7
+"md.sync_speed_min" = 2000
+"md.sync_speed_max" = "system"
 [factors]
 "md.stripe_cache_size" = [512, 1024]
 [[workload]]

@@ -64,6 +64,10 @@ def _set_requests(host: FakeHost, path: str, text: str) -> None:
     host.files[path] = text + "\n"
 
 
+def _set_limit(host: FakeHost, path: str, text: str) -> None:
+    host.files[path] = "1000 (system)\n" if text == "system" else f"{text} (local)\n"
+
+
 BOOT = {"/proc/sys/kernel/random/boot_id": "one"}
 
 
@@ -111,6 +115,20 @@ def test_settings_of_a_layout_are_those_of_the_device_that_was_built_last() -> N
         assert (change.state, change.address) == (ChangeState.VERIFIED, path.format(number))
     assert journal.lines == []  # it goes with the array, whose undo is journalled
     assert applier.leftovers() == []
+
+
+def test_limit_of_an_array_is_its_own_or_that_of_all_arrays() -> None:
+    paths = [f"/sys/block/md{number}/md/sync_speed_min" for number in (126, 127)]
+    host = FakeHost(BOOT | {paths[0]: "1000 (system)\n", paths[1]: "2000 (local)\n"})
+    host.on_write = dict.fromkeys(paths, _set_limit)
+    journal, name = Notes(host), "md.sync_speed_min"
+    place = Location("/dev/sda", arrays=("/dev/md126", "/dev/md127"))
+    applier = Applier(host, load(), place, journal)  # type: ignore[arg-type]
+    [change] = applier.apply({name: 5000}, [name])
+    assert (change.state, change.observed) == (ChangeState.VERIFIED, 5000)
+    [change] = applier.apply({name: "system"}, [name])
+    assert (change.state, change.observed) == (ChangeState.VERIFIED, "system")
+    assert journal.lines == [(name, "system|2000", 5000)]
 
 
 def test_a_bystander_that_cannot_be_as_before_is_reported_and_no_mismatch() -> None:

@@ -129,3 +129,10 @@ SCHEDULER = {"/sys/block/sda/queue/scheduler": "[none] mq-deadline\n"}
 )
 def test_schedulers_whose_module_is_not_loaded_yet_are_offered(host: FakeHost, offered: tuple[str, ...]) -> None:
     assert offer(host, load(), "block.scheduler", Location("/dev/sda"), root=True).allowed == offered
+
+
+@pytest.mark.parametrize("key", ["layout", "thp.enabled"])
+def test_settings_of_the_machine_are_for_root(key: str) -> None:
+    host = FakeHost({"/sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never\n"})
+    refused = {root: offer(host, load(), key, Location(), root=root).refused for root in (True, False)}
+    assert refused == {True: "", False: "only root may set it"}

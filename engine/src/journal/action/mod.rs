@@ -68,8 +68,8 @@ pub enum Readback {
     /// The whole text.
     #[default]
     Plain,
-    /// The word in brackets, as in `none [mq-deadline] bfq`; the whole text when there are no
-    /// brackets.
+    /// The word in brackets, as in `none [mq-deadline] bfq`; the number of `2000 (local)`, and the
+    /// word `system` of `1000 (system)`; else the whole text.
     Bracketed,
 }
 
@@ -178,7 +178,9 @@ impl Undo for WriteText {
         let text = fs::read_to_string(&self.path)?;
         let value = match self.readback {
             Readback::Plain => &text,
-            Readback::Bracketed => in_brackets(&text).unwrap_or(&text),
+            Readback::Bracketed => in_brackets(&text)
+                .or_else(|| of_array(&text))
+                .unwrap_or(&text),
         };
         Ok(normalised(value))
     }
@@ -187,6 +189,16 @@ impl Undo for WriteText {
 fn in_brackets(text: &str) -> Option<&str> {
     let (_, after) = text.split_once('[')?;
     after.split_once(']').map(|(inside, _)| inside)
+}
+
+/// A limit of an md array: its own, or the word that stands for that of all arrays.
+fn of_array(text: &str) -> Option<&str> {
+    let words: Vec<_> = text.split_whitespace().collect();
+    match words[..] {
+        [number, "(local)"] => Some(number),
+        [_, "(system)"] => Some("system"),
+        _ => None,
+    }
 }
 
 /// Compares words only: kernel files end with a newline, and some separate numbers by tabs.
@@ -215,6 +227,10 @@ mod tests {
         assert_eq!(read(Readback::Plain), "none [mq-deadline] bfq");
         fs::write(file.path(), "4096\t87380\t629\n").unwrap();
         assert_eq!(read(Readback::Bracketed), "4096 87380 629");
+        fs::write(file.path(), "2000 (local)\n").unwrap();
+        assert_eq!(read(Readback::Bracketed), "2000");
+        fs::write(file.path(), "1000 (system)\n").unwrap();
+        assert_eq!(read(Readback::Bracketed), "system");
     }
 
     #[test]

@@ -5,7 +5,7 @@ Each raises ValueError with the correct form.
 
 from collections.abc import Callable
 
-from paribus.model import Knob, Value
+from paribus.model import SYSTEM, Knob, Value
 from paribus.units import parse_share, parse_size
 
 _LEAST_CORES = 0.01  # the kernel's least quota is 1 ms in 100 ms
@@ -79,6 +79,16 @@ def _limit(_knob: Knob, _key: str, value: Value) -> Value:
     return number
 
 
+def _integer_or_system(knob: Knob, key: str, value: Value) -> Value:
+    """A whole number within the knob's bounds, or `"system"`."""
+    if value == SYSTEM:
+        return value
+    try:
+        return _integer(knob, key, value)
+    except ValueError as error:
+        raise ValueError(f"{error}, nor is it {SYSTEM!r}") from error
+
+
 def _cores(_knob: Knob, _key: str, value: Value) -> Value:
     """`"max"`, or a number of processors such as 1.5."""
     if value == "max":
@@ -108,6 +118,7 @@ def _share_or_size(_knob: Knob, key: str, value: Value) -> Value:
 PARSERS: dict[str, Callable[[Knob, str, Value], Value]] = {
     "share_or_size": _share_or_size,
     "limit": _limit,
+    "integer_or_system": _integer_or_system,
     "cores": _cores,
     "size": _size,
     "switch": _switch,

@@ -1,11 +1,13 @@
 """A file under /sys: one value, or every possible one with the value in force in brackets.
 
+A limit of an md array is `2000 (local)`, or `system` where it is that of all arrays: `1000 (system)`.
+
 On several disks it is one file of each. Where these differ, the value is the list of theirs, with `|` between.
 """
 
 from paribus.knobs.kinds import startup
 from paribus.knobs.kinds.kind import FileKind, knob_kinds
-from paribus.model import Knob, Reading, Value, WriteFile
+from paribus.model import SYSTEM, Knob, Reading, Value, WriteFile
 
 
 def number_or_text(word: str) -> Value:
@@ -22,6 +24,8 @@ def _reading(text: str) -> Reading:
     chosen = [word[1:-1] for word in words if word.startswith("[") and word.endswith("]")]
     if len(chosen) == 1:
         return Reading(number_or_text(chosen[0]), tuple(number_or_text(word.strip("[]")) for word in words))
+    if words[1:] in (["(local)"], [f"({SYSTEM})"]):
+        return Reading(SYSTEM if words[1] != "(local)" else number_or_text(words[0]))
     return Reading(number_or_text(text.strip()))
 
 
