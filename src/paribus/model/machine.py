@@ -278,7 +278,8 @@ class BlockDevice:
     `ids` name it for good: serial, wwn, names under /dev/disk/by-id, a loop device's backing file. `claims` say
     who has it (a mount, swap, a holder, partitions), `signatures` what is on it (ext4, LVM2_member, gpt).
     `refused` says why it could not be looked at. `identity` is the engine's, which tells it from another device under
-    the same name; `difference` is how that differs from the identity of an earlier look.
+    the same name; `difference` is how that differs from the identity of an earlier look. `has_scsi_state`: the kernel
+    can take it offline.
     """
 
     path: str
@@ -290,6 +291,7 @@ class BlockDevice:
     refused: str = ""
     identity: Mapping[str, Any] = field(default_factory=dict)
     difference: str = ""
+    has_scsi_state: bool = True
 
 
 @dataclass(frozen=True, slots=True)

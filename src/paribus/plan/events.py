@@ -4,7 +4,7 @@ The check of a plan calls this.
 """
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from paribus.knobs.layouts.block_layers import Md
 from paribus.knobs.layouts.layout import Layout, parse_layout
@@ -28,10 +28,13 @@ from paribus.plan.form.file import PlanTable
 from paribus.plan.form.key_paths import KeyPath
 from paribus.plan.form.parse import Parsed
 from paribus.plan.workloads import name_of, program_of, works_on_database
+from paribus.units import show_size
 
-_FAILURES = ("fail-member", "error", OFFLINE)
-_NEEDS_ARRAY = (*_FAILURES, *RETURNS, "check", "resync")
-_OF_ONE_DISK = (*_FAILURES, "delay")
+FAILURES = ("fail-member", "error", OFFLINE)
+"""Actions after which an array lacks a disk."""
+
+_NEEDS_ARRAY = (*FAILURES, *RETURNS, "check", "resync")
+_OF_ONE_DISK = (*FAILURES, "delay")
 _RUN = "run"
 _FAIL_MEMBER = "fail-member"
 _MOMENTS = 'add it: at = "20s", or after = { bytes = "2GiB" }'
@@ -40,12 +43,16 @@ Complaint = tuple[KeyPath, str, str]
 
 
 def events_of(table: PlanTable) -> tuple[PlannedEvent, ...]:
-    """Returns the events of a plan in their order; a replacement without a disk is the one that failed."""
+    """Returns the events of a plan in their order; one without a disk replaces the disk that failed last."""
     events: list[PlannedEvent] = []
-    failed = ""
-    for each in _in_order(table):
-        disk = each.disk or (failed if each.do in RETURNS else "")
-        failed = disk if each.do in _FAILURES else failed
+    failed: list[str] = []
+    for each in in_order(table):
+        disk = each.disk or ""
+        if each.do in FAILURES:
+            failed.append(disk)
+        elif each.do in RETURNS and failed:
+            place = failed.pop(failed.index(disk) if disk in failed else -1)
+            disk = disk or place
         events.append(
             PlannedEvent(
                 at_s=each.at,
@@ -62,7 +69,7 @@ def events_of(table: PlanTable) -> tuple[PlannedEvent, ...]:
     return tuple(events)
 
 
-def _in_order(table: PlanTable) -> list[EventTable]:
+def in_order(table: PlanTable) -> list[EventTable]:
     """Returns the events by time; in the order of the file where some happen after work, whose time is not known."""
     if any(event.after for event in table.event):
         return list(table.event)
@@ -72,8 +79,13 @@ def _in_order(table: PlanTable) -> list[EventTable]:
 def _is_over_disk(event: EventTable, table: PlanTable) -> bool:
     """Whether a device of device-mapper over the disk lets an event happen: LVM has no command that fails a disk."""
     if event.do == _FAIL_MEMBER:
-        return any(_has_logical_raid(layout) and not _has_md_raid(layout) for layout in _layouts(table))
+        return any(_has_logical_raid(layout) and not _has_md_raid(layout) for layout in layouts_of(table))
     return event.do in OF_DISK
+
+
+def has_raid(layout: Layout) -> bool:
+    """Returns whether an array or a volume of a layout has redundancy that events can use."""
+    return _has_md_raid(layout) or _has_logical_raid(layout)
 
 
 def _has_md_raid(layout: Layout) -> bool:
@@ -103,13 +115,14 @@ def complaints(parsed: Parsed, facts: Facts) -> Iterator[Complaint]:
     """Yields every reason against the events of a plan."""
     table = parsed.table
     yield from _of_names(table)
+    yield from _of_order(table)
     for number, event in enumerate(table.event):
         if event.run and event.run[0] in facts.missing_programs:
             place: KeyPath = ("event", number, "run")
             yield place, f"{facts.hostname} has no program {event.run[0]!r}", "install it there, or give its full path"
     if not table.event:
         return
-    layouts = list(_layouts(table))
+    layouts = list(layouts_of(table))
     if not layouts and (of_layouts := [event.do for event in table.event if event.do not in WITHOUT_LAYOUT]):
         message = f"{of_layouts[0]} happens to a layout, and this plan has none"
         yield ("event",), message, "add layout to [hold] or [factors]"
@@ -119,17 +132,18 @@ def complaints(parsed: Parsed, facts: Facts) -> Iterator[Complaint]:
             yield ("workload", number), message, "use a workload of the engine, or remove [[event]]"
     for number, event in enumerate(table.event):
         place = ("event", number)
-        yield from _of_moment(event, place, table)
+        yield from _of_moment(event, place, parsed)
         yield from _against(event, place, table, layouts)
 
 
-def _of_moment(event: EventTable, place: KeyPath, table: PlanTable) -> Iterator[Complaint]:
+def _of_moment(event: EventTable, place: KeyPath, parsed: Parsed) -> Iterator[Complaint]:
     """Yields why the time of an event cannot come."""
+    table = parsed.table
     if event.at >= table.protocol.trial:
         todo = "let it happen earlier, or lengthen protocol.trial"
         yield (*place, "at"), f"it would happen after the {table.protocol.trial:g} s of a trial", todo
     if event.after is None:
-        if "at" not in event.model_fields_set:
+        if "at" not in event.model_fields_set and not _is_written(("at", "after"), place, parsed):
             yield place, f"it does not say when {event.do} happens", _MOMENTS
         return
     if of_servers := [name_of(workload) for workload in table.workload if works_on_database(workload)]:
@@ -137,6 +151,30 @@ def _of_moment(event: EventTable, place: KeyPath, table: PlanTable) -> Iterator[
         yield (*place, "after"), message, 'give the event a time instead: at = "20s"'
     if event.until is not None:
         yield (*place, "until"), "an event after an amount of work has no known time", "remove until, or use at"
+
+
+def _is_written(keys: Sequence[str], place: KeyPath, parsed: Parsed) -> bool:
+    """Whether the document has one of these keys at a place, also where its value was wrong and is reported."""
+    written = parsed.document.get(str(place[0]))
+    number = int(place[1])
+    each = written[number] if isinstance(written, list) and number < len(written) else None
+    return isinstance(each, dict) and any(key in each for key in keys)
+
+
+def _of_order(table: PlanTable) -> Iterator[Complaint]:
+    """Yields an event that its place in the file delays: where some wait for work, each waits for those above it."""
+    if not any(event.after for event in table.event):
+        return
+    latest_s, most_bytes = 0.0, 0
+    for number, event in enumerate(table.event):
+        if event.at < latest_s:
+            todo = "write the events in the order in which they happen"
+            yield ("event", number, "at"), f"the event above it waits for {latest_s:g} s, and this one after it", todo
+        if event.after and event.after.bytes < most_bytes:
+            message = f"an event above it waits for {show_size(most_bytes)}, and this one after it"
+            yield ("event", number, "after"), message, "write the events in the order in which they happen"
+        latest_s = max(latest_s, event.at)
+        most_bytes = max(most_bytes, event.after.bytes if event.after else 0)
 
 
 def _against(event: EventTable, place: KeyPath, table: PlanTable, layouts: list[Layout]) -> Iterator[Complaint]:
@@ -147,7 +185,7 @@ def _against(event: EventTable, place: KeyPath, table: PlanTable, layouts: list[
         yield place, f"it does not say to which disk {event.do} happens", 'add it, such as disk = "ssd-2"'
         return
     before, _ = _around(event, table)
-    earlier = [other for other in before if other.do in _FAILURES]
+    earlier = [other for other in before if other.do in FAILURES]
     if event.do in RETURNS and not earlier:
         where = "above it in the file" if any(other.after for other in table.event) else "and an earlier time"
         yield place, "no disk has failed before", f'add an [[event]] with do = "fail-member" {where}'
@@ -156,7 +194,7 @@ def _against(event: EventTable, place: KeyPath, table: PlanTable, layouts: list[
         if event.disk is None or event.disk == other.disk:  # a spare may take the place of one that still fails
             yield from _still_failing(other, event, place)
     yield from _of_overlap(event, place, before)
-    if event.name and (event.do in RETURNS or (event.do in _FAILURES and _is_replaced(event, table))):
+    if event.name and (event.do in RETURNS or (event.do in FAILURES and _is_replaced(event, table))):
         todo = "remove the name: a failure that is replaced happens in every trial"
         yield (*place, "name"), f"{event.name} may be off, and failure and replacement belong together", todo
     yield from _of_times(event, place)
@@ -172,7 +210,7 @@ def _against(event: EventTable, place: KeyPath, table: PlanTable, layouts: list[
         if layout.file_system is None:
             yield (*place, "do"), f"{layout.text} has no file system to trim", "add one, or remove trim"
     for layout in layouts if event.do in _NEEDS_ARRAY else ():
-        if not _has_md_raid(layout) and not _has_logical_raid(layout):
+        if not has_raid(layout):
             redundant = "md of level 1, 4, 5, 6 or 10, or lvm of type raid1, raid5 or raid10 without a cache"
             todo = f"give every layout {redundant}; or remove {event.do}"
             yield (*place, "do"), f"{layout.text} has no array with redundancy", todo
@@ -180,10 +218,10 @@ def _against(event: EventTable, place: KeyPath, table: PlanTable, layouts: list[
 
 def _of_overlap(event: EventTable, place: KeyPath, before: list[EventTable]) -> Iterator[Complaint]:
     """Yields an event that makes a disk slow or fail while another one does: the end of one would end both."""
-    if event.do not in (*_FAILURES, "delay"):
+    if event.do not in (*FAILURES, "delay"):
         return
     for other in before:
-        lasts = other.do in (*_FAILURES, "delay") and (other.until is None or other.until > event.at or event.after)
+        lasts = other.do in (*FAILURES, "delay") and (other.until is None or other.until > event.at or event.after)
         is_back = any(each.do in RETURNS for each in before[before.index(other) :])
         if lasts and other.disk == event.disk and not (is_back and other.until is None):
             todo = "replace it before, or remove this event"
@@ -211,7 +249,7 @@ def _is_replaced(event: EventTable, table: PlanTable) -> bool:
 
 def _around(event: EventTable, table: PlanTable) -> tuple[list[EventTable], list[EventTable]]:
     """The events before an event, and those after it."""
-    ordered = _in_order(table)
+    ordered = in_order(table)
     index = next(index for index, other in enumerate(ordered) if other is event)
     return ordered[:index], ordered[index + 1 :]
 
@@ -282,8 +320,8 @@ def faulty_disks(table: PlanTable) -> set[str]:
     return {disk for disk in table.target.devices if any(disk == name or disk.endswith(name) for name in named)}
 
 
-def _layouts(table: PlanTable) -> Iterator[Layout]:
-    """Every layout of a plan that is one."""
+def layouts_of(table: PlanTable) -> Iterator[Layout]:
+    """Yields every layout of a plan that is one."""
     written = [*table.factors.get(LAYOUT, []), *([table.hold[LAYOUT]] if LAYOUT in table.hold else [])]
     written += [each.settings[LAYOUT] for each in table.combination if LAYOUT in each.settings]
     for level in written:

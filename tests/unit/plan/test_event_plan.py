@@ -1,11 +1,14 @@
 """Plans with events: what they need, and what they change in the protocol."""
 
+import dataclasses
+from collections.abc import Mapping
+
 import pytest
 from plan_samples import checked, offer
-from test_layout_plan import FILEIO, OFFERS, PRESENT, TARGET
+from test_layout_plan import DISKS, FILEIO, OFFERS, PRESENT, TARGET
 
 from paribus.errors import PlanError
-from paribus.model import Plan, PlannedEvent
+from paribus.model import BlockDevice, Plan, PlannedEvent
 
 LAYOUTS = "[factors]\nlayout = [{ md = { level = 5 }, ext4 = {} }, { md = { level = 1 }, ext4 = {} }]\n"
 RAW = "[factors]\nlayout = [{ md = { level = 5 } }, { md = { level = 1 } }]\n"
@@ -22,13 +25,14 @@ ADD = '[[event]]\nat = "30s"\ndo = "add"\n'
 KILL = "[[event]]\nat = 5\ndo = 'kill-server'\n"
 SERVER = '[database]\nkind = "mariadb"\n'
 OLTP = '[[workload]]\nkind = "oltp_read_write"\nthreads = [2]\n'
+AFTER_2_GIB = "[[event]]\nafter = { bytes = '2GiB' }\ndo = 'trim'\n"
 REPLACE = '[[event]]\nat = "30s"\ndo = "replace"\n'
 
 
-def _plan(text: str) -> Plan:
+def _plan(text: str, block_devices: Mapping[str, BlockDevice] = PRESENT) -> Plan:
     offers = {**OFFERS, "event.backup": offer("event.backup", "OFF")}
     missing = frozenset({"nosuchprogram"})
-    return checked(f'name = "n"\n{text}', offers=offers, block_devices=PRESENT, missing_programs=missing)
+    return checked(f'name = "n"\n{text}', offers=offers, block_devices=block_devices, missing_programs=missing)
 
 
 def _refused(text: str) -> str:
@@ -46,6 +50,13 @@ def test_events_come_in_the_order_of_time_and_give_every_trial_a_layout_of_its_o
     )
     assert (plan.protocol.in_flight, plan.protocol.sub_trials) == (False, 1)
     assert plan.workloads[0].responses == ("degraded_share", "rebuild_s")
+
+
+def test_a_replacement_without_a_disk_is_the_last_of_those_that_are_still_failed() -> None:
+    both = FAIL + TWICE
+    mirrors = LAYOUTS.replace("= 5", "= 1")
+    plan = _plan(f"{TARGET}{mirrors}{both}{REPLACE}{REPLACE.replace('30', '40')}{FILEIO}")
+    assert [event.disk for event in plan.events] == ["ssd-2", "ssd-1", "ssd-1", "ssd-2"]
 
 
 def test_a_program_beside_the_load_needs_no_layout_and_may_be_a_factor() -> None:
@@ -148,6 +159,61 @@ def test_a_disk_of_lvm_fails_by_a_device_over_it_in_all_arms_alike() -> None:
 )
 def test_events_that_cannot_happen_are_refused(text: str, said: str) -> None:
     assert said in _refused(text)
+
+
+SPARE = LAYOUTS.replace("{ md", '{ disks = ["ssd-1", "ssd-2"], md').replace("= 5", "= 1")
+TWICE = FAIL.replace("ssd-2", "ssd-1").replace("20s", "22s")
+OTHER = REPLACE + 'disk = "ssd-3"\n'
+SMALL = {path: dataclasses.replace(disk, size_bytes=1 << 30 if "3" in path else disk.size_bytes)
+         for path, disk in PRESENT.items()}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"{ONLY_TWO}{FAIL}", "ssd-2 is in no array of disks ssd-1,ssd-3 / md level=1 / ext4"),
+        (f"{LAYOUTS}{FAIL}{TWICE}", "does without 1 disk there, and ssd-2 has failed before"),
+        (f"{LAYOUTS}{FAIL}{OTHER}", "ssd-3 is in use in md level=5 / ext4"),
+        (f"{SPARE}{FAIL}{ADD}disk = 'ssd-3'\n", "ssd-3 has not failed before, and add brings back"),
+        (f"{LAYOUTS}{FAIL}{REPLACE}{REPLACE.replace('30', '40')}", "every disk that failed is replaced by then"),
+        (f"{SPARE}{FAIL}{OTHER}{FAIL.replace('20', '40')}", "ssd-2 is in no array of disks ssd-1,ssd-2 / md level=1"),
+        (f"{LAYOUTS}{FAIL}[[event]]\nat = '9s'\nafter = {{ bytes = '1GiB' }}\ndo = 'trim'\n", "waits for 20 s"),
+        (f"{LAYOUTS}{AFTER_2_GIB}{AFTER_2_GIB.replace('2GiB', '1GiB')}", "an event above it waits for 2 GiB"),
+    ],
+)
+def test_failures_are_followed_through_each_layout(text: str, said: str) -> None:
+    assert said in _refused(f"{TARGET}{text}{FILEIO}")
+
+
+def test_a_free_disk_takes_the_place_of_a_failed_one_where_it_is_large_enough() -> None:
+    text = f"{TARGET}{SPARE}{FAIL}{OTHER}{FAIL.replace('20', '40').replace('ssd-2', 'ssd-3')}{FILEIO}"
+    assert len(_plan(text).events) == 3
+    with pytest.raises(PlanError, match="ssd-3 has 1 GiB, and takes the place of 8 GiB"):
+        _plan(text, block_devices=SMALL)
+
+
+def test_raid_10_does_without_one_disk_of_each_pair_and_raid_6_without_two() -> None:
+    disks = [*DISKS, DISKS[0].replace("1", "4")]
+    target = TARGET.replace(str(DISKS), str(disks)).replace('"ssd-3"]', '"ssd-3", "ssd-4"]')
+    present = {**PRESENT, disks[3]: dataclasses.replace(PRESENT[DISKS[0]], path="/dev/sde", ids=("ssd-4",))}
+    six, ten = "[hold]\nlayout = { md = { level = 6 } }\n", "[hold]\nlayout = { md = { level = 10 } }\n"
+    factor = '[factors]\n"block.scheduler" = ["none", "mq-deadline"]\n'
+    for layout in (six, ten):
+        both = f"{target}{layout}{factor}{FAIL}{FAIL.replace('ssd-2', 'ssd-3').replace('20', '22')}{FILEIO}"
+        assert len(_plan(both, block_devices=present).events) == 2
+    with pytest.raises(PlanError, match="md level=10 does without 1 disk there"):
+        _plan(f"{target}{ten}{factor}{FAIL}{TWICE}{FILEIO}", block_devices=present)
+
+
+def test_a_disk_without_a_state_of_scsi_is_not_taken_offline() -> None:
+    present = {path: dataclasses.replace(disk, has_scsi_state=False) for path, disk in PRESENT.items()}
+    with pytest.raises(PlanError, match="ssd-2 cannot be taken offline: it is no SCSI, SAS or SATA disk"):
+        _plan(f"{TARGET}{LAYOUTS}{OFFLINE}{FILEIO}", block_devices=present)
+
+
+def test_a_wrong_moment_is_reported_once() -> None:
+    text = f"{TARGET}{LAYOUTS}[[event]]\nafter = {{ bytes = 'many' }}\ndo = 'trim'\n{FILEIO}"
+    assert "it does not say when" not in _refused(text)
 
 
 def test_a_program_that_makes_the_load_has_no_events() -> None:

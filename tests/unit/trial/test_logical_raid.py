@@ -81,6 +81,17 @@ def test_another_disk_joins_the_group_and_takes_over(raid: LogicalRaid, volume: 
     assert not volume.tables, "the failed disk stays as it is"
 
 
+def test_first_of_two_failed_disks_is_rebuilt_in_place_too(raid: LogicalRaid, volume: Volume) -> None:
+    raid.expect_failure("/dev/vdb")
+    raid.expect_failure("/dev/vdc")
+    raid.replace("/dev/vdb")
+    raid.replace("/dev/vdc")
+    rebuilt = ("/dev/mapper/over-b", "/dev/vdc")
+    assert volume.ran == [lvm_command("lvchange", GROUP, "--rebuild", path, "paribus_t/data") for path in rebuilt]
+    with pytest.raises(HostError, match="no disk has failed in this trial"):
+        raid.replace("/dev/vdb")
+
+
 def test_disk_that_comes_back_is_only_refreshed(raid: LogicalRaid, volume: Volume) -> None:
     raid.fail("/dev/vdb")
     raid.add("/dev/vdb")

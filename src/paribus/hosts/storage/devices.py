@@ -130,6 +130,7 @@ def from_tools(
         claims=tuple(dict.fromkeys(claims)),
         signatures=tuple(dict.fromkeys(kind for kind in signatures if kind)),
         read_only=node_of_device.get("ro") in (True, 1, "1"),
+        has_scsi_state="scsi" in (node_of_device.get("subsystems") or "scsi"),
     )
 
 

@@ -3,6 +3,7 @@
 Sources of the options: the manual page of make-bcache, and Documentation/admin-guide/bcache.rst of the kernel.
 """
 
+import dataclasses
 import uuid
 from typing import ClassVar, Literal
 
@@ -59,11 +60,6 @@ class Bcache(Layer):
             BuildStep(attributes=tuple(attributes)),
             SETTLE,
         )
-        cached = Volume(
-            path=names.cached_path,
-            size_bytes=volume.size_bytes - _SUPERBLOCK_BYTES,
-            stripe_unit_bytes=volume.stripe_unit_bytes,
-            data_disks=volume.data_disks,
-            writes_per_write=volume.writes_per_write,
-        )
+        size_bytes = volume.size_bytes - _SUPERBLOCK_BYTES
+        cached = dataclasses.replace(volume, path=names.cached_path, size_bytes=size_bytes)
         return MadeLayer(steps, (cached,))

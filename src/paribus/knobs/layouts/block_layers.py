@@ -3,12 +3,24 @@
 Sources of the options: the manual pages of parted, cryptsetup and mdadm.
 """
 
+import dataclasses
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
 from paribus.knobs.layouts.layer import Layer, Share, Size, Words
-from paribus.knobs.layouts.volume import LONG_S, SETTLE, BuildStep, LayoutError, MadeLayer, Names, Volume, disk_named
+from paribus.knobs.layouts.volume import (
+    LONG_S,
+    SETTLE,
+    BuildStep,
+    LayoutError,
+    MadeLayer,
+    Names,
+    RedundantMembers,
+    Volume,
+    disk_named,
+    disks_of,
+)
 from paribus.units import MIB
 
 _GPT_BYTES = 2 * MIB  # both tables, aligned
@@ -42,7 +54,7 @@ class Partition(Layer):
                 steps.append(BuildStep(argv=("blkdiscard", "--force", volume.path), patience_s=LONG_S))
             table = ("parted", "--script", volume.path, "unit", "B", "mklabel", "gpt")
             steps.append(BuildStep(argv=(*table, "mkpart", "paribus", str(self.align), str(self.align + size - 1))))
-            parts.append(Volume(path=first_partition(volume.path), size_bytes=size))
+            parts.append(dataclasses.replace(volume, path=first_partition(volume.path), size_bytes=size))
         return MadeLayer((*steps, SETTLE), tuple(parts))
 
 
@@ -76,19 +88,8 @@ class Crypt(Layer):
             sector = ("--sector-size", str(_LUKS_SECTOR_BYTES))
             argv = ("cryptsetup", "open", "--batch-mode", "--type", "plain", *key, *sector, *flags, volume.path, name)
             steps.append(BuildStep(argv=argv))
-            encrypted.append(volume_at(f"/dev/mapper/{name}", volume))
+            encrypted.append(dataclasses.replace(volume, path=f"/dev/mapper/{name}"))
         return MadeLayer((*steps, SETTLE), tuple(encrypted))
-
-
-def volume_at(path: str, volume: Volume) -> Volume:
-    """A volume of the same size and geometry elsewhere."""
-    return Volume(
-        path=path,
-        size_bytes=volume.size_bytes,
-        stripe_unit_bytes=volume.stripe_unit_bytes,
-        data_disks=volume.data_disks,
-        writes_per_write=volume.writes_per_write,
-    )
 
 
 def _number(value: object) -> object:
@@ -129,6 +130,7 @@ class Md(Layer):
             raise LayoutError(f"only RAID 5 has a partial parity log, not RAID {self.level}")
         steps: list[BuildStep] = []
         arrays: list[Volume] = []
+        redundancy: list[RedundantMembers] = []
         unused_bytes = 0
         earlier = sum(volume.path.startswith("/dev/md/") for volume in others)
         for number in range(self.arrays):
@@ -141,10 +143,11 @@ class Md(Layer):
             if waits_for:
                 steps.append(BuildStep(argv=(), waits_for=waits_for))
             arrays.append(self._volume(path, members))
+            redundancy += self._redundancy(members)
             if is_redundant:  # RAID 0 goes on with the larger disks alone
                 smallest = min(member.size_bytes for member in members)
                 unused_bytes += sum(member.size_bytes - smallest for member in members)
-        return MadeLayer(tuple(steps), (*others, *arrays), unused_bytes)
+        return MadeLayer(tuple(steps), (*others, *arrays), unused_bytes, tuple(redundancy))
 
     def _options(self, disks: int) -> list[str]:
         chosen = {
@@ -161,8 +164,8 @@ class Md(Layer):
         usable = int(smallest * (1 - _SUPERBLOCK_SHARE)) - _SUPERBLOCK_BYTES
         disks = len(members)
         if self.level == 1:
-            return Volume(path=path, size_bytes=usable, writes_per_write=disks)
-        copies = int(self.layout[1:]) if self.level == 10 and self.layout and self.layout[1:].isdigit() else 2
+            return Volume(path=path, size_bytes=usable, writes_per_write=disks, disks=disks_of(members))
+        copies = self._copies
         if self.level == 10:
             size, data_disks, writes = usable * disks // copies, max(1, disks // copies), float(copies)
         else:
@@ -174,4 +177,19 @@ class Md(Layer):
             stripe_unit_bytes=self.chunk or _DEFAULT_CHUNK,
             data_disks=data_disks,
             writes_per_write=writes,
+            disks=disks_of(members),
         )
+
+    @property
+    def _copies(self) -> int:
+        """Copies of RAID 10, 2 where its layout does not say."""
+        return int(self.layout[1:]) if self.layout and self.layout[1:].isdigit() else 2
+
+    def _redundancy(self, members: tuple[Volume, ...]) -> list[RedundantMembers]:
+        """Members that stand in for each other; of RAID 10 with far copies or an odd disk, as many as may at best."""
+        count, copies = len(members), self._copies
+        if self.level == 10 and count % copies == 0 and (self.layout or "n2").startswith("n"):
+            starts = range(0, count, copies)
+            return [RedundantMembers(members[start : start + copies], copies - 1) for start in starts]
+        of_copies = {1: count - 1, 10: count - -(-count // copies)}
+        return [RedundantMembers(members, of_copies.get(self.level, _PARITY_DISKS.get(self.level, 0)))]

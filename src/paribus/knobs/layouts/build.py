@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from paribus.knobs.layouts.faults import with_faults
 from paribus.knobs.layouts.layout import Layout
-from paribus.knobs.layouts.volume import BuildStep, LayoutError, Names, Volume, disk_named, only
+from paribus.knobs.layouts.volume import BuildStep, LayoutError, Names, RedundantMembers, Volume, disk_named, only
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,8 @@ class Build:
 
     `top` is the volume that files or the load lie on, and `usable_bytes` what it holds. `below` are the block devices
     of the file system, several for btrfs and ZFS. `unused_bytes` of the disks have no use, since others are smaller.
-    `physical_volumes` are those of the LVM group, where there is one.
+    `physical_volumes` are those of the LVM group, where there is one. `redundancy` is that of the lower arrays first.
+    `disks` are all that it takes, by their names in the plan.
     """
 
     steps: tuple[BuildStep, ...]
@@ -26,6 +27,8 @@ class Build:
     below: tuple[str, ...]
     unused_bytes: int = 0
     physical_volumes: tuple[str, ...] = ()
+    redundancy: tuple[RedundantMembers, ...] = ()
+    disks: tuple[str, ...] = ()
 
 
 def build_of(layout: Layout, disks: Mapping[str, int], names: Names, point: str, faulty: Collection[str] = ()) -> Build:
@@ -44,12 +47,14 @@ def build_of(layout: Layout, disks: Mapping[str, int], names: Names, point: str,
     steps, volumes = list(lowest.steps), lowest.volumes
     below, unused_bytes = volumes, 0
     physical_volumes: tuple[str, ...] = ()
+    redundancy: tuple[RedundantMembers, ...] = ()
     for layer in layout.layers:
         below = volumes
         cache_disks = [disk_named(name, disks) for name in layer.disks()]
         made = layer.make(volumes, _volumes(cache_disks, disks), names)
         steps += made.steps
         unused_bytes += made.unused_bytes
+        redundancy += made.redundancy
         volumes = made.volumes
         physical_volumes = volumes[0].physical_volumes or physical_volumes
     top = only(volumes, "a load on the device itself" if layout.file_system is None else layout.file_system.kind)
@@ -59,8 +64,10 @@ def build_of(layout: Layout, disks: Mapping[str, int], names: Names, point: str,
         source = layout.file_system.source(names, top)
         steps.append(BuildStep(argv=("mount", "-t", layout.file_system.kind, *options, source, point)))
         usable, lower = layout.file_system.usable_bytes(top.size_bytes), below
-    return Build(tuple(steps), top, usable, tuple(volume.path for volume in lower), unused_bytes, physical_volumes)
+    lower_paths = tuple(volume.path for volume in lower)
+    taking = tuple(dict.fromkeys([*chosen, *taken]))
+    return Build(tuple(steps), top, usable, lower_paths, unused_bytes, physical_volumes, redundancy, taking)
 
 
 def _volumes(names: Sequence[str], disks: Mapping[str, int]) -> tuple[Volume, ...]:
-    return tuple(Volume(path=name, size_bytes=disks[name]) for name in names)
+    return tuple(Volume(path=name, size_bytes=disks[name], disks=(name,)) for name in names)

@@ -5,6 +5,7 @@ is replaced. Source of the tables: the kernel's documentation of dm-linear, dm-d
 """
 
 import contextlib
+import dataclasses
 import re
 from collections.abc import Collection
 
@@ -31,7 +32,7 @@ def with_faults(volumes: tuple[Volume, ...], disks: Collection[str], names: Name
         name = device_over(volume.path, names)
         table = passing_on(volume.path, volume.size_bytes)
         steps.append(BuildStep(argv=(PROGRAM, "create", name, "--table", table)))
-        made.append(Volume(path=f"{_FOLDER}{name}", size_bytes=volume.size_bytes))
+        made.append(dataclasses.replace(volume, path=f"{_FOLDER}{name}"))
     return MadeLayer(tuple(steps), tuple(made))
 
 

@@ -12,7 +12,18 @@ from pydantic import Field
 
 from paribus.knobs.layouts.faults import is_fault_device
 from paribus.knobs.layouts.layer import Layer, Size, Words
-from paribus.knobs.layouts.volume import SETTLE, BuildStep, LayoutError, MadeLayer, Names, Volume, only, whole_stripes
+from paribus.knobs.layouts.volume import (
+    SETTLE,
+    BuildStep,
+    LayoutError,
+    MadeLayer,
+    Names,
+    RedundantMembers,
+    Volume,
+    disks_of,
+    only,
+    whole_stripes,
+)
 
 DATA = "data"
 """The name of the logical volume in its group."""
@@ -85,7 +96,9 @@ class Lvm(Layer):
         waits = self.type == "raid5" and self.resync == "wait"
         volume = self._volume(volumes, usable, data_volume(names))
         waiting = [BuildStep(argv=(), waits_for=volume.path)] if waits else []
-        return MadeLayer((*steps, SETTLE, *waiting), (volume,))
+        may_fail = {"raid1": count - 1, "raid5": 1, "raid10": count // 2}.get(self.type, 0)  # at best
+        redundancy = RedundantMembers(volumes, may_fail)
+        return MadeLayer((*steps, SETTLE, *waiting), (volume,), redundancy=(redundancy,))
 
     def _options(self, count: int) -> list[str]:
         stripes = {"striped": count, "raid0": count, "raid5": count - 1, "raid10": count // 2}.get(self.type, 0)
@@ -111,6 +124,7 @@ class Lvm(Layer):
             data_disks=disks,
             writes_per_write=writes,
             physical_volumes=tuple(volume.path for volume in volumes),
+            disks=disks_of(volumes),
         )
 
 

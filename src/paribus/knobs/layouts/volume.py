@@ -16,7 +16,8 @@ class Volume:
 
     `size_bytes` is an estimate, slightly low, for a volume that is not yet made. Data goes to its `data_disks` disks
     in turn, `stripe_unit_bytes` to each; 0 where no layer stripes. `writes_per_write` is how many bytes reach disks
-    for each byte that is written in whole stripes. A logical volume has the `physical_volumes` of its group.
+    for each byte that is written in whole stripes. A logical volume has the `physical_volumes` of its group. It lies
+    on `disks`, by their names in the plan.
     """
 
     path: str
@@ -25,6 +26,19 @@ class Volume:
     data_disks: int = 1
     writes_per_write: float = 1.0
     physical_volumes: tuple[str, ...] = ()
+    disks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RedundantMembers:
+    """Members of an array or a RAID volume that stand in for each other: `may_fail` of them at a time, at most."""
+
+    members: tuple[Volume, ...]
+    may_fail: int
+
+    def member_on(self, disk: str) -> Volume | None:
+        """The member that lies on a disk, if one does."""
+        return next((member for member in self.members if disk in member.disks), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,12 +94,18 @@ class Names:
 class MadeLayer:
     """Product of a layer: its steps, and the volumes that the next layer lies on.
 
-    `unused_bytes` of the volumes below have no use, since others are smaller.
+    `unused_bytes` of the volumes below have no use, since others are smaller. `redundancy` is that of its arrays.
     """
 
     steps: tuple[BuildStep, ...]
     volumes: tuple[Volume, ...]
     unused_bytes: int = 0
+    redundancy: tuple[RedundantMembers, ...] = ()
+
+
+def disks_of(volumes: Iterable[Volume]) -> tuple[str, ...]:
+    """The disks that volumes lie on."""
+    return tuple(disk for volume in volumes for disk in volume.disks)
 
 
 def disk_named(name: str, disks: Iterable[str]) -> str:

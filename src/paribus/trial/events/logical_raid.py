@@ -46,9 +46,8 @@ class LogicalRaid:
         self._failed.append(disk)
 
     def replace(self, disk: str) -> None:
-        """Rebuild what the disk that failed last had: all of it on that disk, or on another one."""
-        failed = self._last_failed()
-        if disk == failed:
+        """Rebuild what a failed disk had: all of it on that disk, or on another one."""
+        if self._take_place(disk) == disk:
             self._let_work(disk)
             self._run("lvchange", "--rebuild", self._physical_volume(disk), self._layouts.logical_volume)
             return
@@ -60,7 +59,7 @@ class LogicalRaid:
 
     def add(self, disk: str) -> None:
         """Bring a failed disk back with its old content: what has changed since is copied."""
-        self._last_failed()
+        self._take_place(disk)
         self._let_work(disk)
         self._run("lvchange", "--refresh", self._layouts.logical_volume)
 
@@ -90,10 +89,11 @@ class LogicalRaid:
             raise HostError(message, "give the layout lvm of type raid1, raid5 or raid10")
         return RaidStatus(words[5], words[7], int(words[8]))
 
-    def _last_failed(self) -> str:
+    def _take_place(self, disk: str) -> str:
+        """The failed disk that a disk stands for from now on: itself, or the one that failed last."""
         if not self._failed:
             raise no_failure()
-        return self._failed[-1]
+        return self._failed.pop(self._failed.index(disk) if disk in self._failed else -1)
 
     def _let_work(self, disk: str) -> None:
         if self._layouts.has_fault_device(disk):
@@ -101,7 +101,7 @@ class LogicalRaid:
 
     def _physical_volume(self, disk: str) -> str:
         """The physical volume that is the disk, or lies on it."""
-        for path in self._layouts.physical_volumes:
+        for path in (*self._layouts.physical_volumes, *self._added):
             if lies_on(self._host, path, disk):
                 return path
         todo = "name a disk of its group, or remove the event"

@@ -33,12 +33,13 @@ class MdArrays:
         self._broken.add(disk)
 
     def replace(self, disk: str) -> None:
-        """Put a blank disk in the place of the one that failed last."""
-        self._join_blank(*self._place_of_failed(disk))
+        """Put a blank disk in the place of a failed one: its own, or that of the one that failed last."""
+        array, member = self._take_place(disk)
+        self._join_blank(array, member)
 
     def add(self, disk: str) -> None:
         """Bring a failed disk back with its old content; without a bitmap it is rebuilt as a blank one."""
-        array, member = self._place_of_failed(disk)
+        array, member = self._take_place(disk)
         try:
             self._layouts.run(_MDADM, array, "--re-add", member)
         except Unreachable:
@@ -81,14 +82,16 @@ class MdArrays:
                     return array, member
         raise HostError(f"{disk} is in no array of this layout", "name a disk of an array, or remove the event")
 
-    def _place_of_failed(self, disk: str) -> tuple[str, str]:
-        """The array that lacks a disk, and what takes the place; a failure that the kernel missed is told to it."""
+    def _take_place(self, disk: str) -> tuple[str, str]:
+        """The array that a disk joins, and what of it does; a failure that the kernel missed is told to it."""
         if not self._members:
             raise no_failure()
-        array, failed = list(self._members.values())[-1]
-        if disk in self._broken:
-            self._expel(array, failed)
-        return array, self._members[disk][1] if disk in self._members else disk
+        failed = disk if disk in self._members else list(self._members)[-1]
+        array, member = self._members.pop(failed)
+        if failed in self._broken:
+            self._broken.remove(failed)
+            self._expel(array, member)
+        return array, member if failed == disk else disk
 
     def _expel(self, array: str, member: str) -> None:
         self._layouts.run(_MDADM, array, "--fail", member)
