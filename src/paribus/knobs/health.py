@@ -4,6 +4,7 @@ In: rows on health, and the disks under test. Out: the states now, and what is w
 """
 
 import dataclasses
+import fnmatch
 import math
 import re
 import shlex
@@ -13,10 +14,10 @@ from dataclasses import dataclass
 from paribus.errors import HostError, Missing, TimedOut, Unreachable
 from paribus.hosts.transport import Completed, Host
 from paribus.i18n import N_, StoredMessage, stored_message
+from paribus.knobs.catalog.printed import DEVICE
 from paribus.knobs.kinds.by_command import extract, program_in
 from paribus.model import HealthCheck
 
-_DEVICE = "{device}"
 _PATIENCE_S = 10.0  # for a program: the load goes on meanwhile
 _NOT_FOUND = 127  # the exit code of a shell, over SSH
 _BETWEEN = ", "  # the different words of a state
@@ -38,19 +39,22 @@ class HealthReading:
 
 def needs_disk(check: HealthCheck) -> bool:
     """Whether the state is that of a disk."""
-    return any(_DEVICE in word for word in check.command.get)
+    return any(DEVICE in word for word in check.command.get)
 
 
 def placed(checks: Sequence[HealthCheck], disks: Sequence[str]) -> Iterator[HealthCheck]:
-    """The rows with a disk in their argument lists: one for each of `disks`, under its name. Others as they are."""
+    """The rows with a disk in their argument lists: one for each of `disks` that has it. Others as they are."""
     for check in checks:
         if not needs_disk(check):
             yield check
             continue
         for disk in disks:
-            argv = tuple(word.replace(_DEVICE, disk) for word in check.command.get)
+            name = disk.removeprefix("/dev/")
+            if check.disks and not fnmatch.fnmatchcase(name, check.disks):
+                continue
+            argv = tuple(word.replace(DEVICE, disk) for word in check.command.get)
             command = dataclasses.replace(check.command, get=argv)
-            yield dataclasses.replace(check, name=f"{check.name} {disk.removeprefix('/dev/')}", command=command)
+            yield dataclasses.replace(check, name=f"{check.name} {name}", command=command)
 
 
 def read_each(host: Host, checks: Sequence[HealthCheck]) -> Iterator[HealthReading]:

@@ -15,7 +15,8 @@ class HealthCheck:
 
     A trial counts while the state is one of `sound` (any, where that is empty), and while a number is between `minimum`
     and `maximum`. Where it is `constant`, a change during a trial voids that trial. Where it is of `every` match of the
-    pattern, it is their sum, or their different words. `proved`: what tried it.
+    pattern, it is their sum, or their different words. `proved`: what tried it. `disks`: a pattern of the kernel names
+    of those that have it; empty: all.
     """
 
     name: str
@@ -27,4 +28,5 @@ class HealthCheck:
     maximum: float | None = None
     constant: bool = False
     every: bool = False
+    disks: str = ""
     proved: str = ""

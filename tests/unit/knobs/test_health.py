@@ -39,6 +39,13 @@ def test_a_row_on_disks_is_read_of_each() -> None:
     placed = list(health.placed([check()], ["/dev/sda", "/dev/nvme0n1"]))
     assert [each.name for each in placed] == ["x.y sda", "x.y nvme0n1"]
     assert [each.command.get for each in placed] == [("x", "/dev/sda"), ("x", "/dev/nvme0n1")]
+    of_nvme = list(health.placed([check(disks="nvme*")], ["/dev/sda", "/dev/nvme0n1"]))
+    assert [each.name for each in of_nvme] == ["x.y nvme0n1"]
+
+
+def test_a_row_on_some_disks_names_the_disk_in_its_program() -> None:
+    with pytest.raises(ValueError, match="disks is for a program that reads a disk"):
+        HealthRow.model_validate({"get": ["a"], "json": "/b", "summary": "x", "disks": "nvme*"})
 
 
 @pytest.mark.parametrize(

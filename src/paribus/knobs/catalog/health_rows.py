@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from paribus.knobs.catalog.printed import PrintedRow, checked_name
+from paribus.knobs.catalog.printed import DEVICE, PrintedRow, checked_name
 from paribus.model import CommandLines, HealthCheck
 
 
@@ -19,6 +19,18 @@ class HealthRow(PrintedRow):
     every: bool = Field(
         False, description="whether it is the state of all matches: their sum, or their different words"
     )
+
+    disks: str = Field(
+        "",
+        pattern=r"^[a-z0-9*?\[\]-]*$",
+        description="kernel names of the disks that have it, such as nvme*; default: all",
+    )
+
+    @model_validator(mode="after")
+    def _is_of_disks(self) -> "HealthRow":
+        if self.disks and not any(DEVICE in word for word in self.get):
+            raise ValueError(f"disks is for a program that reads a disk: write {DEVICE} in get, or remove disks")
+        return self
 
     @model_validator(mode="after")
     def _has_matches(self) -> "HealthRow":
@@ -40,6 +52,7 @@ class HealthRow(PrintedRow):
             maximum=self.maximum,
             constant=self.constant,
             every=self.every,
+            disks=self.disks,
             proved=self.proved,
         )
 

@@ -7,6 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
 _BACKTRACKING = re.compile(r"\(\?[=!<(]|\\[1-9]")  # what the keeper, which reads back after an undo, does not have
+DEVICE = "{device}"
+"""Word of an argument list that stands for a disk under test."""
+
 Argv = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
