@@ -214,13 +214,15 @@ class Applier:
         except HostError as refusal:  # the value in force is read back, and reported
             error = refusal
         observed = self._observe(touched)
+        reason = error.message if error else ""
         if is_same_value(touched.knob, requested, observed):
-            return _change(touched, requested, observed, ChangeState.VERIFIED)
+            change = _change(touched, requested, observed, ChangeState.VERIFIED)
+            return dataclasses.replace(change, refused=reason)  # such as a program that did not end after it had set it
         # The outcome of the first time: later the value may be in force before it is written.
         latest_outcome = _outcome(requested, observed, in_force, error)
         outcome = self._first_outcomes.setdefault((touched.knob.name, requested, observed), latest_outcome)
         change = _change(touched, requested, observed, ChangeState.MISMATCHED, outcome)
-        return dataclasses.replace(change, refused=error.message if error else "")
+        return dataclasses.replace(change, refused=reason)
 
     def _observe(self, touched: _TouchedKnob) -> Value | None:
         """The value in force, None where the knob is gone."""

@@ -396,8 +396,8 @@ class Facts:
 class Change:
     """One setting as applied for one application: what was there, what was wanted, what was found.
 
-    `not_taken` says what became of a value that is not in force, `refused` what the kernel said where it did not take
-    the write.
+    `not_taken` says what became of a value that is not in force, `refused` what the kernel or a program said where the
+    write failed.
     """
 
     knob: str

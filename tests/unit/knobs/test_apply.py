@@ -117,6 +117,17 @@ def test_settings_of_a_layout_are_those_of_the_device_that_was_built_last() -> N
     assert applier.leftovers() == []
 
 
+def test_a_write_that_fails_after_it_took_effect_is_verified_and_its_failure_kept() -> None:
+    def set_and_fail(host: FakeHost, path: str, text: str) -> None:
+        host.files[path] = f"{text}\n"
+        raise HostError("it did not end within 60 s")
+
+    host = _machine()
+    host.on_write[f"{QUEUE}/rq_affinity"] = set_and_fail
+    [change] = _applier(host, Notes(host)).apply({"block.rq_affinity": 2}, ["block.rq_affinity"])
+    assert (change.state, change.refused) == (ChangeState.VERIFIED, "it did not end within 60 s")
+
+
 def test_limit_of_an_array_is_its_own_or_that_of_all_arrays() -> None:
     paths = [f"/sys/block/md{number}/md/sync_speed_min" for number in (126, 127)]
     host = FakeHost(BOOT | {paths[0]: "1000 (system)\n", paths[1]: "2000 (local)\n"})

@@ -77,10 +77,11 @@ def test_a_value_is_taken_from_an_output(place_of_value: dict[str, str], text: s
         ({"json": "/a"}, "no JSON"),
         ({"pattern": "(x)"}, "y"),
         ({"pattern": "x(y)?"}, "x"),
+        ({"pattern": "(.*)"}, "x" * 201),
     ],
 )
 def test_an_output_without_the_value_is_an_error(place_of_value: dict[str, str], text: str) -> None:
-    with pytest.raises(ValueError, match=r"leads|matches|Expecting"):
+    with pytest.raises(ValueError, match=r"leads|matches|Expecting|finds 201 characters"):
         extract(CommandLines(get=("x",), set=("x",), **place_of_value), text)  # type: ignore[arg-type]
 
 
@@ -93,6 +94,14 @@ def test_a_pattern_that_the_keeper_cannot_read_back_by_is_refused() -> None:
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"none\.toml"):
         rows_in_file(tmp_path / "none.toml")
+
+
+def test_a_wrong_row_is_named_with_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "rows.toml"
+    for row in ('get = ["a"]\nlevels = [1]\n', 'get = ["a"]\npattern = "(x"\nsummary = "s"\n'):
+        file.write_text(f'["x.y"]\n{row}', encoding="utf-8")
+        with pytest.raises(UsageError, match=r"rows\.toml: x\.y: "):
+            rows_in_file(file)
 
 
 def test_a_later_row_of_a_name_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:

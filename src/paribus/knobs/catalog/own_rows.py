@@ -111,9 +111,11 @@ def rows_in_file(file: Path) -> RowFile:
     Raises UsageError where it is wrong, or where others may write to it.
     """
     rows = RowFile([], [])
+    row_name = ""
     try:
         _refuse_untrusted(file)
         for name, row in _flat(tomllib.loads(file.read_text(encoding="utf-8"))):
+            row_name = f"{name}: "
             if isinstance(row, Mapping) and _OF_KNOBS.isdisjoint(row):
                 rows.health.append(HealthRow.model_validate(row).check(checked_name(name)))
             else:
@@ -121,10 +123,11 @@ def rows_in_file(file: Path) -> RowFile:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        message = f"{file}: {place}: {first['msg'].removeprefix('Value error, ')}".replace(": :", ":")
+        place = f"{place}: " if place else ""
+        message = f"{file}: {row_name}{place}{first['msg'].removeprefix('Value error, ')}"
         raise UsageError(message, "see docs/how-to/own-knobs.md") from error
     except (OSError, ValueError) as error:
-        raise UsageError(f"{file}: {error}", "see docs/how-to/own-knobs.md") from error
+        raise UsageError(f"{file}: {row_name}{error}", "see docs/how-to/own-knobs.md") from error
     return rows
 
 

@@ -16,6 +16,7 @@ from paribus.knobs.kinds.sysfs import number_or_text
 from paribus.model import CommandLines, Knob, Location, Reading, SetByCommand, Value
 
 _RUNNERS = {"sh", "bash", "sudo", "env", "python3"}
+_MOST_CHARACTERS = 200  # of a value
 _DEVICE, _VALUE = "{device}", "{value}"
 
 
@@ -79,7 +80,15 @@ def program_in(argv: Sequence[str]) -> str:
 
 
 def extract(command: CommandLines, text: str) -> str:
-    """The value in an output of `get`. Raises ValueError where there is none."""
+    """The value in an output of `get`. Raises ValueError where there is none, or a whole text in its place."""
+    value = _value_in(command, text)
+    if len(value) > _MOST_CHARACTERS:
+        place = command.pattern or command.json
+        raise ValueError(f"{place!r} finds {len(value):,} characters: let it find the value alone")
+    return value
+
+
+def _value_in(command: CommandLines, text: str) -> str:
     if command.pattern:
         match = re.search(command.pattern, text, re.MULTILINE)
         if match is None or match[1] is None:

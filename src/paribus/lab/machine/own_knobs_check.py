@@ -123,6 +123,8 @@ def _another_level(row: Knob, before: Value) -> Value | None:
 
 
 def _problem(change: Change, before: Value, after: Value | None) -> str:
+    if change.refused and change.observed == change.wanted:
+        return f"{change.wanted} is in force, and yet {change.refused}: let `set` end with exit code 0"
     if change.refused:
         return change.refused
     if change.observed != change.wanted:
