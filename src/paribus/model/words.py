@@ -9,6 +9,9 @@ Value = bool | int | float | str
 Settings = Mapping[str, Value]
 Parameters = Mapping[str, Any]  # of a workload: values, and lists and tables of them
 
+TPCC = "tpcc"
+"""The kind of workload whose tables have conditions that the load engine verifies."""
+
 SYSTEM = "system"
 """Value of a limit of one md array: that of all arrays."""
 

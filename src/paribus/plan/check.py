@@ -21,6 +21,7 @@ from paribus.plan import (
     recovery,
     responses,
     tpcc,
+    verification,
 )
 from paribus.plan.carry_over import segment_notes, washed_out
 from paribus.plan.data import Complaint as DataComplaint
@@ -96,7 +97,7 @@ class _Check(ToolChecks):
             factors=tuple(factors),
             combinations=tuple(combinations),
             workloads=tuple(self.laid_out),
-            protocol=tpcc.with_verification(
+            protocol=verification.with_verification(
                 events.with_events(protocol_of(self.table.protocol), self.table), self.table
             ),
             events=events.events_of(self.table),
@@ -126,6 +127,7 @@ class _Check(ToolChecks):
             *responses.complaints(self.parsed),
             *capacity.complaints(self.parsed, facts),
             *tpcc.complaints(self.parsed),
+            *verification.complaints(self.parsed),
         ):
             self.complain(*complaint)
         if self.problems:

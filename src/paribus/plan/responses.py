@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from paribus.model import EVENT_RESPONSES, IMPAIRED, NEW_ORDERS
+from paribus.model import EVENT_RESPONSES, IMPAIRED, NEW_ORDERS, TPCC
 from paribus.plan.form.file import WorkloadTable
 from paribus.plan.form.key_paths import KeyPath
 from paribus.plan.form.parse import Parsed
@@ -39,7 +39,7 @@ def complaints(parsed: Parsed) -> Iterator[tuple[KeyPath, str, str]]:
 def _against(workload: WorkloadTable, responses: list[str]) -> Iterator[tuple[str, str]]:
     """Yields why a load does not have the responses chosen for it, and what to do."""
     name = name_of(workload)
-    if NEW_ORDERS in responses and kind_of(workload).name != "tpcc":
+    if NEW_ORDERS in responses and kind_of(workload).name != TPCC:
         yield f"{NEW_ORDERS} is measured under TPC-C, and {name} is another workload", _OTHER
     for response in _OF_ENGINE:
         if response in responses and program_of(workload):

@@ -1,36 +1,29 @@
-"""TPC-C in a plan: what its database cannot have, and how its verification changes the protocol.
+"""TPC-C in a plan: what its database cannot have.
 
 The check of a plan calls this.
 """
 
-import dataclasses
 from collections.abc import Iterator
 
 from pydantic import BaseModel
 
-from paribus.model import Protocol
-from paribus.plan.form.file import PlanTable
+from paribus.model import TPCC
 from paribus.plan.form.key_paths import KeyPath
 from paribus.plan.form.parse import Parsed
-from paribus.plan.workloads import kind_of, name_of
+from paribus.plan.workloads import kind_of, places_of
 
 _TERMINALS = 10
-
-
-def with_verification(protocol: Protocol, table: PlanTable) -> Protocol:
-    """Returns the protocol of a plan; where tables are verified after a trial, its load has to end with it."""
-    return dataclasses.replace(protocol, in_flight=False) if any(_places_of(table, "verify")) else protocol
 
 
 def complaints(parsed: Parsed) -> Iterator[tuple[KeyPath, str, str]]:
     """Yields every reason against TPC-C workloads."""
     table = parsed.table
     for number, workload in enumerate(table.workload):
-        if kind_of(workload).name == "tpcc" and getattr(workload, "think", False):
+        if kind_of(workload).name == TPCC and getattr(workload, "think", False):
             yield from _complaints_of_terminals(("workload", number), workload)
     if table.database is None:
         return
-    keys, partitions = (tuple(_places_of(table, key)) for key in ("foreign_keys", "partitions"))
+    keys, partitions = (tuple(places_of(table, {TPCC}, key)) for key in ("foreign_keys", "partitions"))
     if table.database.kind == "sqlite":
         for places, name in ((keys, "foreign keys"), (partitions, "partitions")):
             message, todo = f"tables of SQLite have no {name} here", "remove it, or use a server"
@@ -49,18 +42,3 @@ def _complaints_of_terminals(place: KeyPath, workload: BaseModel) -> Iterator[tu
     elif threads and max(threads) > most:
         message = f"{max(threads)} terminals think, and {warehouses} warehouses have {most} (clause 4.2.2 of TPC-C)"
         yield (*place, "threads"), message, f"use {most} at most, or {-(-max(threads) // _TERMINALS)} warehouses"
-
-
-def _places_of(table: PlanTable, key: str) -> Iterator[KeyPath]:
-    """Yields where a plan sets this parameter of TPC-C: in a workload if it is true there, else in settings."""
-    owners = {"tpcc"}
-    for number, workload in enumerate(table.workload):
-        if kind_of(workload).name == "tpcc":
-            owners.add(name_of(workload))
-            if getattr(workload, key, False):
-                yield "workload", number, key
-    names = {f"{owner}.{key}" for owner in owners}
-    yield from (("factors", name) for name in names & table.factors.keys())
-    yield from (("hold", name) for name in names & table.hold.keys())
-    for number, combination in enumerate(table.combination):
-        yield from (("combination", number, "settings", name) for name in names & combination.settings.keys())

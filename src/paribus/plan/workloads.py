@@ -1,11 +1,12 @@
 """Workloads that the tables of a plan stand for, with their data and parameters."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from paribus.model import OpenLoop, Workload
 from paribus.plan import precondition
-from paribus.plan.form.file import MOST_OUTSTANDING, WorkloadTable
+from paribus.plan.form.file import MOST_OUTSTANDING, PlanTable, WorkloadTable
+from paribus.plan.form.key_paths import KeyPath
 from paribus.registry import DataSet, WorkloadKind, workload_kinds
 
 
@@ -87,3 +88,18 @@ def _open_loop(table: WorkloadTable) -> OpenLoop | None:
         return None
     cap = table.threads[0] if "threads" in table.model_fields_set else MOST_OUTSTANDING
     return OpenLoop(arrivals=table.arrivals, outstanding=cap)
+
+
+def places_of(table: PlanTable, kinds: Collection[str], key: str) -> Iterator[KeyPath]:
+    """Yields where a plan sets this parameter of these kinds: in a workload if it is true there, else in settings."""
+    owners = set(kinds)
+    for number, workload in enumerate(table.workload):
+        if kind_of(workload).name in kinds:
+            owners.add(name_of(workload))
+            if getattr(workload, key, False):
+                yield "workload", number, key
+    names = {f"{owner}.{key}" for owner in owners}
+    yield from (("factors", name) for name in names & table.factors.keys())
+    yield from (("hold", name) for name in names & table.hold.keys())
+    for number, combination in enumerate(table.combination):
+        yield from (("combination", number, "settings", name) for name in names & combination.settings.keys())

@@ -1,6 +1,6 @@
 """Jobs of the load engine that make, remove and verify a workload's data; no trial measures them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from paribus.engine.protocol import DataVerified, Job, Progress
 from paribus.engine.run import Engine
@@ -8,6 +8,8 @@ from paribus.errors import EngineError, Interrupted
 from paribus.hosts.transport import Host
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.trial.devices import Devices
+
+_MOST_TEXTS = 3
 
 
 class DataJobs:
@@ -48,7 +50,13 @@ class DataJobs:
         except EngineError as error:
             if error.failure != "data-corrupt":
                 raise
-            return stored_message(N_("the data is damaged after the load: {what}"), what=error.message)
+            return damaged([error.message])
         finally:
             engine.stop()
         return blocks
+
+
+def damaged(texts: Sequence[str]) -> StoredMessage:
+    """Return the reason against a trial after which data is damaged, with the first of these texts."""
+    what = "; ".join(texts[:_MOST_TEXTS])
+    return stored_message(N_("the data is damaged after the load: {what}"), what=what)

@@ -20,6 +20,7 @@ from paribus.knobs.conditions import digest
 from paribus.model import (
     COMPARING,
     LAYOUT,
+    TPCC,
     Change,
     ChangeState,
     FailureClass,
@@ -31,7 +32,7 @@ from paribus.model import (
 )
 from paribus.registry import parameters_of
 from paribus.trial import machine, process_conditions, settings
-from paribus.trial.data_jobs import DataJobs
+from paribus.trial.data_jobs import DataJobs, damaged
 from paribus.trial.databases.workload_data import WorkloadData
 from paribus.trial.experiment_session import ExperimentSession
 from paribus.trial.health import HealthWatch
@@ -234,7 +235,7 @@ class Runner:
         return changes
 
     def _damage(self, trial: Trial) -> list[StoredMessage]:
-        """Return damage by the load or an event to verifiable data: blocks of files, or tables with conditions.
+        """Return damage by the load or an event to verifiable data: blocks of files, or tables.
 
         Files are read where the plan has events, also in trials in which none happens, so that all trials begin alike.
         Raises EngineError, HostError and Interrupted.
@@ -245,6 +246,12 @@ class Runner:
             return []
         if not self._plan.events and not workload.database:
             return []
+        has_conditions = workload.kind == TPCC
+        if self._servers is not None and workload.database and (self._plan.events or not has_conditions):
+            if texts := self._servers.damage(workload, trial.settings):
+                return [damaged(texts)]
+            if not has_conditions:
+                return []
         job = jobs.job(workload, trial.settings, self._data_folder, "verify", server=self._loads.server(trial))
         verified = self.data_jobs.verify(job)
         if isinstance(verified, StoredMessage):

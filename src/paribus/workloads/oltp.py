@@ -56,6 +56,10 @@ class OltpParameters(BaseModel):
     pareto_h: float = Field(0.2, ge=0.001, le=0.5, description="of pareto: at 0.2, four of five go to a fifth")
     prepared: bool = Field(True, description="statements prepared once on each connection; false: sent as text")
 
+    verify: bool = Field(
+        False, description="after the load of each trial the server checks its tables and indexes itself"
+    )
+
     @model_validator(mode="after")
     def _something_to_do(self) -> "OltpParameters":
         if not any(getattr(self, name) for name in _TRANSACTION_PARAMETERS):
@@ -114,7 +118,7 @@ class OltpKind:
         return operation_measurements(result, intervals, statement_metrics(result))
 
 
-_PARAMETERS = set(OltpParameters.model_fields)
+_PARAMETERS = set(OltpParameters.model_fields) - {"verify"}
 
 
 for _mix in Mix.__args__:  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from paribus.engine.protocol import Interval, Result, TpccJob
-from paribus.model import TPCC_KINDS, TRANSACTIONS_OF, Measurement
+from paribus.model import TPCC, TPCC_KINDS, TRANSACTIONS_OF, Measurement
 from paribus.registry import DataSet, Tool, WorkloadSeries, workload_kinds
 from paribus.workloads.jobs import DataLocation
 from paribus.workloads.measurements import Metrics, operation_measurements, statement_metrics
@@ -69,7 +69,7 @@ def _typed(parameters: BaseModel) -> TpccParameters:
 class TpccKind:
     """The kind `tpcc`."""
 
-    name = "tpcc"
+    name = TPCC
     table: type[BaseModel] = TpccParameters
     parameters: type[BaseModel] = TpccParameters
     axes: frozenset[str] = frozenset()
@@ -135,4 +135,4 @@ def _kind_metrics(result: Result) -> Metrics:
     return metrics
 
 
-workload_kinds.register("tpcc", TpccKind())
+workload_kinds.register(TPCC, TpccKind())

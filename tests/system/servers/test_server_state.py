@@ -275,3 +275,28 @@ def test_failed_data_creation_is_reported_in_the_words_of_the_server(place) -> N
     one = Instance(LocalHost(), binary(), str(place / "data" / "db"), "mariadb")
     with pytest.raises(ServerWouldNotStart, match=r"its data was not made; .*Invalid page size=5000"):
         one.create({"innodb_page_size": "5000"})
+
+
+def _overwrite(path: Path) -> None:
+    """Overwrite a part of every page in the second half of a file."""
+    page_bytes = 16 << 10
+    with path.open("r+b") as file:
+        for offset in range(path.stat().st_size // 2 // page_bytes * page_bytes, path.stat().st_size, page_bytes):
+            file.seek(offset + 4000)
+            file.write(b"\x55" * 2000)
+
+
+@pytest.mark.parametrize("kind", list(FACTORS))
+def test_servers_find_damage_by_their_own_checks(bench, kind: str) -> None:
+    one = bench(cache="cold")
+    one.apply()
+    assert one.servers.damage(one.workload, one.trial.settings) == []
+    path = f"{one.database}/sbtest1.ibd"
+    if kind == "postgres":
+        with one.instance.inside(one.database) as ask:
+            path = ask("SELECT pg_relation_filepath('sbtest1_pkey')").rows[0][0]
+    one.instance.stop()
+    _overwrite(next(one.folder.glob(f"**/data/{path}")))
+    one.apply()
+    damage = one.servers.damage(one.workload, one.trial.settings)
+    assert any("sbtest1" in text for text in damage), damage

@@ -47,6 +47,10 @@ def test_verified_tables_need_a_load_of_their_own_in_every_trial() -> None:
             f'{SQLITE}{FACTOR}[[workload]]\nkind = "oltp_read_write"\nresponse = "new_orders_per_s"\n',
             "new_orders_per_s is measured under TPC-C, and oltp_read_write is another workload",
         ),
+        (
+            f'{SQLITE}{FACTOR}[[workload]]\nkind = "oltp_read_write"\nthreads = [2]\nverify = true\n',
+            "tables of SQLite are verified under tpcc only",
+        ),
     ],
 )
 def test_impossible_plans_are_refused(text: str, said: str) -> None:

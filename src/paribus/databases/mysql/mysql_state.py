@@ -18,6 +18,7 @@ _LITTLE_SHARE = 0.01  # of the pool
 _LITTLE_LOG_BYTES = 1 << 20
 _LITTLE_HISTORY = 1000  # transactions whose old rows are still there
 _STIR = 30  # pages or transactions in three seconds: less than the least that a server can be set to
+_DAMAGE = ("error", "Error", "warning")  # kinds of lines of CHECK TABLE; a note says nothing of the content
 _LOADED = ("completed", "not started", "aborted", "cannot", "cancelled")
 
 
@@ -70,6 +71,15 @@ class MysqlState:
         loads = bool(load_status) and not any(word in load_status for word in _LOADED)
         work[N_("loading the buffer pool")] = PendingWork(float(loads), to_the_end=True)
         return work
+
+    def damage(self, ask: Ask) -> list[str]:
+        """Read every table and index by CHECK TABLE, and return what it says of the damaged ones."""
+        damage = []
+        for table in self.tables(ask):
+            for name, _, kind, text in ask(f"CHECK TABLE {table}").rows:
+                if kind in _DAMAGE or (kind == "status" and text != "OK"):
+                    damage.append(f"{name}: {text}")
+        return damage
 
     def tables(self, ask: Ask) -> list[str]:
         """Return the tables of the connection's database."""

@@ -13,7 +13,7 @@ from paribus.databases.postgres import postgres_live  # noqa: F401  they registe
 from paribus.databases.server.claim import ServerClaim
 from paribus.databases.server.kind import database_kinds
 from paribus.databases.server.live_kind import live_kinds
-from paribus.databases.server.state import Ask
+from paribus.databases.server.state import Ask, State
 from paribus.databases.server.variable import ServerVariable, TakesEffect
 from paribus.engine.protocol import Counting, DatabaseServer, MysqlServer, PostgresServer, Rows, SqlJob
 from paribus.engine.sql import Sql
@@ -61,6 +61,11 @@ class LiveServer:
     def claim(self) -> ServerClaim:
         """The claim to the server, which is not taken yet."""
         return ServerClaim(self.server.address, self._live_kind, self._connect)
+
+    @property
+    def state(self) -> State:
+        """The statements about its content, to be read by `inside`."""
+        return self._kind.state
 
     def identity(self) -> tuple[str, str]:
         """The kind of server that it states, and its version. Raises QueryRefused and ServerGone."""

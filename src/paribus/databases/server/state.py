@@ -55,6 +55,10 @@ class State(Protocol):
         """The server's pending work by name."""
         ...
 
+    def damage(self, ask: Ask) -> list[str]:
+        """Check all tables and indexes of the database of the connection: a text on each that is damaged."""
+        ...
+
     def tables(self, ask: Ask) -> list[str]:
         """The tables of the database of the connection, quoted for a statement."""
         ...

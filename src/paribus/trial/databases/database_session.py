@@ -87,6 +87,10 @@ class DatabaseSession(ABC):
         raise NotImplementedError(workload, settings)
 
     @abstractmethod
+    def damage(self, workload: Workload, settings: Settings) -> list[str]:
+        """Have the server check its tables and indexes; a text on each that is damaged. Raises DatabaseError."""
+
+    @abstractmethod
     def server(self, workload: Workload, settings: Settings) -> DatabaseServer:
         """Return the address of a load with these settings."""
 

@@ -156,6 +156,13 @@ class RunningServerSession(DatabaseSession):
         """The settings of the last `apply` that have changed since."""
         return self._in_force.moved(self._live.read)
 
+    def damage(self, workload: Workload, settings: Settings) -> list[str]:
+        """Have the server check the tables and indexes of the load, where they are ours; a text on each damaged one."""
+        if _existing(workload, settings):  # an extension may be needed for it
+            return []
+        with self._live.inside(self._name(workload, settings)) as ask:
+            return self._live.state.damage(ask)
+
     # --- addresses, status, the end ---
 
     def server(self, workload: Workload, settings: Settings) -> DatabaseServer:

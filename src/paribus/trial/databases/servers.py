@@ -291,6 +291,12 @@ class PrivateServers(DatabaseSession):
         """Read every setting of the last `apply` again; those that moved since."""
         return self._in_force.moved(lambda name: self._running.instance.read(name) if self._running else "")
 
+    def damage(self, workload: Workload, settings: Settings) -> list[str]:
+        """Have the server check its tables and indexes; a text on each that is damaged. Raises DatabaseError."""
+        instance = self._servers[self._built_in(workload, settings)].instance
+        with instance.inside(database_of(workload, settings)) as ask:
+            return instance.state.damage(ask)
+
     def crash(self, workload: Workload, settings: Settings) -> tuple[Measurement, ...]:
         """Kill the server and start it again with the same settings; what that cost. Raises DatabaseError."""
         server = self._servers[self._built_in(workload, settings)]
