@@ -42,7 +42,7 @@ NEEDED: dict[str, str] = {
     "load": 'host = "local"',
     "target.bound": 'path = "/srv/test"',
     "knob": 'get = ["x"]\nset = ["x", "{value}"]\npattern = "(.*)"\nlevels = ["a"]\nsummary = "any"',
-    "health": 'get = ["x"]\npattern = "(.*)"\nsummary = "any"',
+    "health": 'get = ["x", "{device}"]\npattern = "(.*)"\nsummary = "any"',
     "event": 'at = "1s"\ndo = "trim"',
     "combination": 'name = "any"\nsettings = { "vm.swappiness" = 1 }',
     "workload": 'kind = "fileio"',

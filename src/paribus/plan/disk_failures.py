@@ -21,13 +21,13 @@ _NAMES, _POINT = Names("0000"), "/layout"
 def complaints(parsed: Parsed, facts: Facts) -> Iterator[Complaint]:
     """Yields every reason against failures and replacements, the first of each layout."""
     table = parsed.table
-    found = {device: facts.block_devices.get(device) for device in table.target.devices}
+    disks = {device: facts.block_devices.get(device) for device in table.target.devices}
     for number, event in enumerate(table.event):
-        disk = _named(event, found) if event.do == OFFLINE else ""
-        if disk and (device := found[disk]) is not None and not device.has_scsi_state:
+        disk = _named(event, disks) if event.do == OFFLINE else ""
+        if disk and (device := disks[disk]) is not None and not device.has_scsi_state:
             message = f"{event.disk} cannot be taken offline: it is no SCSI, SAS or SATA disk"
             yield ("event", number, "do"), message, 'use do = "fail-member", or error'
-    sizes = {device: disk.size_bytes if disk else 0 for device, disk in found.items()}
+    sizes = {device: disk.size_bytes if disk else 0 for device, disk in disks.items()}
     if not all(sizes.values()):
         return
     events = in_order(table)
