@@ -12,6 +12,7 @@ import screens
 from arm_faults import changing, selecting, stalls
 from background import BusyLaboratory, quiet, scenarios
 from carry_over import carry_over
+from claims import claims
 from dependent_pairs import disturbances, other_starts, starts
 from experiments import BY_LEVEL, CLAIMS, LOOK_PAIRS, MARGIN, Laboratory, Observation, Share, count, share_of
 from first_pairs import first_pairs
@@ -339,4 +340,5 @@ PROPERTIES = (
     Property(34, "disturbances in step", 1000, disturbances),
     Property(35, "server starts", 1000, starts),
     Property(36, "other server starts", 1000, other_starts),
+    Property(37, "claims of authors", 1000, claims),
 )

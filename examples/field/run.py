@@ -18,7 +18,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 OUT = HERE.parent.parent / "artefacts" / "field"
-STANDINGS = ("supported", "weak", "contradicted", "untestable")
+STANDINGS = ("supported", "consistent", "no_effect", "mixed", "contradicted", "untestable")
 MARK = "<!-- made by make field -->"
 Row = Sequence[str]
 
@@ -55,7 +55,7 @@ def tables(articles: dict[str, dict[str, Any]]) -> list[tuple[str, Row, list[Row
         judged = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.items())
         row = (f"[{name}]({name}/SOURCE.md)", str(runs), judged, str(wrong), str(doubtful))
         counts.append((*row, *(str(standings[one]) for one in STANDINGS)))
-    total = [str(sum(int(row[at]) for row in counts)) for at in (1, 3, 4, 5, 6, 7, 8)]
+    total = [str(sum(int(row[at]) for row in counts)) for at in (1, *range(3, 5 + len(STANDINGS)))]
     counts.append(("all", total[0], "", *total[1:]))
     head = ("report", "runs", "comparisons", "contradictions", "remarks", *STANDINGS)
     claims = [

@@ -34,7 +34,7 @@ from paribus.model.experiment import (
     arms_given_up,
 )
 from paribus.model.health import HEALTH, HealthCheck
-from paribus.model.imported import Claim, ClaimEvidence, Origin, Percentage, Source, Standing, Tested
+from paribus.model.imported import Claim, ClaimEvidence, Origin, Percentage, Source, Standing, Tested, VariationSource
 from paribus.model.machine import (
     Action,
     BlockDevice,
@@ -237,6 +237,7 @@ __all__ = [
     "TrialState",
     "UntilRestart",
     "Value",
+    "VariationSource",
     "Verdict",
     "Workload",
     "WriteFile",

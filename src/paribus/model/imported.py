@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +38,17 @@ class Origin:
     said: Mapping[str, Any]
 
 
+VariationSource = Literal["repetitions", "comparisons", "assumed"]
+"""Source of the variation of equal runs: those of a set, most of its comparisons, or none."""
+
+
 class Standing(StrEnum):
     """Standing of a claim against the numbers that it names."""
 
     SUPPORTED = "supported"
-    WEAK = "weak"
+    CONSISTENT = "consistent"
+    NO_EFFECT = "no_effect"
+    MIXED = "mixed"
     CONTRADICTED = "contradicted"
     UNTESTABLE = "untestable"
 
@@ -90,7 +96,11 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimEvidence:
-    """A level over another as the claim's tables have it: a log ratio with its interval, from so many places."""
+    """A level over another as the claim's tables have it: a log ratio with its interval, from so many places.
+
+    `variation` is the standard deviation of the log of equal runs. The level is `better_at` and `worse_at` so many
+    places by more than that explains.
+    """
 
     workload: str
     level: str
@@ -100,6 +110,10 @@ class ClaimEvidence:
     high: float
     places: int
     repeated: bool
+    better_at: int = 0
+    worse_at: int = 0
+    variation: float = 0.0
+    variation_source: VariationSource = "assumed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

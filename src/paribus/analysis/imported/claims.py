@@ -1,8 +1,8 @@
-"""Claims tested by the numbers that they name: supported, weak, contradicted or untestable, with the reason.
+"""Claims tested by the numbers that they name, with the reason.
 
-Published results are mostly single runs. A difference counts as shown where it exceeds both the spread over load levels
-and the usual difference of two runs. A smaller one in the claimed direction is weak; the opposite direction
-contradicts.
+Published results are mostly single runs. A difference counts as shown where its interval excludes zero: that of the
+spread over load levels, widened by the variation of equal runs, which all cells of a run share. The same interval says
+whether there is no difference, and whether a stated ratio holds.
 """
 
 import math
@@ -10,23 +10,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
+from statistics import fmean
 
 from paribus.analysis.imported import matched_runs
 from paribus.analysis.imported.caveats import Conditions, differences_of
-from paribus.analysis.imported.magnitudes import ClaimedRatio, claimed_ratio
+from paribus.analysis.imported.run_to_run import ASSUMED, RunToRun, run_to_run
+from paribus.analysis.imported.standing import NoRatio, standing_of
 from paribus.analysis.paired.effects import Summaries
 from paribus.i18n import N_, gettext
 from paribus.model import Claim, ClaimEvidence, Factor, Plan, Standing, Tested, Trial, TrialState
-from paribus.stats.unpaired import RUN_TO_RUN_SD, pool_by_spread
-from paribus.units import show_percent
+from paribus.stats.location import Located, locate, widened
+from paribus.stats.unpaired import LevelRatio, Pooled
 
-_MARGIN = math.log1p(0.02)
-_SMALL = math.log1p(0.05)
-"""A difference too small to count as one between single runs."""
-
-_CHANCE = 1.96 * math.sqrt(2) * RUN_TO_RUN_SD
 _CONFIDENCE = 0.95
-_MAX_REASONS = 4
 _NO_SPEED = re.compile(r"\((stability|safety|capacity)\)")
 _LIMIT = re.compile(r"threads\s*(<=|>=|<|>|=)\s*([0-9]+)")
 _COMPARES = {"<": int.__lt__, ">": int.__gt__, "<=": int.__le__, ">=": int.__ge__, "=": int.__eq__}
@@ -37,7 +33,7 @@ class ImportedSet:
     """An imported set: its plan, trials, summaries and files.
 
     `conditions` are those of each trial. `doubtful` are trials whose figures violate a law, `limited` those that ran at
-    a limit.
+    a limit. `variation` is that of its equal runs.
     """
 
     plan: Plan
@@ -47,6 +43,7 @@ class ImportedSet:
     doubtful: frozenset[int] = frozenset()
     limited: frozenset[int] = frozenset()
     conditions: Conditions = field(default_factory=dict)
+    variation: RunToRun = ASSUMED
 
 
 class _Untestable(Exception):
@@ -56,7 +53,10 @@ class _Untestable(Exception):
 def judge_claims(claims: Sequence[Claim], sets: Sequence[ImportedSet]) -> list[Tested]:
     """Return each claim with its standing, from the numbers of whichever set has them."""
     tables_named = any(claim.tables for claim in claims)
-    return [_test(claim, sets, tables_named=tables_named) for claim in claims]
+    varying = [
+        replace(each, variation=run_to_run(each.plan, each.trials, each.summaries, each.limited)) for each in sets
+    ]
+    return [_test(claim, varying, tables_named=tables_named) for claim in claims]
 
 
 def _test(claim: Claim, sets: Sequence[ImportedSet], *, tables_named: bool) -> Tested:
@@ -66,15 +66,20 @@ def _test(claim: Claim, sets: Sequence[ImportedSet], *, tables_named: bool) -> T
         if not results:
             raise _Untestable(gettext("the tables of the claim have no two of these levels under the same load"))
         evidence = [result.evidence for result in results]
-        standing, reason = _judge(claim, evidence)
+        standing, reason = standing_of(claim, evidence)
     except _Untestable as error:
         return Tested(claim=claim, standing=Standing.UNTESTABLE, reason=str(error))
+    except NoRatio:
+        reason = gettext("the claim states no ratio that numbers could show")
+        return Tested(claim=claim, standing=Standing.UNTESTABLE, reason=reason)
+    if left_out := sum(result.left_out for result in results):
+        reason += gettext("; without {n} inconsistent figures", n=left_out)
     if any(result.doubtful for result in results):
         reason += gettext("; some of these figures are inconsistent")
-        standing = Standing.WEAK if standing is Standing.SUPPORTED else standing
+        standing = Standing.CONSISTENT if standing is Standing.SUPPORTED else standing
     if any(result.limited for result in results) and claim.claim in ("no_difference", "recommend"):
         reason += gettext("; both reach the same limit, which hides the effect of the setting")
-        standing = Standing.WEAK if standing is Standing.SUPPORTED else standing
+        standing = Standing.NO_EFFECT if standing is Standing.SUPPORTED else standing
     if missing:
         reason += gettext("; {tables} not examined", tables=", ".join(missing))
     return Tested(claim=claim, standing=standing, reason=reason, evidence=tuple(evidence))
@@ -138,11 +143,15 @@ def _level(claim: Claim, word: str, levels: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _LevelEvidence:
-    """Evidence, whether one of its figures is doubtful, and whether most of them are at a limit."""
+    """Evidence, whether one of its figures is doubtful, and whether most of them are at a limit.
+
+    `left_out` load levels have a doubtful figure, and enough others have none.
+    """
 
     evidence: ClaimEvidence
     doubtful: bool
     limited: bool
+    left_out: int
 
 
 def _evidence(claim: Claim, part: ImportedSet) -> Iterator[_LevelEvidence]:
@@ -208,12 +217,15 @@ def _of_workloads(part: ImportedSet, trials: Sequence[Trial], factor: Factor) ->
         compared, _ = matched_runs.comparisons(
             workload_trials, factor, workload.name, workload.response, part.summaries, {}
         )
-        for comparison in compared:
+        for whole in compared:
+            comparison, left_out = _without_doubtful(whole, part.doubtful)
             if differences_of(comparison, part.conditions):
                 continue  # two different tests
-            estimate, low, high = _estimate(comparison)
+            estimate, low, high = _estimate(comparison, part.variation)
             sign = 1.0 if matched_runs.higher_is_better(workload.response) else -1.0
-            orders = {order for level in comparison.matched for side in level.trials for order in side}
+            beyond = 1.96 * math.sqrt(2) * part.variation.deviation
+            cells = [sign * level.ratio.estimate for level in comparison.matched]
+            orders = {order for level in comparison.matched for order in _orders(level)}
             evidence = ClaimEvidence(
                 workload=workload.name,
                 level=str(factor.levels[1]),
@@ -222,81 +234,42 @@ def _of_workloads(part: ImportedSet, trials: Sequence[Trial], factor: Factor) ->
                 low=min(sign * low, sign * high),
                 high=max(sign * low, sign * high),
                 places=len(comparison.matched),
+                better_at=sum(cell > beyond for cell in cells),
+                worse_at=sum(cell < -beyond for cell in cells),
                 repeated=comparison.variance_source == "repetitions",
+                variation=part.variation.deviation,
+                variation_source=part.variation.source,
             )
-            yield _LevelEvidence(evidence, bool(orders & part.doubtful), len(orders & part.limited) * 2 > len(orders))
+            is_limited = len(orders & part.limited) * 2 > len(orders)
+            yield _LevelEvidence(evidence, bool(orders & part.doubtful), is_limited, left_out)
 
 
-def _estimate(comparison: matched_runs.RunComparison) -> tuple[float, float, float]:
-    """The estimate and its interval; for single runs at least as wide as the spread over levels and as chance."""
+def _without_doubtful(
+    comparison: matched_runs.RunComparison, doubtful: frozenset[int]
+) -> tuple[matched_runs.RunComparison, int]:
+    """The comparison by its sound load levels, where these are half or more, and how many others there are."""
+    sound = tuple(level for level in comparison.matched if not doubtful & _orders(level))
+    left_out = len(comparison.matched) - len(sound)
+    return (replace(comparison, matched=sound), left_out) if left_out <= len(sound) else (comparison, 0)
+
+
+def _orders(level: matched_runs.MatchedLevel) -> frozenset[int]:
+    return frozenset(order for side in level.trials for order in side)
+
+
+def _estimate(comparison: matched_runs.RunComparison, variation: RunToRun) -> Located:
+    """The estimate and its interval; that of single runs is widened by the variation that all their cells share."""
     if comparison.variance_source == "repetitions":
-        mean = matched_runs.estimate(comparison)
-        return (mean.estimate, *mean.interval(_CONFIDENCE))
-    mean = pool_by_spread([level.ratio for level in comparison.matched])
-    low, high = mean.interval(_CONFIDENCE) if len(comparison.matched) > 1 else (mean.estimate, mean.estimate)
-    return mean.estimate, min(low, mean.estimate - _CHANCE), max(high, mean.estimate + _CHANCE)
+        return _repeated([level.ratio for level in comparison.judged])
+    cells = [level.ratio.estimate for level in comparison.matched]
+    located = locate(cells) if len(cells) > 1 else Located(cells[0], cells[0], cells[0])
+    return widened(located, math.sqrt(2) * variation.deviation)
 
 
-def _judge(claim: Claim, evidence: Sequence[ClaimEvidence]) -> tuple[Standing, str]:
-    figure = claimed_ratio(claim.magnitude)
-    if claim.claim == "ratio" or (figure and figure.is_percentage and claim.claim in ("better", "worse")):
-        if figure is None:
-            raise _Untestable(gettext("the claim states no ratio that numbers could show"))
-        return _as_stated(figure, evidence)
-    judged = [_of_one(claim, item) for item in evidence]
-    order = (Standing.CONTRADICTED, Standing.WEAK, Standing.SUPPORTED)
-    worst = min((standing for standing, _ in judged), key=order.index)
-    judged.sort(key=lambda item: order.index(item[0]))
-    reasons = list(dict.fromkeys(reason for _, reason in judged))
-    remainder = gettext("; and {n} more", n=len(reasons) - _MAX_REASONS) if len(reasons) > _MAX_REASONS else ""
-    return worst, gettext("; ").join(reasons[:_MAX_REASONS]) + remainder
-
-
-def _of_one(claim: Claim, evidence: ClaimEvidence) -> tuple[Standing, str]:
-    """The standing of a claim by one pair of levels under one workload."""
-    subject = gettext(
-        "{level} over {other} under {workload}", level=evidence.level, other=evidence.other, workload=evidence.workload
+def _repeated(ratios: Sequence[LevelRatio]) -> Located:
+    """The mean over load levels, with the error of one: what sets a run apart is in all of its levels."""
+    error, freedom = (
+        fmean(values) for values in zip(*((math.sqrt(r.variance), r.freedom) for r in ratios), strict=True)
     )
-    text = f"{subject}: {show_percent(evidence.estimate)}"
-    if claim.keep:
-        if evidence.estimate < -_SMALL:
-            return Standing.CONTRADICTED, gettext("{found}: the other is better", found=text)
-        return Standing.SUPPORTED, gettext("{found}: no evidence for the other", found=text)
-    if claim.claim == "no_difference":
-        if evidence.low > 0 or evidence.high < 0:
-            return Standing.CONTRADICTED, _beyond(text, evidence)
-        if abs(evidence.estimate) <= _SMALL:
-            return Standing.SUPPORTED, gettext("{found}, no more than two identical runs differ", found=text)
-        return Standing.WEAK, gettext(
-            "{found}; one run of each can exclude neither zero nor a large effect", found=text
-        )
-    if evidence.low > 0:
-        return Standing.SUPPORTED, _beyond(text, evidence)
-    if evidence.estimate < -_SMALL or evidence.high < 0:
-        return Standing.CONTRADICTED, gettext("{found}: its own numbers show the opposite", found=text)
-    if abs(evidence.estimate) <= _MARGIN:
-        return Standing.WEAK, gettext("{found}: no difference", found=text)
-    message = N_("{found}, possibly by chance")
-    if not evidence.repeated and evidence.estimate < 0:
-        message = N_("{found}, in the other direction, by no more than the spread or the variation of single runs")
-    elif not evidence.repeated:
-        message = N_("{found}, no more than the spread over load levels or the variation of single runs")
-    return Standing.WEAK, gettext(message, found=text)
-
-
-def _beyond(text: str, evidence: ClaimEvidence) -> str:
-    message = N_("{found}, beyond chance")
-    if not evidence.repeated:
-        message = N_("{found}, more than the spread over load levels and the variation of single runs")
-    return gettext(message, found=text)
-
-
-def _as_stated(figure: ClaimedRatio, evidence: Sequence[ClaimEvidence]) -> tuple[Standing, str]:
-    """Whether the ratio equals the claimed one, within the rounding of the claim or near it."""
-    ratios = [math.exp(item.estimate) for item in evidence]
-    formatted = ", ".join(map(figure.show, ratios))
-    relative_error = max(figure.relative_error(ratio) for ratio in ratios)
-    text = gettext("the tables give {ratios}, the claim states {stated}", ratios=formatted, stated=figure.text)
-    if relative_error <= figure.rounding:
-        return Standing.SUPPORTED, text
-    return (Standing.WEAK if relative_error <= 3 * figure.rounding else Standing.CONTRADICTED), text
+    mean = Pooled(fmean(ratio.estimate for ratio in ratios), error, freedom)
+    return Located(mean.estimate, *mean.interval(_CONFIDENCE))

@@ -6,19 +6,33 @@ from pydantic import Field
 
 from paribus.findings import Breach
 from paribus.i18n import N_, gettext
-from paribus.model import ClaimEvidence, Standing, Tested
+from paribus.model import ClaimEvidence, Standing, Tested, VariationSource
 from paribus.report.document_parts import IntervalDocument, StrictDocument, finite
 from paribus.report.inputs import ReportInput
 from paribus.report.section import DocumentField, findings_field, section
 from paribus.report.view import numbers
 from paribus.report.view.blocks import Place, WordTable
 
-_ORDER = (Standing.CONTRADICTED, Standing.WEAK, Standing.SUPPORTED, Standing.UNTESTABLE)
+_ORDER = (
+    Standing.CONTRADICTED,
+    Standing.MIXED,
+    Standing.NO_EFFECT,
+    Standing.CONSISTENT,
+    Standing.SUPPORTED,
+    Standing.UNTESTABLE,
+)
 _WORDS = {
     Standing.SUPPORTED: N_("supported"),
-    Standing.WEAK: N_("weak"),
+    Standing.CONSISTENT: N_("consistent, within run-to-run noise"),
+    Standing.NO_EFFECT: N_("no effect seen"),
+    Standing.MIXED: N_("mixed"),
     Standing.CONTRADICTED: N_("contradicted"),
     Standing.UNTESTABLE: N_("untestable"),
+}
+_VARIATIONS = {
+    "repetitions": N_("{sd}, from its repeated runs"),
+    "comparisons": N_("{sd}, from the middle of its own differences"),
+    "assumed": N_("{sd}, assumed"),
 }
 _MOST_LINES = 200
 
@@ -32,6 +46,10 @@ class EvidenceDocument(StrictDocument):
     log_ratio: IntervalDocument
     places: int = Field(description="load levels where the two met")
     repeated: bool
+    better_at: int = Field(description="load levels at which it is better by more than two equal runs differ")
+    worse_at: int = Field(description="load levels at which it is worse by more than two equal runs differ")
+    variation: float = Field(description="standard deviation of the log of equal runs")
+    variation_source: VariationSource = Field(description="what that is taken from")
 
 
 class ClaimDocument(StrictDocument):
@@ -78,6 +96,10 @@ def _document(tested: Tested) -> ClaimDocument:
                 ),
                 places=evidence.places,
                 repeated=evidence.repeated,
+                better_at=evidence.better_at,
+                worse_at=evidence.worse_at,
+                variation=evidence.variation,
+                variation_source=evidence.variation_source,
             )
             for evidence in tested.evidence
         ],
@@ -98,17 +120,21 @@ def claims(report_input: ReportInput) -> Iterator[WordTable]:
     claims_tested = report_input.of(Tested)
     if not claims_tested:
         return
-    counts = [(sum(tested.standing is verdict for tested in claims_tested), verdict) for verdict in _ORDER]
+    counts = [(sum(tested.standing is standing for tested in claims_tested), standing) for standing in _ORDER[:-1]]
     counts_text = gettext(", ").join(
-        gettext("{n} {verdict}", n=n, verdict=gettext(_WORDS[verdict])) for n, verdict in counts if n
+        gettext("{n} {verdict}", n=n, verdict=gettext(_WORDS[standing])) for n, standing in counts if n
     )
+    testable = sum(n for n, _ in counts)
     ordered = sorted(claims_tested, key=lambda tested: _ORDER.index(tested.standing))
     yield WordTable(
         title=gettext("Claims beside the numbers"),
         note=gettext(
-            "{counts}; supported: the difference exceeds chance and the spread over load levels; "
-            "weak: it is smaller; contradicted: it has the opposite sign",
-            counts=counts_text,
+            "{n} testable: {counts}; {others} untestable; a difference is shown where it exceeds the spread over load "
+            "levels and the variation of equal runs ({variation})",
+            n=testable,
+            counts=counts_text or gettext("none"),
+            others=len(claims_tested) - testable,
+            variation=_variations(claims_tested),
         ),
         head=(gettext("claim"), gettext("states"), gettext("standing"), gettext("why"), gettext("numbers")),
         figures=(False, False, False, False, False),
@@ -123,6 +149,15 @@ def claims(report_input: ReportInput) -> Iterator[WordTable]:
             for tested in ordered
         ),
     )
+
+
+def _variations(claims_tested: Sequence[Tested]) -> str:
+    """The variation of equal runs that the evidence is held against, for each set one."""
+    pairs = dict.fromkeys(
+        (pair.variation_source, pair.variation) for tested in claims_tested for pair in tested.evidence
+    )
+    texts = (gettext(_VARIATIONS[source], sd=f"{deviation:.1%}") for source, deviation in pairs)
+    return gettext("; ").join(texts) or "–"
 
 
 def _figures(evidence: Sequence[ClaimEvidence]) -> str:
