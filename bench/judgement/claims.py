@@ -11,7 +11,9 @@ import numpy as np
 from experiments import Observation, count, share_of
 
 from paribus.analysis.imported.claims import ImportedSet, judge_claims
+from paribus.analysis.imported.judgement import judge_set
 from paribus.model import (
+    DIRECTIONAL,
     Claim,
     Factor,
     Measurement,
@@ -93,6 +95,21 @@ def _standings(n: int, seed: tuple[int, ...], table: Table, claim: Claim = _BETT
     return count(n, seed, standing)  # type: ignore[return-value]
 
 
+def _verdict(table: ImportedSet) -> str:
+    plan = table.plan
+    judged = judge_set(
+        table.trials,
+        table.summaries,
+        plan.workloads,
+        plan.protocol,
+        plan.factors,
+        courses={},
+        options={},
+        conditions={},
+    )
+    return str(judged.effects[0].verdict)
+
+
 def claims(n: int, seed: int) -> Iterator[Observation]:
     """Observe claims on tables without and with an effect."""
     tables = [
@@ -116,6 +133,8 @@ def claims(n: int, seed: int) -> Iterator[Observation]:
     repeated = Table(10, 0.03, 0.03, repeated=3)
     outcomes = _standings(n, (seed, 37, 30), repeated)
     yield Observation("no effect, 3 runs of each: supported", share_of(outcomes, (Standing.SUPPORTED,), n), high=0.05)
+    verdicts = count(n, (seed, 37, 31), lambda rng: _verdict(_drawn(repeated, rng)))
+    yield Observation("no effect, 3 runs of each: better or worse", share_of(verdicts, DIRECTIONAL, n), high=0.05)
     for which, (effect, high) in enumerate(((0.05, 0.05), (0.10, 0.05))):
         outcomes = _standings(n, (seed, 37, 40 + which), Table(10, 0.03, 0.01, effect, repeated=3), _EQUAL)
         yield Observation(

@@ -111,10 +111,11 @@ def _variance_of_lines(values: Array) -> float:
 
 
 def pool(ratios: Sequence[LevelRatio]) -> Pooled:
-    """Average the log ratios of load levels, with the error that their variances imply (Satterthwaite 1946).
+    """Average the log ratios of load levels, with the error that their variances imply.
 
-    Where a level has no repetitions, the usual difference between two runs (`RUN_TO_RUN_SD`) is added once: single
-    runs at all load levels may be off together, so more levels do not reduce it.
+    What sets a run apart, such as the start of its server, is in all of its load levels: they may be off together. So
+    the error of repeated runs is that of a level, on average, and more levels do not reduce it. Where a level has no
+    repetitions, the usual difference between two runs (`RUN_TO_RUN_SD`) is added to the error of the levels.
 
     Args:
         ratios: Log ratios of one or more load levels.
@@ -126,10 +127,9 @@ def pool(ratios: Sequence[LevelRatio]) -> Pooled:
     variances = np.array([ratio.variance for ratio in ratios])
     error = math.sqrt(float(variances.sum())) / len(ratios)
     if any(ratio.variance_source != "repetitions" for ratio in ratios):
-        # Single runs at all load levels may be off together, so more levels do not reduce this error.
         return Pooled(estimate, math.hypot(error, math.sqrt(2) * RUN_TO_RUN_SD), math.inf)
-    freedom = float(variances.sum() ** 2 / (variances**2 / np.array([ratio.freedom for ratio in ratios])).sum())
-    return Pooled(estimate, error, freedom)
+    freedom = float(np.mean([ratio.freedom for ratio in ratios]))
+    return Pooled(estimate, float(np.mean(np.sqrt(variances))), freedom)
 
 
 def pool_by_spread(ratios: Sequence[LevelRatio]) -> Pooled:

@@ -285,3 +285,24 @@ def test_a_level_in_another_notation_states_its_size() -> None:
     judged = runs.judged(factors, {1: {"block size": "4096"}, 2: {"block size": "16384"}})
     checks = {check.name: check.passed for check in judged.effects[0].checks}
     assert checks["options"] is None
+
+
+def _sweeps(rng: np.random.Generator) -> RunSet:
+    """Return three runs of each arm over all loads; what sets a run apart is in all of its loads."""
+    sweeps = RunSet()
+    for arm in ("a", "b"):
+        for _ in range(3):
+            shift = rng.normal(0, 0.03)
+            for load in LEVELS:
+                sweeps.add(arm, load, 100 * math.exp(shift + rng.normal(0, 0.005)))
+    return sweeps
+
+
+def test_runs_that_are_off_as_a_whole_are_compared_as_wholes() -> None:
+    verdicts = [_sweeps(np.random.default_rng(seed)).whole().verdict for seed in range(200)]
+    assert sum(verdict in (Verdict.BETTER, Verdict.WORSE) for verdict in verdicts) <= 20
+    by_level = [_sweeps(np.random.default_rng(seed)) for seed in range(20)]
+    for runs in by_level:
+        runs.add("a", LEVELS[0], 100.0)  # a fourth run of one load: nothing is whole
+    claims = [runs.whole().verdict in (Verdict.BETTER, Verdict.WORSE) for runs in by_level]
+    assert sum(claims) <= 3

@@ -18,12 +18,12 @@ def test_repetitions_are_compared_as_welch_does() -> None:
     assert mean.interval(0.95) == pytest.approx((expected.low, expected.high))
 
 
-def test_levels_are_pooled_with_their_own_errors() -> None:
+def test_repeated_levels_have_the_error_of_one_since_they_may_be_off_together() -> None:
     ratios = [LevelRatio(0.1, 0.01, 4.0, "repetitions"), LevelRatio(0.3, 0.04, 6.0, "repetitions")]
     mean = pool(ratios)
     assert mean.estimate == pytest.approx(0.2)
-    assert mean.error == pytest.approx(math.sqrt(0.05) / 2)
-    assert mean.freedom == pytest.approx(0.05**2 / (0.01**2 / 4 + 0.04**2 / 6))
+    assert mean.error == pytest.approx(0.15)
+    assert mean.freedom == pytest.approx(5.0)
 
 
 def test_the_error_of_single_runs_includes_the_run_to_run_noise() -> None:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from statistics import fmean
 
 from paribus.analysis.imported import matched_runs
 from paribus.analysis.imported.caveats import Conditions, differences_of
@@ -20,7 +19,6 @@ from paribus.analysis.paired.effects import Summaries
 from paribus.i18n import N_, gettext
 from paribus.model import Claim, ClaimEvidence, Factor, Plan, Standing, Tested, Trial, TrialState
 from paribus.stats.location import Located, locate, widened
-from paribus.stats.unpaired import LevelRatio, Pooled
 
 _CONFIDENCE = 0.95
 _NO_SPEED = re.compile(r"\((stability|safety|capacity)\)")
@@ -260,16 +258,8 @@ def _orders(level: matched_runs.MatchedLevel) -> frozenset[int]:
 def _estimate(comparison: matched_runs.RunComparison, variation: RunToRun) -> Located:
     """The estimate and its interval; that of single runs is widened by the variation that all their cells share."""
     if comparison.variance_source == "repetitions":
-        return _repeated([level.ratio for level in comparison.judged])
+        mean = matched_runs.estimate(comparison)
+        return Located(mean.estimate, *mean.interval(_CONFIDENCE))
     cells = [level.ratio.estimate for level in comparison.matched]
     located = locate(cells) if len(cells) > 1 else Located(cells[0], cells[0], cells[0])
     return widened(located, math.sqrt(2) * variation.deviation)
-
-
-def _repeated(ratios: Sequence[LevelRatio]) -> Located:
-    """The mean over load levels, with the error of one: what sets a run apart is in all of its levels."""
-    error, freedom = (
-        fmean(values) for values in zip(*((math.sqrt(r.variance), r.freedom) for r in ratios), strict=True)
-    )
-    mean = Pooled(fmean(ratio.estimate for ratio in ratios), error, freedom)
-    return Located(mean.estimate, *mean.interval(_CONFIDENCE))

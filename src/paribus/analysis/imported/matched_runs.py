@@ -37,6 +37,8 @@ class RunComparison:
     """An arm compared with its baseline under a workload, by one response.
 
     `unmatched` are load levels that only one of them has, `unusable` those with a figure that is not a positive number.
+    `whole_runs` compares the means of whole runs, where all levels are repeated alike: what sets a run apart, such as
+    the start of its server, is in all of its levels.
     """
 
     factor: str
@@ -47,6 +49,7 @@ class RunComparison:
     matched: tuple[MatchedLevel, ...]
     unmatched: tuple[LoadLevel, ...]
     unusable: tuple[LoadLevel, ...]
+    whole_runs: LevelRatio | None = None
 
     @property
     def variance_source(self) -> VarianceSource:
@@ -134,6 +137,7 @@ def comparisons(
                 matched=tuple(matched),
                 unmatched=tuple(unmatched),
                 unusable=tuple(unusable),
+                whole_runs=_whole_runs(matched, response, summaries),
             )
         )
     return result, messages
@@ -162,8 +166,23 @@ def _level_ratio(
     return compare_level((values[0], values[1]), (arrays[0], arrays[1]))
 
 
+def _whole_runs(matched: Sequence[MatchedLevel], response: str, summaries: Summaries) -> LevelRatio | None:
+    """The means of runs over all levels, the n-th run of each level taken for one; None where levels differ in runs."""
+    sides = []
+    for side in range(2):
+        runs = {len(level.trials[side]) for level in matched}
+        if len(runs) > 1 or runs == {1}:
+            return None
+        logs = [[np.log(summaries[order][response].mean) for order in level.trials[side]] for level in matched]
+        sides.append(np.exp(np.mean(logs, axis=0)))
+    ratio = compare_level((list(sides[0]), list(sides[1])), (None, None))
+    return ratio if ratio.variance_source == "repetitions" else None
+
+
 def estimate(comparison: RunComparison) -> Pooled:
     """Return the mean over the levels, with the error that is known; for single figures, with their spread."""
+    if comparison.whole_runs is not None:
+        return pool([comparison.whole_runs])
     ratios = [level.ratio for level in comparison.judged]
     return pool_by_spread(ratios) if comparison.variance_source == "nothing" else pool(ratios)
 
