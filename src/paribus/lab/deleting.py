@@ -78,12 +78,12 @@ class _Obstacle(NamedTuple):
     todo: str
 
 
-def age(text: str) -> float | None:
+def age(text: str, option: str = "--older") -> float | None:
     """Return the seconds of an age such as `90d`, None for an empty text. Raises UsageError."""
     try:
         return parse_duration(text) if text else None
     except ValueError as error:
-        raise UsageError(f"--older: {error}", "write for example --older 90d, at most 366d") from error
+        raise UsageError(f"{option}: {error}", f"write for example {option} 90d, at most 366d") from error
 
 
 def delete(
@@ -128,7 +128,7 @@ def delete(
     inspection = _inspection(removable, report)  # again: a question may stay open for long
     _raise_obstacles(_obstacles(store, removable, inspection, anyway=request.anyway))
     delete_rows(store, {experiment.id: experiment.state for experiment in removable})
-    notes = [*_remove_reports(store, removable), *_compact(store, inspection)]
+    notes = [*_remove_reports(store, removable), *shrink(store, inspection)]
     return document.model_copy(update={"deleted": True, "size_after_bytes": size_bytes(store), "notes": notes})
 
 
@@ -258,7 +258,7 @@ def _remove_reports(store: Store, experiments: Sequence[Experiment]) -> list[str
     return notes
 
 
-def _compact(store: Store, inspection: Inspection) -> list[str]:
+def shrink(store: Store, inspection: Inspection) -> list[str]:
     """Shrink the store, and return a note where that is not possible now."""
     if running := [journal.experiment for journal in inspection.journals if journal.owned]:
         return [f"the store keeps its size, since {running[0]} is running: shrinking it would disturb the measurement"]
