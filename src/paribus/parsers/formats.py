@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from paribus.parsers import foreign, hammerdb, orion, pgbench, tpcc_mysql
+from paribus.parsers import foreign, hammerdb, orion, pgbench, tpcc_mysql, ycsb
 from paribus.parsers.fio import fio_output
 from paribus.parsers.log import Log
 from paribus.parsers.redact import redact
@@ -40,6 +40,7 @@ _ALL: tuple[Format, ...] = (
     pgbench,
     hammerdb,
     fio_output,
+    ycsb,
     orion,
     iostat,
     vmstat,

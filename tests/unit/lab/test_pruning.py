@@ -21,8 +21,8 @@ SERIES = [("throughput_per_s", "engine"), ("disk_written_bytes_per_s", "sysfs"),
 
 def _measured(metric: str, source: str) -> Measurement:
     return Measurement(
-        metric=metric, unit="", phase="measure", source=source, n=3, mean=2.0, low=1.0, high=3.0, total=6.0, start_s=0.0,
-        step_s=1.0, points=(1.0, 2.0, 3.0),
+        metric=metric, unit="", phase="measure", source=source, n=3, mean=2.0, low=1.0, high=3.0, total=6.0,
+        start_s=0.0, step_s=1.0, points=(1.0, 2.0, 3.0),
     )  # fmt: skip
 
 
