@@ -13,6 +13,8 @@ from paribus.knobs.kinds.by_command import program_in
 from paribus.model import Knob, Location, Offer, Reading, Refusal, Value
 
 _MOST_PRINTED = 300  # characters of an output in a message
+OUT_OF_PLAN = "take it out of the plan"
+"""Advice on a knob of which nothing else is known."""
 
 
 def place(host: Host, knob: Knob, location: Location) -> Knob:
@@ -180,4 +182,4 @@ def _advice(knob: Knob, error: ParibusError) -> str:
         return f"this kernel or device does not have it{kernels}; take it out of the plan"
     if isinstance(error, Denied):
         return "run as root, or take it out of the plan"
-    return "" if isinstance(error, UsageError) else "take it out of the plan"
+    return "" if isinstance(error, UsageError) else OUT_OF_PLAN

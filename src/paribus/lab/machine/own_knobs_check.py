@@ -11,7 +11,7 @@ from paribus.knobs import health
 from paribus.knobs.apply import Applier
 from paribus.knobs.catalog import Catalogue
 from paribus.knobs.catalog.own_rows import rows_in_file
-from paribus.knobs.discovery import offer, same_program_stuck, touched
+from paribus.knobs.discovery import OUT_OF_PLAN, offer, same_program_stuck, touched
 from paribus.knobs.journal import Journal
 from paribus.knobs.journals import undo
 from paribus.lab.machine.connection import site
@@ -81,7 +81,8 @@ def _trials(connected: Site, rows: list[Knob], location: Location) -> Iterator[K
         stuck += [offered] if offered.is_stuck else []
         before = offered.current
         if before is None:
-            problem = "; ".join(filter(None, (offered.refused, offered.todo)))
+            todo = "correct get, or remove the row" if offered.todo == OUT_OF_PLAN else offered.todo
+            problem = "; ".join(filter(None, (offered.refused, todo)))
             yield _trial(row, None, None, None, None, problem)
             continue
         level = _another_level(row, before)
@@ -126,7 +127,7 @@ def _problem(change: Change, before: Value, after: Value | None) -> str:
     if change.refused and change.observed == change.wanted:
         return f"{change.wanted} is in force, and yet {change.refused}: let `set` end with exit code 0"
     if change.refused:
-        return change.refused
+        return f"{change.refused}; run that by hand: where it asks, give set the option that answers, such as -y"
     if change.observed != change.wanted:
         return f"{change.wanted} was set, and {change.observed} is read: levels must be as `get` prints them"
     return "" if after == before else f"it was {before} before, and is {after} after the undo"
