@@ -1,0 +1,264 @@
+"""Statements of digests with an expression and an argument for each literal, drawn from the ranges of the data."""
+
+import logging
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from paribus.lab.statement_mix.dialect import Dialect
+from paribus.lab.statement_mix.marks import NotExpressible, Substitute, as_insert, mark, with_marks, written
+from paribus.lab.statement_mix.range_bounds import LOWER, TRANSPARENT, UPPER, bounds_of, range_within
+from paribus.lab.statement_mix.table_shape import LARGE_DIGITS, ColumnShape, TableShape
+from paribus.parsers.statements.digest import StatementDigest
+
+logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns about statements that are left out and counted
+WRITING_STATEMENTS = ("INSERT", "REPLACE", "UPDATE", "DELETE")
+DATA_STATEMENTS = ("SELECT", "WITH", *WRITING_STATEMENTS)
+_STATEMENTS = (exp.Select, exp.SetOperation, exp.Insert, exp.Update, exp.Delete)
+_EQUALITIES = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.IntDiv, exp.Interval)
+
+
+class TableReader(Protocol):
+    """The tables of a server."""
+
+    dialect: Dialect
+
+    def databases(self, name: str) -> list[str]:
+        """The databases that have a table of this name."""
+
+    def shape(self, database: str, name: str) -> TableShape:
+        """The shape of a table."""
+
+
+@dataclass(slots=True)
+class MappedStatement:
+    """A statement as a plan writes it. `large` are columns that take numbers which never repeat, by table."""
+
+    name: str
+    sql: str
+    arguments: list[dict[str, Any]]
+    tables: list[TableShape]
+    large: dict[str, set[str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def mapped(digest: StatementDigest, tables: TableReader) -> MappedStatement:
+    """Return the statement of a digest for a plan. Raises NotExpressible, QueryRefused and ServerGone."""
+    return _Mapping(digest, tables).statement()
+
+
+class _Mapping:
+    def __init__(self, digest: StatementDigest, tables: TableReader) -> None:
+        self._digest = digest
+        self._tables = tables
+        self._dialect = tables.dialect
+        sql, self._replaces = as_insert(digest.sql)
+        self._marked, self._count = with_marks(sql)
+        self._tree = self._parsed()
+        self._shapes = self._referenced()
+        self._large: dict[str, set[str]] = {}
+        self._notes: list[str] = []
+        self._inserts_ignoring = False
+
+    def statement(self) -> MappedStatement:
+        substitutes = {}
+        for node in list(self._tree.find_all(exp.Placeholder)):
+            position = int(node.name[1:])
+            target, substitute = self._substitute(node, position)
+            substitutes[position] = substitute
+            target.replace(exp.Var(this=mark(position)))
+        if len(substitutes) != self._count:
+            raise NotExpressible("a literal within an interval or another type's syntax")
+        if any(literal.is_string for literal in self._tree.find_all(exp.Literal)):
+            raise NotExpressible("a text within the statement")
+        for table in self._tree.find_all(exp.Table):
+            table.set("db", None)
+        sql, arguments = written(self._tree.sql(self._dialect.name), substitutes)
+        if self._inserts_ignoring:
+            sql = self._dialect.ignoring(sql)
+        if self._replaces:
+            sql = sql.replace("INSERT", "REPLACE", 1)
+        name = " ".join([type(self._tree).__name__.lower(), *dict.fromkeys(shape.name for shape in self._bases())])
+        name = "".join(character for character in name if character.isprintable())[:60]
+        return MappedStatement(name, sql, arguments, self._bases(), self._large, self._notes)
+
+    def _bases(self) -> list[TableShape]:
+        return list({id(shape): shape for shape in self._shapes.values()}.values())
+
+    def _parsed(self) -> exp.Expr:
+        word = self._digest.first_word
+        if word not in DATA_STATEMENTS:
+            raise NotExpressible(f"{word or 'no statement'}, which is no SELECT, INSERT, REPLACE, UPDATE or DELETE")
+        try:
+            trees = [tree for tree in sqlglot.parse(self._marked, dialect=self._dialect.name) if tree]
+        except (SqlglotError, RecursionError):
+            raise NotExpressible("cut off, or in a syntax that is not known here") from None
+        if len(trees) != 1:
+            raise NotExpressible("several statements in one" if trees else "empty")
+        if not isinstance(trees[0], _STATEMENTS) or trees[0].find(exp.Into):
+            raise NotExpressible("SELECT … INTO")
+        return trees[0]
+
+    def _referenced(self) -> dict[str, TableShape]:
+        """The tables of the statement by name and alias."""
+        ctes = {cte.alias for cte in self._tree.find_all(exp.CTE)}
+        shapes = {}
+        for table in self._tree.find_all(exp.Table):
+            if table.name not in ctes and table.name:
+                shapes[table.alias_or_name] = self._shape(table)
+            elif not table.name:
+                raise NotExpressible("a function in place of a table")
+        return shapes
+
+    def _shape(self, table: exp.Table) -> TableShape:
+        databases = self._tables.databases(table.name)
+        database = table.db or self._digest.database
+        if database in databases:
+            return self._tables.shape(database, table.name)
+        if table.db or not databases:
+            raise NotExpressible(f"no table {table.db + '.' if table.db else ''}{table.name} on this server")
+        if len(databases) > 1 and "public" not in databases:
+            raise NotExpressible(f"table {table.name} is in several databases: {', '.join(sorted(databases))}")
+        return self._tables.shape("public" if "public" in databases else databases[0], table.name)
+
+    # --- a literal ---
+
+    def _substitute(self, node: exp.Expr, position: int) -> tuple[exp.Expr, Substitute]:
+        """The node to replace, which has the sign of a literal if a column's range decides, and its text."""
+        outer, target = node, node
+        while isinstance(outer.parent, TRANSPARENT):
+            outer = outer.parent
+            target = outer if isinstance(outer, exp.Neg) else target
+        parent = outer.parent
+        if located := self._inserted(outer):
+            return target, self._new_value(*located)
+        if located := self._column_of(outer):
+            shape, column = located
+            if isinstance(parent, (*LOWER, *UPPER, exp.Between)):
+                return target, self._bound(outer, position, shape, column)
+            if isinstance(parent, exp.Like | exp.ILike):
+                return target, self._pattern(shape, column)
+            return target, Substitute(column.expression("?"), shape.draw(column))
+        return node, Substitute(self._number(parent, position))
+
+    def _inserted(self, outer: exp.Expr) -> tuple[TableShape, ColumnShape] | None:
+        """The table and column into which an INSERT writes this value."""
+        insert = self._tree
+        parent = outer.parent
+        if not isinstance(insert, exp.Insert) or not isinstance(parent, exp.Tuple | exp.Select):
+            return None
+        if parent is not insert.expression and parent.parent is not insert.expression:
+            return None
+        schema = insert.this
+        shape = self._shapes[schema.find(exp.Table).alias_or_name]
+        names = [column.name for column in schema.expressions] if isinstance(schema, exp.Schema) else []
+        names = names or [column.name for column in shape.columns]
+        index = next(number for number, value in enumerate(parent.expressions) if value is outer)
+        column = shape.column(names[index]) if index < len(names) else None
+        if column is None:
+            raise NotExpressible("a value of a column that cannot be filled here")
+        return shape, column
+
+    def _column_of(self, outer: exp.Expr) -> tuple[TableShape, ColumnShape] | None:
+        """The table and column with which a literal is compared, or to which an UPDATE sets it."""
+        parent = outer.parent
+        match parent:
+            case exp.Between() | exp.In():
+                other = parent.this
+            case exp.Tuple(parent=exp.In(this=exp.Tuple() as columns)) if parent is not columns:
+                index = next(number for number, value in enumerate(parent.expressions) if value is outer)
+                other = columns.expressions[index] if index < len(columns.expressions) else None
+            case exp.Binary() if isinstance(parent, (*_EQUALITIES, *LOWER, *UPPER, exp.Like, exp.ILike)):
+                other = parent.expression if parent.this is outer else parent.this
+            case _:
+                other = None
+        while isinstance(other, exp.Paren | exp.Cast):
+            other = other.this
+        return self._resolved(other) if isinstance(other, exp.Column) else None
+
+    def _resolved(self, column: exp.Column) -> tuple[TableShape, ColumnShape] | None:
+        if column.table:
+            shape = self._shapes.get(column.table)
+            candidate = shape.column(column.name) if shape else None
+            if shape and not candidate:
+                raise NotExpressible(f"no column {column.table}.{column.name} that can be filled here")
+            return (shape, candidate) if shape and candidate else None
+        query = column.find_ancestor(*_STATEMENTS)
+        while query:
+            for table in query.find_all(exp.Table):
+                shape = self._shapes.get(table.alias_or_name)
+                if shape and (candidate := shape.column(column.name)):
+                    return shape, candidate
+            query = query.find_ancestor(*_STATEMENTS)
+        raise NotExpressible(f"no column {column.name} that can be filled here")
+
+    def _new_value(self, shape: TableShape, column: ColumnShape) -> Substitute:
+        if shape.has_wide_key:
+            self._inserts_ignoring = True
+            self._notes.append("new rows whose key is there already are left out (several columns are unique together)")
+        if not shape.is_unique(column.name):
+            return Substitute(column.expression("?"), column.draw())
+        if not column.large_type and column.longest < LARGE_DIGITS:
+            raise NotExpressible(
+                f"new values of {shape.name}.{column.name}, which are unique, and no 64-bit number fits"
+            )
+        self._large.setdefault(shape.name, set()).add(column.name)
+        return Substitute(column.expression("?"), {"sequence": int(column.low) + shape.filled_rows})
+
+    def _pattern(self, shape: TableShape, column: ColumnShape) -> Substitute:
+        reads_most = shape.rows > 1 and self._digest.rows_of_a_call >= shape.rows / 2
+        self._notes.append(
+            "LIKE: as many rows were read as with a % " + ("in front" if reads_most else "at the end only")
+        )
+        front = "'%', " if reads_most else ""
+        return Substitute(f"CONCAT({front}{column.expression('?')}, '%')", shape.draw(column))
+
+    def _bound(self, outer: exp.Expr, position: int, shape: TableShape, column: ColumnShape) -> Substitute:
+        """A bound of a range, such that as many rows are in it as the source reports."""
+        draw = shape.draw(column)
+        bounds = draw.get("int") or draw.get("float")
+        if bounds is None:
+            return Substitute(column.expression("?"), draw)
+        low, high = bounds
+        lower, upper = bounds_of(outer)
+        rows = self._digest.rows_of_a_call
+        width = (high - low + 1) * min(rows / shape.rows, 1.0) if shape.rows and rows else None
+        if lower is not None and upper is not None:
+            distance = self._digest.width(lower, upper) if column.expression("?") == "?" else None
+            if distance is None:
+                distance = max(width or 1, 1) - 1
+            step = max(min(round(distance), round(high - low)), 0)
+            first = min(lower, upper)
+            if position != first:
+                return Substitute(column.expression(f"? {'+' if first == lower else '-'} {step}"), same=first)
+            ends = (low, high - step) if first == lower else (low + step, high)
+            return Substitute(column.expression("?"), range_within(draw, *ends))
+        select = outer.find_ancestor(exp.Select)
+        if width is None or (select and select.args.get("limit")):
+            return Substitute(column.expression("?"), draw)
+        self._notes.append("ranges with one bound are near an end of the data, as wide as the rows that were read")
+        reach = max(round(2 * width), 1)
+        if lower is not None:
+            return Substitute(column.expression("?"), range_within(draw, max(low, high - reach), high))
+        return Substitute(column.expression("?"), range_within(draw, low, min(high, low + reach)))
+
+    def _number(self, parent: exp.Expr | None, position: int) -> str:
+        """The text of a literal that no column decides: the median of the source, or a usual number."""
+        number = self._digest.number(position)
+        if number is None:
+            match parent:
+                case exp.Limit() | exp.Fetch():
+                    number = max(round(self._digest.rows_of_a_call), 1)
+                case exp.Offset():
+                    number = 0
+                case exp.Select() | exp.Alias():
+                    number = 1
+                case exp.Binary() | exp.Interval() if isinstance(parent, _ARITHMETIC):
+                    number = 1
+                case _:
+                    raise NotExpressible("a text, or a number without examples, in an expression or function")
+        return str(int(number)) if float(number).is_integer() else repr(float(number))

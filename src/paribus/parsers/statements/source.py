@@ -1,0 +1,19 @@
+"""Recognition of a file with the statements of a server."""
+
+import itertools
+from pathlib import Path
+
+from paribus.parsers.statements.digest import StatementRecord
+from paribus.parsers.statements.slow_log import is_slow_log, read_slow_log
+
+_BEGINNING = 2_000  # lines
+_FORMS = "a slow query log of MySQL, MariaDB or Percona Server"
+
+
+def read_statements(path: Path) -> StatementRecord:
+    """Return the statements of a file. Raises OSError, and ValueError where it has none of the forms."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        beginning = list(itertools.islice(file, _BEGINNING))
+        if is_slow_log(beginning):
+            return read_slow_log(itertools.chain(beginning, file))
+    raise ValueError("is empty" if not "".join(beginning).strip() else f"is not {_FORMS}")
