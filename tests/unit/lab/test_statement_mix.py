@@ -54,6 +54,7 @@ class Tables:
     """Tables of two databases."""
 
     dialect = MYSQL
+    functions = frozenset({"price_of"})
 
     def databases(self, name: str) -> list[str]:
         return [shape.database for shape in (ACCOUNT, LINE, OTHER) if shape.name == name]
@@ -105,9 +106,10 @@ def _mapped(*statements: str, rows: int = 0, database: str = "shop") -> MappedSt
         ),
         (
             "INSERT INTO line VALUES (1, 2)",
-            "INSERT IGNORE INTO line VALUES (?, ?)",
-            [{"int": [1, 1000]}, {"int": [0, 9]}],
+            "INSERT INTO line VALUES (?, ?)",
+            [{"int": [1, 1000]}, {"sequence": 5000}],
         ),
+        ("INSERT INTO line VALUES (1, NULL)", "INSERT IGNORE INTO line VALUES (?, NULL)", [{"int": [1, 1000]}]),
         ("REPLACE INTO line (account) VALUES (1)", "REPLACE", [{"int": [1, 1000]}]),
     ],
 )
@@ -152,6 +154,7 @@ def test_a_range_of_a_text_or_time_is_as_wide_as_the_rows_that_were_read() -> No
         ("SELECT id FROM account WHERE UPPER(email) = 'secret'", "a text"),
         ("INSERT INTO account (code) VALUES ('abc')", "account.code, which are unique"),
         ("SELECT id INTO @a FROM account WHERE id = 1", "INTO"),
+        ("SELECT price_of(id) FROM account", "function price_of of this server"),
         ("", "no statement"),
     ],
 )
@@ -178,7 +181,7 @@ def test_the_rows_of_a_key_of_several_columns_are_all_different() -> None:
 
 
 def _record(*digests: StatementDigest) -> StatementRecord:
-    return StatementRecord("slow query log", digests, Counter())
+    return StatementRecord("slow query log", "mysql", digests, Counter())
 
 
 def test_weights_are_the_shares_of_calls_and_the_plan_is_valid() -> None:

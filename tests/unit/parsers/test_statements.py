@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from paribus.parsers.statements.literals import digest_key, without_literals
+from paribus.parsers.statements.shortened import expanded
 from paribus.parsers.statements.slow_log import read_slow_log
 from paribus.parsers.statements.source import read_statements
 
@@ -129,3 +130,80 @@ def test_another_file_is_refused(tmp_path: Path, content: str | bytes, message: 
 
 def test_a_log_without_entries_has_no_digests(tmp_path: Path) -> None:
     assert read_statements(_write(tmp_path, "\n".join(MARIADB.splitlines()[:3]))).digests == ()
+
+
+POSTGRES = """\
+userid,dbid,toplevel,queryid,query,calls,total_exec_time,rows
+10,5,t,1,"SELECT a
+  FROM ""T"" WHERE b = $1",40,2000.5,80
+10,5,t,2,SELECT a FROM t WHERE b IN ($1),1,1,1
+10,5,t,3,"SELECT a FROM t WHERE b IN ($1, $2)",3,1,1
+10,5,t,4,"SELECT a FROM t WHERE b IN ($1,$2,$3)",2,1,1
+10,5,f,5,SELECT 1,7,1,7
+10,5,t,6,<insufficient privilege>,9,1,7
+"""
+DIGESTS = (
+    "SCHEMA_NAME\tDIGEST\tDIGEST_TEXT\tCOUNT_STAR\tSUM_TIMER_WAIT\tSUM_ROWS_AFFECTED\tSUM_ROWS_EXAMINED\n"
+    "shop\ta\tSELECT `a` FROM `t`\\nWHERE `b` IN (...)  \t10\t2000000000000\t0\t30\n"
+    "shop\tb\tINSERT INTO `t` ( `a` , `b` ) VALUES (...) /* , ... */ \t5\t1000000000000\t10\t0\n"
+    "NULL\tNULL\tNULL\t4\t1000000000000\t0\t0\n"
+    "shop\tc\tINSERT INTO `t` VALUES (...) \t1\t1\t1\t0\n"
+    "shop\td\tSELECT ?, ... FROM `t` WHERE `a` = ? \t1\t1\t0\t1\n"
+)
+
+
+def test_an_export_of_pg_stat_statements_is_read(tmp_path: Path) -> None:
+    record = read_statements(_write(tmp_path, POSTGRES))
+    assert record.protocol == "postgres"
+    first, single, several = record.digests
+    assert (first.sql, first.calls, first.rows_of_a_call) == ('SELECT a FROM "T" WHERE b = $1', 40, 2)
+    assert first.seconds == pytest.approx(2.0005)
+    assert (single.calls, several.calls, several.sql) == (1, 5, "SELECT a FROM t WHERE b IN ($1, $2)")
+    assert sorted(record.left_out.values()) == [7, 9]
+
+
+@pytest.mark.parametrize(
+    ("digest", "sql"),
+    [
+        ("a IN ( ?, ... )", "a IN (?, ?)"),
+        ("INSERT INTO t (a, b, c) VALUES (..., NOW ( ) )", "INSERT INTO t (a, b, c) VALUES (?, ?, NOW ( ))"),
+        ("INSERT INTO t (a, b, c) VALUES (NOW ( ), ?, ...)", "INSERT INTO t (a, b, c) VALUES (NOW ( ), ?, ?)"),
+        ("INSERT INTO t (a) VALUES (?) /* , ... */ ON X", "INSERT INTO t (a) VALUES (?), (?) ON X"),
+        ("INSERT INTO t (a, b) VALUES (f(?, ...", "INSERT INTO t (a, b) VALUES (f(?, ..)"),
+        ("SELECT COALESCE(?, ...) FROM t", "SELECT COALESCE(?, ...) FROM t"),
+    ],
+)
+def test_shortened_lists_are_as_long_as_columns_or_rows(digest: str, sql: str) -> None:
+    assert expanded(digest, 2) == sql
+
+
+@pytest.mark.parametrize("comma", [False, True], ids=["tabs", "CSV"])
+def test_digests_of_performance_schema_are_read(tmp_path: Path, comma: bool) -> None:
+    text = DIGESTS
+    if comma:
+        lines = (",".join(f'"{value}"' for value in line.split("\t")) for line in DIGESTS.splitlines())
+        text = "\n".join(lines).replace("\\n", "\n") + "\n"
+    record = read_statements(_write(tmp_path, text))
+    assert record.protocol == "mysql"
+    assert [digest.sql for digest in record.digests] == [
+        "SELECT `a` FROM `t` WHERE `b` IN (?, ?, ?)",
+        "INSERT INTO `t` ( `a` , `b` ) VALUES (?, ?), (?, ?)",
+        "INSERT INTO `t` VALUES (...)",
+        "SELECT ? FROM `t` WHERE `a` = ?",
+    ]
+    assert record.digests[0].seconds == pytest.approx(2)
+    assert record.left_out == {"without a text, since the server's table of digests is full": 4}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("query,calls\nSELECT 1,2\n", "has no column total_exec_time or total_time"),
+        ("query,calls,total_time\nSELECT 1,2\n", "2 values in row 1, and 3 columns: it may be cut off"),
+        ("query,calls,total_time\nSELECT 1,many,3\n", "'many' for calls in row 1"),
+        ("a,b\n1,2\n", "is not a slow query log .* no export"),
+    ],
+)
+def test_a_broken_export_is_refused_with_its_row(tmp_path: Path, content: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_statements(_write(tmp_path, content))

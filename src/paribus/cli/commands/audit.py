@@ -64,7 +64,8 @@ def audit(
         str,
         typer.Option(
             metavar="FILE",
-            help="With --plan and --database: its workload is made of the statements in this slow query log.",
+            help="With --plan and --database: make its workload of the statements in this slow query log, or in this "
+            "export of pg_stat_statements or of events_statements_summary_by_digest.",
             show_default=False,
         ),
     ] = "",

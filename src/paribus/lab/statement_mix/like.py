@@ -3,15 +3,17 @@
 from pathlib import Path
 
 from paribus.databases import LiveServer
-from paribus.errors import DatabaseError, UsageError
+from paribus.errors import UsageError
 from paribus.lab.audit.server_facts import running_server
 from paribus.lab.machine.connection import LOCAL, Report, discard, site
 from paribus.lab.statement_mix.mix import StatementMix, statement_mix
 from paribus.lab.statement_mix.mysql_tables import MysqlTables
+from paribus.lab.statement_mix.postgres_tables import PostgresTables
+from paribus.lab.statement_mix.server_tables import ServerTables
 from paribus.parsers.statements.digest import StatementRecord
 from paribus.parsers.statements.source import read_statements
 
-_TODO = "name with --like a slow query log: SET GLOBAL slow_query_log = 1, long_query_time = 0"
+_TODO = "see docs/how-to/audit.md: a slow query log, or statistics of statements exported with the names of columns"
 
 
 def statements_of(source: str) -> StatementRecord:
@@ -40,12 +42,15 @@ def workload_like(
     with site(target, become=become, report=report) as connected:
         live = running_server(connected.host, connected.engine, database)
         try:
-            return statement_mix(record, _tables(live), source)
+            return statement_mix(record, _tables(live, record, source), source)
         finally:
             live.close()
 
 
-def _tables(live: LiveServer) -> MysqlTables:
-    if live.server.protocol != "mysql":
-        raise DatabaseError(f"{live.server.address} is no server of MySQL's family", _TODO)
-    return MysqlTables(live.query)
+def _tables(live: LiveServer, record: StatementRecord, source: str) -> ServerTables:
+    if live.server.protocol != record.protocol:
+        raise UsageError(
+            f"--like {source} ({record.form}) is of another kind of server than {live.server.address}",
+            "name with --database the server that recorded it",
+        )
+    return (MysqlTables if record.protocol == "mysql" else PostgresTables)(live.query)

@@ -1,191 +1,121 @@
-"""Shapes of tables of MySQL, MariaDB and Percona Server, read from information_schema and from a sample of rows."""
+"""Shapes of tables of MySQL, MariaDB and Percona Server, by information_schema."""
 
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 
 from paribus.databases.mysql.mysql_variables import quoted
-from paribus.databases.server.state import Ask
 from paribus.lab.statement_mix.dialect import MYSQL
-from paribus.lab.statement_mix.samples import ColumnSample, first_time, sampled_rows, seconds_between
-from paribus.lab.statement_mix.table_shape import (
-    LARGE_DIGITS,
-    ColumnShape,
-    Expression,
-    IndexShape,
-    TableShape,
-    counters,
-    number_itself,
+from paribus.lab.statement_mix.samples import first_time, seconds_between
+from paribus.lab.statement_mix.server_tables import (
+    ColumnSummary,
+    DescribedColumn,
+    IndexPart,
+    ServerTables,
+    TableEstimate,
 )
+from paribus.lab.statement_mix.table_shape import LARGE_DIGITS, ColumnShape, Expression, number_itself
 
 _SYSTEM = "('mysql', 'information_schema', 'performance_schema', 'sys')"
-_WHOLE = ("tinyint", "smallint", "mediumint", "int", "bigint", "year", "bit")
+_TABLES = f"""SELECT table_schema, table_name, table_rows, data_length FROM information_schema.tables
+WHERE table_type = 'BASE TABLE' AND table_schema NOT IN {_SYSTEM}"""
+_FUNCTIONS = f"""SELECT DISTINCT routine_name FROM information_schema.routines
+WHERE routine_type = 'FUNCTION' AND routine_schema NOT IN {_SYSTEM}"""
+_COLUMNS = """SELECT column_name, data_type, column_type, is_nullable = 'YES' OR column_default IS NOT NULL,
+extra LIKE '%auto_increment%', coalesce(collation_name, '') FROM information_schema.columns
+WHERE table_schema = {database} AND table_name = {name} ORDER BY ordinal_position"""
+_INDEXES = """SELECT index_name, column_name, sub_part, non_unique = 0, index_type IN ('BTREE', 'HASH')
+FROM information_schema.statistics WHERE table_schema = {database} AND table_name = {name}
+ORDER BY index_name <> 'PRIMARY', index_name, seq_in_index"""
+_WHOLE = ("tinyint", "smallint", "mediumint", "int", "bigint", "year")
 _FRACTIONAL = ("decimal", "float", "double")
 _TIMES = ("date", "datetime", "timestamp")
-_TEXTS = (
-    "char", "varchar", "tinytext", "text", "mediumtext", "longtext",
-    "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob",
-)  # fmt: skip
-_COUNTED_BELOW = 200_000  # rows: the estimate of InnoDB is coarse
-_INDEXED = ("BTREE", "HASH")
+_TEXTS = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext")
+_BYTES = ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob")
+_MOST_CHARACTERS = {"tinytext": 255, "tinyblob": 255, "text": 2**16 - 1, "blob": 2**16 - 1}
 
 
-class MysqlTables:
-    """The tables of a server, each read when a statement needs it."""
+class MysqlTables(ServerTables):
+    """The tables of all databases of a server of MySQL's family."""
 
     dialect = MYSQL
+    _bounded = (*_WHOLE, *_FRACTIONAL, *_TIMES)
 
-    def __init__(self, ask: Ask) -> None:
-        """List the tables of all users' databases. Raises QueryRefused and ServerGone."""
-        self._ask = ask
-        rows = ask(
-            "SELECT table_schema, table_name, table_rows, avg_row_length FROM information_schema.tables "
-            f"WHERE table_type = 'BASE TABLE' AND table_schema NOT IN {_SYSTEM}"
-        ).rows
-        self._estimates = {
-            (database or "", name or ""): (int(count or 0), int(length or 0)) for database, name, count, length in rows
+    def _listed(self) -> dict[tuple[str, str], TableEstimate]:
+        self.functions = frozenset((name or "").lower() for (name,) in self._ask(_FUNCTIONS).rows)
+        return {
+            (database or "", name or ""): TableEstimate(int(rows or 0), int(length or 0))
+            for database, name, rows, length in self._ask(_TABLES).rows
         }
-        self._shapes: dict[tuple[str, str], TableShape] = {}
 
-    def databases(self, name: str) -> list[str]:
-        """The databases that have a table of this name."""
-        return [database for database, table in self._estimates if table == name]
+    def _described(self, database: str, name: str) -> list[DescribedColumn]:
+        rows = self._ask(_COLUMNS.format(database=quoted(database), name=quoted(name))).rows
+        return [
+            DescribedColumn(column or "", kind or "", written or "", nullable == "1", automatic == "1", collation or "")
+            for column, kind, written, nullable, automatic, collation in rows
+        ]
 
-    def shape(self, database: str, name: str) -> TableShape:
-        """The shape of a table. Raises QueryRefused where the user may not read it, and ServerGone."""
-        if (database, name) not in self._shapes:
-            self._shapes[database, name] = self._read(database, name)
-        return self._shapes[database, name]
-
-    def _read(self, database: str, name: str) -> TableShape:
-        where = f"WHERE table_schema = {quoted(database)} AND table_name = {quoted(name)}"
-        described = self._ask(
-            "SELECT column_name, data_type, column_type, is_nullable, column_default, extra, collation_name, "
-            f"character_maximum_length FROM information_schema.columns {where} ORDER BY ordinal_position"
-        ).rows
-        table = f"{MYSQL.quoted(database)}.{MYSQL.quoted(name)}"
-        count, row_length = self._estimates[database, name]
-        if count < _COUNTED_BELOW:
-            count = int(self._ask(f"SELECT COUNT(*) FROM {table}").rows[0][0] or 0)
-        indexes, lost = self._indexes(where)
-        leading = {index.columns[0] for index in indexes}
-        kinds = {column[0] or "": column[1] or "" for column in described}
-        samples = self._samples(table, kinds, leading, sampled_rows(row_length))
-        sampled = max((sample.total for sample in samples.values()), default=0)
-        indexed = {column for index in indexes for column in index.columns}
-        unique = {index.columns[0] for index in indexes if index.unique and len(index.columns) == 1}
-        columns = []
-        for column in described:
-            is_unique = column[0] in unique
-            sample = samples[column[0] or ""].of_table(count, unique=is_unique)
-            values = [value or "" for value in column]
-            shape = _column(values, sample, indexed=column[0] in indexed, unique=is_unique, rows=count)
-            if shape:
-                columns.append(shape)
-            else:
-                lost.append(f"column {column[0]} of type {column[1]}")
-        names = {column.name for column in columns}
-        usable = tuple(index for index in indexes if names.issuperset(index.columns))
-        lost += [f"index {index.name}" for index in indexes if index not in usable]
-        return TableShape(
-            database=database,
-            name=name,
-            rows=count,
-            columns=tuple(columns),
-            indexes=usable,
-            counters=counters(usable, {name: sample.distinct for name, sample in samples.items()}, sampled, count),
-            lost=tuple(lost),
-        )
-
-    def _indexes(self, where: str) -> tuple[list[IndexShape], list[str]]:
-        rows = self._ask(
-            "SELECT index_name, column_name, sub_part, non_unique, index_type FROM information_schema.statistics "
-            f"{where} ORDER BY index_name <> 'PRIMARY', index_name, seq_in_index"
-        ).rows
-        parts: dict[str, list[Sequence[str | None]]] = defaultdict(list)
-        for row in rows:
-            parts[row[0] or ""].append(row)
-        indexes, lost = [], []
-        for name, of_index in parts.items():
-            if any(column is None or kind not in _INDEXED for _, column, _, _, kind in of_index):
-                lost.append(f"index {name}")
-                continue
-            columns = tuple(column or "" for _, column, _, _, _ in of_index)
-            written = tuple(
-                MYSQL.quoted(column or "") + (f"({prefix})" if prefix else "") for _, column, prefix, _, _ in of_index
+    def _index_parts(self, database: str, name: str) -> list[IndexPart]:
+        rows = self._ask(_INDEXES.format(database=quoted(database), name=quoted(name))).rows
+        return [
+            IndexPart(
+                index or "",
+                column or "",
+                MYSQL.quoted(column or "") + (f"({prefix})" if prefix else ""),
+                unique == "1",
+                index == "PRIMARY",
+                column is not None and usable == "1",
             )
-            is_unique = of_index[0][3] == "0"
-            indexes.append(IndexShape(name, columns, written, is_unique, name == "PRIMARY"))
-        return indexes, lost
+            for index, column, prefix, unique, usable in rows
+        ]
 
-    def _samples(self, table: str, kinds: dict[str, str], leading: set[str], rows: int) -> dict[str, ColumnSample]:
-        """Bounds, distinct values and lengths, of the first rows; bounds of an index's first column of all rows."""
-        figures = []
-        for name, kind in kinds.items():
-            column = MYSQL.quoted(name)
-            bounds = f"MIN({column}), MAX({column})" if _has_bounds(kind) else "NULL, NULL"
-            figures.append(f"{bounds}, COUNT({column}), COUNT(DISTINCT {column}), AVG(LENGTH({column}))")
-        query = f"SELECT COUNT(*), {', '.join(figures)} FROM (SELECT * FROM {table} LIMIT {rows}) AS sample"
-        total, *values = self._ask(query).rows[0]
-        samples = {}
-        for number, (name, kind) in enumerate(kinds.items()):
-            low, high, filled, distinct, length = values[5 * number : 5 * number + 5]
-            if name in leading and _has_bounds(kind):
-                column = MYSQL.quoted(name)
-                low, high = self._ask(f"SELECT MIN({column}), MAX({column}) FROM {table}").rows[0]
-            samples[name] = ColumnSample.read(low, high, filled, distinct, length, total)
-        return samples
+    def _lengths(self, column: str, _kind: str) -> str:
+        return f"COUNT({column}), COUNT(DISTINCT {column}), AVG(LENGTH({column}))"
 
-
-def _has_bounds(kind: str) -> bool:
-    return kind in (*_WHOLE, *_FRACTIONAL, *_TIMES, "time") and kind != "bit"
-
-
-def _column(
-    described: Sequence[str], sample: ColumnSample, *, indexed: bool, unique: bool, rows: int
-) -> ColumnShape | None:
-    """Return the shape of a column; None for a type of which no value can be made."""
-    name, kind, written, nullable, default, extra, collation, longest = described
-    low, high, whole, digits, letters = 1.0, float(sample.distinct), True, 0, 0
-    expression: Expression = number_itself
-    if kind in ("enum", "set"):
-        members = re.findall(r"'(?:[^']|'')*'", written)
-        high, expression = min(high, len(members)), _chosen(members)
-    elif kind in _TEXTS:
-        digits = min(int(longest or 255), 2**20)
-        length = min(max(sample.length, LARGE_DIGITS if unique else len(str(sample.distinct))), digits)
-        letters = length if not indexed and sample.distinct >= rows else 0
-        expression = number_itself if letters else _padded(length)
-    elif kind == "json":
-        expression = _json(max(sample.length - 8, 1))
-    elif kind in _TIMES:
-        start, high = first_time(sample.low), seconds_between(sample.low, sample.high)
-        low, expression = 0.0, _later(start, "SECOND")
-        if kind == "date":
-            high, expression = max(high // 86_400, 1.0), _later(start[:10], "DAY")
-    elif kind == "time":
-        low, high, expression = 0.0, min(float(max(sample.distinct - 1, 1)), 86_399.0), "SEC_TO_TIME({})".format
-    elif kind == "bit":
-        low, high = 0.0, 1.0
-    elif kind in _WHOLE or kind in _FRACTIONAL:
-        low, high, whole = float(sample.low or 1), float(sample.high or 1), kind in _WHOLE
-        low, high = (int(sample.low or 1), int(sample.high or 1)) if whole else (low, high)
-    else:
-        return None
-    return ColumnShape(
-        name=name,
-        type=f"{written} COLLATE {collation}" if collation and kind != "json" else written,
-        low=low,
-        high=high,
-        expression=expression,
-        whole=whole,
-        nullable=nullable == "YES" or bool(default and "auto_increment" not in extra),
-        automatic="auto_increment" in extra,
-        always_null=sample.filled == 0 and sample.total > 0 and nullable == "YES",
-        longest=digits,
-        letters=letters,
-        large_type=("bigint unsigned" if "unsigned" in written else "bigint") if kind in _WHOLE[:5] else "",
-    )
+    def _column(self, column: DescribedColumn, summary: ColumnSummary) -> ColumnShape | None:
+        sample, kind = summary.sample, column.kind
+        low, high, whole, digits, letters = 1.0, float(sample.distinct), True, 0, 0
+        expression: Expression = number_itself
+        if kind in ("enum", "set"):
+            members = re.findall(r"'(?:[^']|'')*'", column.type)
+            high, expression = min(high, len(members)), _chosen(members)
+        elif kind in (*_TEXTS, *_BYTES):
+            declared = re.search(r"\((\d+)\)", column.type)
+            digits = int(declared[1]) if declared else _MOST_CHARACTERS.get(kind, 2**20)
+            length = min(max(sample.length, LARGE_DIGITS if summary.unique else len(str(sample.distinct))), digits)
+            letters = length if not summary.indexed and sample.distinct >= summary.rows else 0
+            expression = number_itself if letters else _padded(length)
+        elif kind == "json":
+            expression = _json(max(sample.length - 8, 1))
+        elif kind == "date":
+            low, high = 0.0, max(seconds_between(sample.low, sample.high) // 86_400, 1.0)
+            expression = _later(first_time(sample.low)[:10], "DAY")
+        elif kind in _TIMES:
+            low, high = 0.0, seconds_between(sample.low, sample.high)
+            expression = _later(first_time(sample.low), "SECOND")
+        elif kind == "time":
+            low, high, expression = 0.0, 86_399.0, "SEC_TO_TIME({})".format
+        elif kind == "bit":
+            low, high = 0.0, 1.0
+        elif kind in _WHOLE:
+            low, high = int(sample.low or 1), int(sample.high or 1)
+        elif kind in _FRACTIONAL:
+            low, high, whole = float(sample.low or 1), float(sample.high or 1), False
+        else:
+            return None
+        return ColumnShape(
+            name=column.name,
+            type=f"{column.type} COLLATE {column.extra}" if column.extra and kind != "json" else column.type,
+            low=low,
+            high=high,
+            expression=expression,
+            whole=whole,
+            nullable=column.nullable,
+            automatic=column.automatic,
+            always_null=summary.is_empty and column.nullable,
+            longest=digits,
+            letters=letters,
+            large_type=("bigint unsigned" if "unsigned" in column.type else "bigint") if kind in _WHOLE[:5] else "",
+        )
 
 
 def _padded(length: int) -> Expression:

@@ -26,6 +26,7 @@ class TableReader(Protocol):
     """The tables of a server."""
 
     dialect: Dialect
+    functions: frozenset[str]  # of users, which a private server does not have; in small letters
 
     def databases(self, name: str) -> list[str]:
         """The databases that have a table of this name."""
@@ -62,7 +63,6 @@ class _Mapping:
         self._shapes = self._referenced()
         self._large: dict[str, set[str]] = {}
         self._notes: list[str] = []
-        self._inserts_ignoring = False
 
     def statement(self) -> MappedStatement:
         substitutes = {}
@@ -75,10 +75,12 @@ class _Mapping:
             raise NotExpressible("a literal within an interval or another type's syntax")
         if any(literal.is_string for literal in self._tree.find_all(exp.Literal)):
             raise NotExpressible("a text within the statement")
+        leaves_out = self._leaves_out_rows()
         for table in self._tree.find_all(exp.Table):
             table.set("db", None)
-        sql, arguments = written(self._tree.sql(self._dialect.name), substitutes)
-        if self._inserts_ignoring:
+        sql, arguments = written(self._tree.sql(self._dialect.name, comments=False), substitutes)
+        if leaves_out:
+            self._notes.append("new rows whose key is there already are left out (several columns are unique together)")
             sql = self._dialect.ignoring(sql)
         if self._replaces:
             sql = sql.replace("INSERT", "REPLACE", 1)
@@ -101,6 +103,11 @@ class _Mapping:
             raise NotExpressible("several statements in one" if trees else "empty")
         if not isinstance(trees[0], _STATEMENTS) or trees[0].find(exp.Into):
             raise NotExpressible("SELECT … INTO")
+        functions = [function.name for function in trees[0].find_all(exp.Anonymous)]
+        if lost := [name for name in functions if name.lower() in self._tables.functions]:
+            raise NotExpressible(f"function {lost[0]} of this server")
+        if any(cast.args["to"].this is exp.DataType.Type.USERDEFINED for cast in trees[0].find_all(exp.Cast)):
+            raise NotExpressible("a type of this server")
         return trees[0]
 
     def _referenced(self) -> dict[str, TableShape]:
@@ -115,15 +122,18 @@ class _Mapping:
         return shapes
 
     def _shape(self, table: exp.Table) -> TableShape:
-        databases = self._tables.databases(table.name)
+        identifier = table.this
+        is_quoted = isinstance(identifier, exp.Identifier) and bool(identifier.quoted)
+        name = self._dialect.table_name(table.name, quoted=is_quoted)
+        databases = self._tables.databases(name)
         database = table.db or self._digest.database
         if database in databases:
-            return self._tables.shape(database, table.name)
+            return self._tables.shape(database, name)
         if table.db or not databases:
             raise NotExpressible(f"no table {table.db + '.' if table.db else ''}{table.name} on this server")
         if len(databases) > 1 and "public" not in databases:
             raise NotExpressible(f"table {table.name} is in several databases: {', '.join(sorted(databases))}")
-        return self._tables.shape("public" if "public" in databases else databases[0], table.name)
+        return self._tables.shape("public" if "public" in databases else databases[0], name)
 
     # --- a literal ---
 
@@ -197,17 +207,25 @@ class _Mapping:
         raise NotExpressible(f"no column {column.name} that can be filled here")
 
     def _new_value(self, shape: TableShape, column: ColumnShape) -> Substitute:
-        if shape.has_wide_key:
-            self._inserts_ignoring = True
-            self._notes.append("new rows whose key is there already are left out (several columns are unique together)")
-        if not shape.is_unique(column.name):
-            return Substitute(column.expression("?"), column.draw())
-        if not column.large_type and column.longest < LARGE_DIGITS:
+        fits = bool(column.large_type) or column.longest >= LARGE_DIGITS
+        is_unique = shape.is_unique(column.name)
+        if is_unique and not fits:
             raise NotExpressible(
                 f"new values of {shape.name}.{column.name}, which are unique, and no 64-bit number fits"
             )
-        self._large.setdefault(shape.name, set()).add(column.name)
-        return Substitute(column.expression("?"), {"sequence": int(column.low) + shape.filled_rows})
+        if is_unique or (fits and column.name == shape.numbering_column):
+            self._large.setdefault(shape.name, set()).add(column.name)
+            return Substitute(column.expression("?"), {"sequence": int(column.low) + shape.filled_rows})
+        return Substitute(column.expression("?"), column.draw())
+
+    def _leaves_out_rows(self) -> bool:
+        """Whether an INSERT draws keys that may be there already."""
+        if not isinstance(self._tree, exp.Insert) or self._replaces:
+            return False
+        target = self._tree.this.find(exp.Table)
+        shape = self._shapes[target.alias_or_name]
+        numbered = shape.numbering_column in self._large.get(shape.name, ())
+        return shape.has_several_wide_keys or (shape.has_wide_key and not numbered)
 
     def _pattern(self, shape: TableShape, column: ColumnShape) -> Substitute:
         reads_most = shape.rows > 1 and self._digest.rows_of_a_call >= shape.rows / 2
@@ -234,7 +252,8 @@ class _Mapping:
             step = max(min(round(distance), round(high - low)), 0)
             first = min(lower, upper)
             if position != first:
-                return Substitute(column.expression(f"? {'+' if first == lower else '-'} {step}"), same=first)
+                shifted = self._dialect.shifted(step if first == lower else -step, whole=column.whole)
+                return Substitute(column.expression(shifted), same=first)
             ends = (low, high - step) if first == lower else (low + step, high)
             return Substitute(column.expression("?"), range_within(draw, *ends))
         select = outer.find_ancestor(exp.Select)

@@ -100,6 +100,14 @@ class TableShape:
         return any(index.columns == (name,) for index in self.indexes if index.unique)
 
     @property
+    def numbering_column(self) -> str:
+        """The last column of the key whose columns `counters` number; '' without one."""
+        return next((index.columns[-1] for index in self.indexes if self._is_counted(index)), "")
+
+    def _is_counted(self, index: IndexShape) -> bool:
+        return index.unique and len(index.columns) > 1 and self.counters.keys() >= set(index.columns)
+
+    @property
     def has_wide_key(self) -> bool:
         """Whether a unique index is on several columns, whose drawn values may be there already."""
         return any(index.unique and len(index.columns) > 1 for index in self.indexes)
@@ -108,7 +116,7 @@ class TableShape:
     def has_several_wide_keys(self) -> bool:
         """Whether a unique index on several columns has values that `counters` do not make unique."""
         wide = [index for index in self.indexes if index.unique and len(index.columns) > 1]
-        return any(not self.counters.keys() >= set(index.columns) for index in wide)
+        return not all(map(self._is_counted, wide))
 
     @property
     def filled_rows(self) -> int:

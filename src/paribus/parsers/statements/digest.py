@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import median, median_low
+from typing import Literal
 
 _MOST_FORMS = 50  # of a digest; later ones count, and are not candidates
 _MOST_NUMBERS = 200  # examples of a literal
@@ -85,6 +86,7 @@ class StatementRecord:
     """
 
     form: str
+    protocol: Literal["mysql", "postgres"]
     digests: tuple[StatementDigest, ...]
     left_out: Counter[str]
     notes: tuple[str, ...] = ()

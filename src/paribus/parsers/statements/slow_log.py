@@ -66,7 +66,7 @@ def read_slow_log(lines: Iterable[str]) -> StatementRecord:
             f"no statement of the log took less than {shortest:.3g} s: faster ones are missing from this workload; "
             "SET GLOBAL long_query_time = 0 logs all of them"
         )
-    return StatementRecord(FORM, tuple(digests.values()), left_out, tuple(notes))
+    return StatementRecord(FORM, "mysql", tuple(digests.values()), left_out, tuple(notes))
 
 
 def _entries(lines: Iterable[str]) -> Iterator[_Entry]:
