@@ -136,7 +136,8 @@ POSTGRES = """\
 userid,dbid,toplevel,queryid,query,calls,total_exec_time,rows
 10,5,t,1,"SELECT a
   FROM ""T"" WHERE b = $1",40,2000.5,80
-10,5,t,2,SELECT a FROM t WHERE b IN ($1),1,1,1
+10,5,t,2,"SELECT a /* 'user ann' */ FROM t -- x
+WHERE b IN ($1)",1,1,1
 10,5,t,3,"SELECT a FROM t WHERE b IN ($1, $2)",3,1,1
 10,5,t,4,"SELECT a FROM t WHERE b IN ($1,$2,$3)",2,1,1
 10,5,f,5,SELECT 1,7,1,7
@@ -158,6 +159,7 @@ def test_an_export_of_pg_stat_statements_is_read(tmp_path: Path) -> None:
     first, single, several = record.digests
     assert (first.sql, first.calls, first.rows_of_a_call) == ('SELECT a FROM "T" WHERE b = $1', 40, 2)
     assert first.seconds == pytest.approx(2.0005)
+    assert single.sql == "SELECT a FROM t WHERE b IN ($1)"
     assert (single.calls, several.calls, several.sql) == (1, 5, "SELECT a FROM t WHERE b IN ($1, $2)")
     assert sorted(record.left_out.values()) == [7, 9]
 
@@ -166,8 +168,8 @@ def test_an_export_of_pg_stat_statements_is_read(tmp_path: Path) -> None:
     ("digest", "sql"),
     [
         ("a IN ( ?, ... )", "a IN (?, ?)"),
-        ("INSERT INTO t (a, b, c) VALUES (..., NOW ( ) )", "INSERT INTO t (a, b, c) VALUES (?, ?, NOW ( ))"),
-        ("INSERT INTO t (a, b, c) VALUES (NOW ( ), ?, ...)", "INSERT INTO t (a, b, c) VALUES (NOW ( ), ?, ?)"),
+        ("INSERT INTO t (a, b, c) VALUES (..., NOW ( ) )", "INSERT INTO t (a, b, c) VALUES (?, ?, NOW( ))"),
+        ("INSERT INTO t (a, b, c) VALUES (NOW ( ), ?, ...)", "INSERT INTO t (a, b, c) VALUES (NOW( ), ?, ?)"),
         ("INSERT INTO t (a) VALUES (?) /* , ... */ ON X", "INSERT INTO t (a) VALUES (?), (?) ON X"),
         ("INSERT INTO t (a, b) VALUES (f(?, ...", "INSERT INTO t (a, b) VALUES (f(?, ..)"),
         ("SELECT COALESCE(?, ...) FROM t", "SELECT COALESCE(?, ...) FROM t"),

@@ -1,9 +1,14 @@
 """Statements of a plan in the syntax of a server: tables and their rows."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from paribus.lab.statement_mix.table_shape import ColumnShape, TableShape
+
+_INSERT = re.compile(r"^\s*INSERT(?:\s+(?:LOW_PRIORITY|DELAYED|HIGH_PRIORITY))?\b(?!\s+IGNORE)", re.IGNORECASE)
+_CONFLICT = re.compile(r"\bON\s+CONFLICT\b", re.IGNORECASE)
+_RETURNING = re.compile(r"\s+RETURNING\s", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +35,12 @@ class Dialect:
     def ignoring(self, insert: str) -> str:
         """Return an INSERT that leaves out a row whose key is there already."""
         if self.name == "mysql":
-            return insert.replace("INSERT INTO", "INSERT IGNORE INTO", 1)
-        before, returning, columns = insert.partition(" RETURNING ")
-        return insert if "ON CONFLICT" in insert else f"{before} ON CONFLICT DO NOTHING{returning}{columns}"
+            return _INSERT.sub(r"\g<0> IGNORE", insert, count=1)
+        if _CONFLICT.search(insert):
+            return insert
+        returning = _RETURNING.search(insert)
+        end = returning.start() if returning else len(insert)
+        return f"{insert[:end]} ON CONFLICT DO NOTHING{insert[end:]}"
 
     def table_name(self, name: str, *, quoted: bool) -> str:
         """Return the name of a table in the catalogue, from its name in a statement."""

@@ -36,7 +36,7 @@ class StatementMix:
 def statement_mix(record: StatementRecord, tables: TableReader, source: str) -> StatementMix:
     """Return the workload of the statements that make up most of a record.
 
-    Raises UsageError where no statement can be used, QueryRefused and ServerGone.
+    Raises UsageError where no statement can be used, and ServerGone.
     """
     if not record.digests:
         reasons = f": {_counted(record.left_out)}" if record.left_out else ""

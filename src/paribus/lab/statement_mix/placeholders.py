@@ -1,6 +1,8 @@
 """Statements of digests with an expression and an argument for each literal, drawn from the ranges of the data."""
 
+import dataclasses
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -8,9 +10,18 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from paribus.lab.statement_mix.dialect import Dialect
-from paribus.lab.statement_mix.marks import NotExpressible, Substitute, as_insert, mark, with_marks, written
-from paribus.lab.statement_mix.range_bounds import LOWER, TRANSPARENT, UPPER, bounds_of, range_within
+from paribus.errors import QueryRefused
+from paribus.lab.statement_mix.dialect import POSTGRES, Dialect
+from paribus.lab.statement_mix.marks import (
+    NotExpressible,
+    Substitute,
+    as_insert,
+    has_text,
+    with_marks,
+    without,
+    written,
+)
+from paribus.lab.statement_mix.range_bounds import LOWER, TRANSPARENT, UPPER, DataRange, bounds_of
 from paribus.lab.statement_mix.table_shape import LARGE_DIGITS, ColumnShape, TableShape
 from paribus.parsers.statements.digest import StatementDigest
 
@@ -48,7 +59,7 @@ class MappedStatement:
 
 
 def mapped(digest: StatementDigest, tables: TableReader) -> MappedStatement:
-    """Return the statement of a digest for a plan. Raises NotExpressible, QueryRefused and ServerGone."""
+    """Return the statement of a digest for a plan. Raises NotExpressible and ServerGone."""
     return _Mapping(digest, tables).statement()
 
 
@@ -65,25 +76,20 @@ class _Mapping:
         self._notes: list[str] = []
 
     def statement(self) -> MappedStatement:
+        if has_text(self._marked):
+            raise NotExpressible("a text that the server has not replaced")
         substitutes = {}
-        for node in list(self._tree.find_all(exp.Placeholder)):
+        for node in self._tree.find_all(exp.Placeholder):
             position = int(node.name[1:])
-            target, substitute = self._substitute(node, position)
-            substitutes[position] = substitute
-            target.replace(exp.Var(this=mark(position)))
+            substitutes[position] = self._substitute(node, position)
         if len(substitutes) != self._count:
-            raise NotExpressible("a literal within an interval or another type's syntax")
-        if any(literal.is_string for literal in self._tree.find_all(exp.Literal)):
-            raise NotExpressible("a text within the statement")
-        leaves_out = self._leaves_out_rows()
-        for table in self._tree.find_all(exp.Table):
-            table.set("db", None)
-        sql, arguments = written(self._tree.sql(self._dialect.name, comments=False), substitutes)
-        if leaves_out:
+            raise NotExpressible("a literal in a syntax that is not known here")
+        sql, arguments = written(without(self._marked, _qualifiers(self._tree)), substitutes)
+        if self._leaves_out_rows():
             self._notes.append("new rows whose key is there already are left out (several columns are unique together)")
             sql = self._dialect.ignoring(sql)
         if self._replaces:
-            sql = sql.replace("INSERT", "REPLACE", 1)
+            sql = sql.replace("INSERT INTO", "REPLACE INTO", 1)
         name = " ".join([type(self._tree).__name__.lower(), *dict.fromkeys(shape.name for shape in self._bases())])
         name = "".join(character for character in name if character.isprintable())[:60]
         return MappedStatement(name, sql, arguments, self._bases(), self._large, self._notes)
@@ -112,13 +118,15 @@ class _Mapping:
 
     def _referenced(self) -> dict[str, TableShape]:
         """The tables of the statement by name and alias."""
-        ctes = {cte.alias for cte in self._tree.find_all(exp.CTE)}
+        tables = list(self._tree.find_all(exp.Table))
+        # A DELETE from several tables names them by their aliases.
+        aliases = {node.alias for node in (*tables, *self._tree.find_all(exp.CTE)) if node.alias}
         shapes = {}
-        for table in self._tree.find_all(exp.Table):
-            if table.name not in ctes and table.name:
-                shapes[table.alias_or_name] = self._shape(table)
-            elif not table.name:
+        for table in tables:
+            if not table.name:
                 raise NotExpressible("a function in place of a table")
+            if table.db or table.alias or table.name not in aliases:
+                shapes[table.alias_or_name] = self._shape(table)
         return shapes
 
     def _shape(self, table: exp.Table) -> TableShape:
@@ -127,33 +135,39 @@ class _Mapping:
         name = self._dialect.table_name(table.name, quoted=is_quoted)
         databases = self._tables.databases(name)
         database = table.db or self._digest.database
-        if database in databases:
+        if database not in databases:
+            if table.db or not databases:
+                raise NotExpressible(
+                    f"no table {table.db + '.' if table.db else ''}{name} that the user of --database sees"
+                )
+            if len(databases) > 1 and "public" not in databases:
+                raise NotExpressible(f"table {name} is in several databases: {', '.join(sorted(databases))}")
+            database = "public" if "public" in databases else databases[0]
+        try:
             return self._tables.shape(database, name)
-        if table.db or not databases:
-            raise NotExpressible(f"no table {table.db + '.' if table.db else ''}{table.name} on this server")
-        if len(databases) > 1 and "public" not in databases:
-            raise NotExpressible(f"table {table.name} is in several databases: {', '.join(sorted(databases))}")
-        return self._tables.shape("public" if "public" in databases else databases[0], name)
+        except QueryRefused as error:
+            raise NotExpressible(f"table {name}, which the user of --database may not read ({error.code})") from error
 
     # --- a literal ---
 
-    def _substitute(self, node: exp.Expr, position: int) -> tuple[exp.Expr, Substitute]:
-        """The node to replace, which has the sign of a literal if a column's range decides, and its text."""
-        outer, target = node, node
+    def _substitute(self, node: exp.Expr, position: int) -> Substitute:
+        """The text in place of a literal; without its sign if the range of a column decides."""
+        outer = node
         while isinstance(outer.parent, TRANSPARENT):
             outer = outer.parent
-            target = outer if isinstance(outer, exp.Neg) else target
         parent = outer.parent
         if located := self._inserted(outer):
-            return target, self._new_value(*located)
+            return dataclasses.replace(self._new_value(*located), signed=True)
         if located := self._column_of(outer):
             shape, column = located
             if isinstance(parent, (*LOWER, *UPPER, exp.Between)):
-                return target, self._bound(outer, position, shape, column)
-            if isinstance(parent, exp.Like | exp.ILike):
-                return target, self._pattern(shape, column)
-            return target, Substitute(column.expression("?"), shape.draw(column))
-        return node, Substitute(self._number(parent, position))
+                substitute = self._bound(outer, position, shape, column)
+            elif isinstance(parent, exp.Like | exp.ILike):
+                substitute = self._pattern(shape, column)
+            else:
+                substitute = Substitute(column.expression("?"), shape.draw(column))
+            return dataclasses.replace(substitute, signed=True)
+        return Substitute(self._number(parent, position))
 
     def _inserted(self, outer: exp.Expr) -> tuple[TableShape, ColumnShape] | None:
         """The table and column into which an INSERT writes this value."""
@@ -204,9 +218,13 @@ class _Mapping:
                 if shape and (candidate := shape.column(column.name)):
                     return shape, candidate
             query = query.find_ancestor(*_STATEMENTS)
+        if column.name in {alias.alias for alias in self._tree.find_all(exp.Alias)}:
+            return None
         raise NotExpressible(f"no column {column.name} that can be filled here")
 
     def _new_value(self, shape: TableShape, column: ColumnShape) -> Substitute:
+        if self._updates_existing():
+            return Substitute(column.expression("?"), shape.draw(column))
         fits = bool(column.large_type) or column.longest >= LARGE_DIGITS
         is_unique = shape.is_unique(column.name)
         if is_unique and not fits:
@@ -218,9 +236,13 @@ class _Mapping:
             return Substitute(column.expression("?"), {"sequence": int(column.low) + shape.filled_rows})
         return Substitute(column.expression("?"), column.draw())
 
+    def _updates_existing(self) -> bool:
+        """Whether an INSERT says what becomes of a row whose key is there already."""
+        return self._replaces or bool(self._tree.args.get("conflict") or self._tree.args.get("ignore"))
+
     def _leaves_out_rows(self) -> bool:
         """Whether an INSERT draws keys that may be there already."""
-        if not isinstance(self._tree, exp.Insert) or self._replaces:
+        if not isinstance(self._tree, exp.Insert) or self._updates_existing():
             return False
         target = self._tree.this.find(exp.Table)
         shape = self._shapes[target.alias_or_name]
@@ -237,33 +259,27 @@ class _Mapping:
 
     def _bound(self, outer: exp.Expr, position: int, shape: TableShape, column: ColumnShape) -> Substitute:
         """A bound of a range, such that as many rows are in it as the source reports."""
-        draw = shape.draw(column)
-        bounds = draw.get("int") or draw.get("float")
-        if bounds is None:
-            return Substitute(column.expression("?"), draw)
-        low, high = bounds
-        lower, upper = bounds_of(outer)
-        rows = self._digest.rows_of_a_call
-        width = (high - low + 1) * min(rows / shape.rows, 1.0) if shape.rows and rows else None
-        if lower is not None and upper is not None:
-            distance = self._digest.width(lower, upper) if column.expression("?") == "?" else None
-            if distance is None:
-                distance = max(width or 1, 1) - 1
-            step = max(min(round(distance), round(high - low)), 0)
-            first = min(lower, upper)
-            if position != first:
-                shifted = self._dialect.shifted(step if first == lower else -step, whole=column.whole)
-                return Substitute(column.expression(shifted), same=first)
-            ends = (low, high - step) if first == lower else (low + step, high)
-            return Substitute(column.expression("?"), range_within(draw, *ends))
         select = outer.find_ancestor(exp.Select)
-        if width is None or (select and select.args.get("limit")):
-            return Substitute(column.expression("?"), draw)
+        narrowed = self._is_looked_up(outer, shape)
+        data_range = DataRange(shape, column, self._digest, self._dialect)
+        lower, upper = bounds_of(outer)
+        if lower is not None and upper is not None:
+            return data_range.between(lower, upper, position, narrowed=narrowed)
+        if narrowed or (select and select.args.get("limit")) or not self._digest.rows:
+            return Substitute(column.expression("?"), shape.draw(column))
         self._notes.append("ranges with one bound are near an end of the data, as wide as the rows that were read")
-        reach = max(round(2 * width), 1)
-        if lower is not None:
-            return Substitute(column.expression("?"), range_within(draw, max(low, high - reach), high))
-        return Substitute(column.expression("?"), range_within(draw, low, min(high, low + reach)))
+        return data_range.beyond(is_lower=lower is not None)
+
+    def _is_looked_up(self, outer: exp.Expr, shape: TableShape) -> bool:
+        """Whether an index finds the rows of the table by other columns than a range's."""
+        where = outer.find_ancestor(exp.Where)
+        comparisons = where.find_all(exp.EQ, exp.In) if where else ()
+        columns = (comparison.this for comparison in comparisons if isinstance(comparison.this, exp.Column))
+        leading = {index.columns[0].casefold() for index in shape.indexes}
+        return any(
+            column.name.casefold() in leading and self._shapes.get(column.table or shape.name) in (shape, None)
+            for column in columns
+        )
 
     def _number(self, parent: exp.Expr | None, position: int) -> str:
         """The text of a literal that no column decides: the median of the source, or a usual number."""
@@ -276,8 +292,18 @@ class _Mapping:
                     number = 0
                 case exp.Select() | exp.Alias():
                     number = 1
+                case exp.Interval() if self._dialect is POSTGRES:
+                    raise NotExpressible("an interval")
                 case exp.Binary() | exp.Interval() if isinstance(parent, _ARITHMETIC):
                     number = 1
                 case _:
                     raise NotExpressible("a text, or a number without examples, in an expression or function")
         return str(int(number)) if float(number).is_integer() else repr(float(number))
+
+
+def _qualifiers(tree: exp.Expr) -> Iterator[tuple[int, int]]:
+    """The spans of the databases or schemas before names of tables."""
+    for node in tree.find_all(exp.Table, exp.Column):
+        database, table = node.args.get("db"), node.args.get("table" if isinstance(node, exp.Column) else "this")
+        if database and table:
+            yield database.meta["start"], table.meta["start"]

@@ -13,7 +13,8 @@ from paribus.lab.statement_mix.server_tables import (
 from paribus.lab.statement_mix.table_shape import LARGE_DIGITS, ColumnShape, Expression, number_itself
 
 _OWN = "n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_%'"
-_TABLES = f"""SELECT n.nspname, c.relname, c.reltuples, pg_table_size(c.oid)
+_TABLES = f"""SELECT n.nspname, c.relname,
+CASE WHEN c.reltuples < 0 THEN pg_table_size(c.oid) / 100 ELSE c.reltuples END, pg_table_size(c.oid)
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p') AND {_OWN}"""
 _FUNCTIONS = f"SELECT DISTINCT p.proname FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE {_OWN}"
 _COLUMNS = """SELECT a.attname, coalesce(b.typname, t.typname), CASE t.typtype WHEN 'd' THEN

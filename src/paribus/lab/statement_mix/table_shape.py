@@ -13,7 +13,7 @@ from typing import Any
 Expression = Callable[[str], str]
 _MOST_ROWS = 2**31
 _MOST_NUMBERS = 2**53
-LARGE_DIGITS = 19  # of a number of 64 bits
+LARGE_DIGITS = 16  # of a number that never repeats, in a million runs
 
 
 def number_itself(number: str) -> str:

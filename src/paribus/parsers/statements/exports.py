@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from paribus.parsers.statements.digest import StatementDigest, StatementRecord
-from paribus.parsers.statements.literals import digest_key
+from paribus.parsers.statements.literals import digest_key, without_comments
 from paribus.parsers.statements.shortened import expanded
 
 _LONGEST_FIELD = 2**24
@@ -36,7 +36,7 @@ class _Export:
 
 
 def _of_postgres(text: str, _rows: float) -> str:
-    return " ".join(text.split())
+    return without_comments(text)
 
 
 _EXPORTS = (

@@ -14,6 +14,7 @@ _TOKEN = re.compile(
     |(?P<other>.)""",
     re.DOTALL | re.VERBOSE,
 )
+_COMMENT = re.compile(r"(?P<quoted>'[^']*'|\"[^\"]*\"|`[^`]*`)|--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _LIST = re.compile(r"\?(?:\s*,\s*\?)+")
 _ROWS = re.compile(r"\(\s*\?\+?\s*\)(?:\s*,\s*\(\s*\?\+?\s*\))+")
 
@@ -43,6 +44,12 @@ def without_literals(sql: str) -> Statement:
             case _:
                 pieces.append(match[0])
     return Statement("".join(pieces).strip().rstrip(";").rstrip(), tuple(numbers))
+
+
+def without_comments(sql: str) -> str:
+    """Return a statement of PostgreSQL, or a digest, without comments and with single spaces."""
+    text = _COMMENT.sub(lambda match: match[0] if match["quoted"] else " ", sql)
+    return " ".join(text.split())
 
 
 def digest_key(sql: str) -> str:

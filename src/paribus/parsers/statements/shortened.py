@@ -2,10 +2,19 @@
 
 import re
 
+from paribus.parsers.statements.literals import without_comments
+
 _MOST_VALUES = 100
 _LIST = re.compile(r"\bIN\s*\(\s*(?:\?\s*,\s*)?\.\.\.\s*\)", re.IGNORECASE)
 _SELECTED = re.compile(r"\bSELECT\s+\?\s*,\s*\.\.\.", re.IGNORECASE)
 _VALUES = re.compile(r"(?P<columns>\([^()]*\))\s*VALUES?\s*(?=\()", re.IGNORECASE)
+# Names that MySQL takes for functions only without a space before the parenthesis.
+_SPACED = re.compile(
+    r"\b(BIT_(?:AND|OR|XOR)|CAST|COUNT|CUR(?:DATE|TIME)|(?:ADD|SUB|SYS)DATE|DATE_(?:ADD|SUB)|EXTRACT|GROUP_CONCAT|MAX|MID|MIN"
+    r"|NOW|POSITION|(?:SESSION|SYSTEM)_USER|STD(?:DEV(?:_POP|_SAMP)?)?|SUBSTR(?:ING)?|SUM|TRIM|VARIANCE|VAR_(?:POP|SAMP)"
+    r"|JSON_(?:ARRAY|OBJECT)AGG) \(",
+    re.IGNORECASE,
+)
 _MORE_ROWS = re.compile(r"\s*/\*\s*,\s*\.\.\.\s*\*/")
 
 
@@ -23,7 +32,7 @@ def expanded(text: str, rows: float) -> str:
         more = _MORE_ROWS.match(text, end)
         written = ", ".join([row] * (count if more else 1))
         text = f"{text[: match.start()]}{match['columns']} VALUES {written}{text[more.end() if more else end :]}"
-    return text.strip()
+    return _SPACED.sub(r"\1(", without_comments(text))
 
 
 def _closing(text: str, start: int) -> int:
