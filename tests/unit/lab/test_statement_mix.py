@@ -258,3 +258,9 @@ def test_a_statement_whose_text_the_source_did_not_replace_is_left_out(sql: str)
     digest.add(sql, calls=1, seconds=1, rows=1)
     with pytest.raises(NotExpressible):
         mapped(digest, Tables())
+
+
+def test_notes_have_no_control_characters() -> None:
+    mix = statement_mix(_record(_digest("SELECT amount FROM account WHERE id = 5")), Tables(), "a\nb\x1b.log")
+    assert all(note.isprintable() for note in mix.notes)
+    assert "a?b?.log" in mix.notes[0]

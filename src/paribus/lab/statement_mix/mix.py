@@ -67,7 +67,7 @@ def statement_mix(record: StatementRecord, tables: TableReader, source: str) -> 
             "name with --database the server that holds its tables, as a user who may read them",
         )
     notes = [_coverage(chosen, candidates, source), *_of_record(record, left_out), *_of_tables(chosen)]
-    return StatementMix(_workload(chosen, tables), tuple(notes))
+    return StatementMix(_workload(chosen, tables), tuple(map(_on_a_line, notes)))
 
 
 class _Candidates:
@@ -159,6 +159,11 @@ def _of_tables(chosen: Chosen) -> list[str]:
     notes += [f"Table {name} without {', '.join(shape.lost)}." for name, shape in shapes.items() if shape.lost]
     statements = (f"{statement.name}: {note}." for _, statement in chosen for note in statement.notes)
     return [*notes, *dict.fromkeys(statements)]
+
+
+def _on_a_line(note: str) -> str:
+    """A note without the control characters that names may have, which a comment must not."""
+    return "".join(character if character.isprintable() else "?" for character in note)
 
 
 def _counted(left_out: Counter[str]) -> str:
