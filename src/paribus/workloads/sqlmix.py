@@ -26,8 +26,13 @@ _READING = ("SELECT", "SHOW", "VALUES", "WITH")
 Sql = Annotated[str, StringConstraints(min_length=1, max_length=100_000, pattern=r"^[^\x00]*\S[^\x00]*$")]
 
 
+def parameter_count(sql: str) -> int:
+    """Return the number of parameters of a statement: each `?` outside of quotes and comments."""
+    return _QUOTED.sub("", sql).count("?")
+
+
 def _refuse_argument_count(sql: str, arguments: Sequence[Argument]) -> None:
-    parameters = _QUOTED.sub("", sql).count("?")
+    parameters = parameter_count(sql)
     if parameters != len(arguments):
         raise ValueError(f"the statement has {parameters} parameters and {len(arguments)} arguments: {sql[:60]}")
 

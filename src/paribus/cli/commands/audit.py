@@ -60,6 +60,15 @@ def audit(
         bool,
         typer.Option("--plan", help="Print a plan that tests what differs; four or more are screened together."),
     ] = False,
+    like: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="With --plan and --database: make its workload of the statements in this slow query log, or in this "
+            "export of pg_stat_statements or of events_statements_summary_by_digest.",
+            show_default=False,
+        ),
+    ] = "",
     become: Become = False,
     fail_on: Annotated[
         str,
@@ -97,6 +106,16 @@ def audit(
         raise UsageError("--plan prints a plan, which is TOML", "leave out --json and --format")
     if bool(config) != bool(server) or (config and database):
         raise UsageError("--config needs --server, and no --database", "add for example: --server mariadb-10.11")
+    if like and not (plan and database):
+        raise UsageError(
+            f"--like {like} needs --plan and --database",
+            "name the running server: the tables, and the ranges of their values, are read there",
+        )
+    record = None
+    if like:
+        from paribus.lab.statement_mix.like import statements_of, workload_like
+
+        record = statements_of(like)
     conditions = read_names(fail_on, AuditCondition)
     language = Language.EN if plan or form is AuditForm.JSON else lang or (Language.EN if output else of_environment())
     with speaking(language):
@@ -112,7 +131,12 @@ def audit(
             report=report_line,
         )
         if plan:
-            deliver(plan_text(document), output)
+            mix = None
+            if record:
+                mix = workload_like(record, like, target=target, database=database, become=become, report=report_line)
+                for note in mix.notes:
+                    report_line(note)
+            deliver(plan_text(document, mix), output)
             return
         view = audit_view(document, everything=everything)
         match form:

@@ -71,6 +71,16 @@ class ServerDescription:
 
 def server_facts(host: Host, engine: str, address: str) -> ServerDescription:
     """Ask the server at an address without a password. Raises UsageError, DatabaseError and QueryRefused."""
+    live = running_server(host, engine, address)
+    try:
+        kind, version = live.identity()
+        return ServerDescription(kind, version, live.variables())
+    finally:
+        live.close()
+
+
+def running_server(host: Host, engine: str, address: str) -> LiveServer:
+    """Return the server at an address, of the kind that it states. Raises UsageError, DatabaseError, QueryRefused."""
     try:
         protocol = dsn.parse(address).protocol
     except ValueError as error:
@@ -79,14 +89,10 @@ def server_facts(host: Host, engine: str, address: str) -> ServerDescription:
     server = with_credential(host, table, address, local=host.name == LOCAL)
     unidentified = LiveServer(host, engine, _KINDS[protocol], server)
     try:
-        kind, version = unidentified.identity()
+        kind, _ = unidentified.identity()
     finally:
         unidentified.close()
-    live = LiveServer(host, engine, kind, server)
-    try:
-        return ServerDescription(kind, version, live.variables())
-    finally:
-        live.close()
+    return LiveServer(host, engine, kind, server)
 
 
 def _in_force(variable: ServerVariable) -> SettingInForce:

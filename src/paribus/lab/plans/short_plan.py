@@ -4,7 +4,7 @@ import contextlib
 import math
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from paribus import workloads as _workloads  # noqa: F401  registers the kinds that a plan may name
@@ -55,10 +55,12 @@ class ShortPlan:
     """Command line of `paribus try`; an empty text leaves a key to its default.
 
     `settings` are texts such as `vm.dirty_ratio=20,5`, `threads` is a list with commas. Others are as in a plan.
+    `workload_keys` are further keys of the workload.
     """
 
     settings: Sequence[str]
     workload: str = ""
+    workload_keys: Mapping[str, Any] = field(default_factory=dict)
     database: str = ""
     threads: str = ""
     path: str = ""
@@ -112,7 +114,7 @@ def _document(short_plan: ShortPlan, factors: dict[str, list[Value]], *, is_loca
         "target": _without_empty(target),
         **({"database": {"kind": database}} if database else {}),
         "factors": factors,
-        "workload": [{"kind": workload, "threads": threads}],
+        "workload": [{"kind": workload, "threads": threads, **short_plan.workload_keys}],
         "protocol": _without_empty(protocol),
     }
 

@@ -6,6 +6,7 @@ from typing import Any
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _BARE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _COMMENT_GAP = "  "
+_LONGEST_LIST = 200  # characters on a line
 
 
 def toml_text(document: Mapping[str, Any], comments: Mapping[str, str]) -> str:
@@ -27,7 +28,7 @@ def toml_text(document: Mapping[str, Any], comments: Mapping[str, str]) -> str:
             header = _commented(f"[[{_key(key)}]]", comments.get(key))
             parts += [[header, *_lines(table, f"{key}.", comments)] for table in value]
     if "" in comments:
-        parts[0].insert(0, _commented("", comments[""]))
+        parts[0] = [*(_commented("", line) for line in comments[""].splitlines()), *parts[0]]
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
 
 
@@ -39,7 +40,7 @@ def _is_array(value: Any) -> bool:
 def _lines(table: Mapping[str, Any], prefix: str, comments: Mapping[str, str]) -> list[str]:
     """Returns a line for each key of a table, with equals signs and comments in columns."""
     width = max((len(_key(key)) for key in table), default=0)
-    lines = {f"{prefix}{key}": f"{_key(key):<{width}} = {_value(value)}" for key, value in table.items()}
+    lines = {f"{prefix}{key}": f"{_key(key):<{width}} = {_lined(value)}" for key, value in table.items()}
     width = max((len(line) for key, line in lines.items() if key in comments), default=0)
     return [_commented(f"{line:<{width}}", comments[key]) if key in comments else line for key, line in lines.items()]
 
@@ -50,6 +51,14 @@ def _commented(line: str, comment: str | None) -> str:
 
 def _key(key: str) -> str:
     return key if key and _BARE.issuperset(key) else _string(key)
+
+
+def _lined(value: Any) -> str:
+    """Returns a value; a long list has each element on a line."""
+    text = _value(value)
+    if isinstance(value, list) and len(text) > _LONGEST_LIST:
+        return "\n".join(["[", *(f"  {_value(element)}," for element in value), "]"])
+    return text
 
 
 def _value(value: Any) -> str:

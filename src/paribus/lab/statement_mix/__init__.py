@@ -1,0 +1,1 @@
+"""A `sqlmix` workload like the statements that a server recorded."""
