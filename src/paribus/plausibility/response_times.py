@@ -72,6 +72,31 @@ def closed_loops(cells: Sequence[StatedCell]) -> list[StatedCell]:
     return [replace(cell, closed=True, think=False) if cell.table in closed else cell for cell in cells]
 
 
+def shortest(cell: StatedCell) -> Iterator[Misfit]:
+    """Rate x minimum response time ≤ threads in a closed loop, plus 5 % and cut operations: none ends sooner.
+
+    Only where no mean is stated, which Little's law holds against the rate. Think time only lowers the rate.
+    """
+    minimum, threads = cell.range("response_min_s"), cell.load
+    if not cell.closed or not threads or minimum is None or cell.range("response_mean_s") is not None:
+        return
+    rates = [total for names in operations(cell) if (total := summed(cell, names)) and total.high > 0]
+    if not rates or any((rate * minimum).low <= threads * (1 + _MORE + _cut(cell)) for rate in rates):
+        return
+    rate = rates[0]
+    message = gettext(
+        N_(
+            "operations of {minimum} or longer make at most {most} per second in {threads:g} threads, "
+            "but {rate} is stated"
+        ),
+        threads=threads,
+        most=format_figure("throughput_per_s", threads / minimum.middle),
+        minimum=as_written(cell, "response_min_s"),
+        rate=format_figure("throughput_per_s", rate.middle),
+    )
+    yield Misfit(law=LITTLE, message=message, tolerance=_MORE)
+
+
 def total_time(cell: StatedCell) -> Iterator[Misfit]:
     """Mean response time x operations = sum of response times, within 1 %. By definition."""
     names = ("response_mean_s", "operations", "response_sum_s")

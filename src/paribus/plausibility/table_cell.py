@@ -28,6 +28,7 @@ LAWS = (
     response_times.total_time,
     response_times.time_available,
     response_times.little,
+    response_times.shortest,
     response_times.order,
 )
 

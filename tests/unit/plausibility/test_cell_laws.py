@@ -67,6 +67,20 @@ def test_an_impossible_thread_count_violates_littles_law() -> None:
     assert breach.implied == pytest.approx(8, rel=0.01)
 
 
+def test_no_operation_ends_before_the_shortest_one() -> None:
+    figures = {name: _PUBLISHED[name] for name in ("throughput_per_s", "response_min_s")}
+    stated = StatedCell(figures=figures, source="run.log", line=3, load=8, closed=True)
+    assert of_cell(stated) == []
+    assert of_cell(replace(stated, load=2)) == [], "491/s of 2.58 ms each keep 1.27 threads busy"
+    (breach,) = of_cell(replace(stated, load=1))
+    assert breach.law == "Little's law"
+    assert (
+        "operations of 2.58 ms or longer make at most 387.6 per second in 1 threads, but 491.43 is stated"
+        in breach.words
+    )
+    assert of_cell(replace(stated, load=1, closed=False)) == []
+
+
 def test_clients_that_think_keep_fewer_threads_busy_and_never_more() -> None:
     assert of_cell(replace(_RUN, load=16, think=True)) == []
     assert _laws(replace(_RUN, load=4, think=True)) == {"time available"}
