@@ -156,7 +156,7 @@ def _variations(claims_tested: Sequence[Tested]) -> str:
     pairs = dict.fromkeys(
         (pair.variation_source, pair.variation) for tested in claims_tested for pair in tested.evidence
     )
-    texts = (gettext(_VARIATIONS[source], sd=f"{deviation:.1%}") for source, deviation in pairs)
+    texts = (gettext(_VARIATIONS[source], sd=f"{100 * deviation:.1f} %") for source, deviation in pairs)
     return gettext("; ").join(texts) or "–"
 
 
