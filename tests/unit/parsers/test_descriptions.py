@@ -37,10 +37,11 @@ Time             util     util   retran    bytin  bytout     util     load1
 29/11/26-10:00   12.31    45.12     0.01   12.3K   45.6K     3.20      0.50
 29/11/26-10:05   13.31    45.22     0.02   13.3K   46.6K     4.20      0.60
 """
+HARDWARE = "| Hardware | Spec |\n|---|---|\n| CPU | 2 x E5-2680 |\n| RAM | 128 GB |\n| Disks | 4 |\n"
 RESULTS = "| threads | tps |\n|---|---|\n| 8 | 1000 |\n| 16 | 1800 |\n"
 
 
-@pytest.mark.parametrize("text", [LSCPU, VARIABLES, STATUS, SETTINGS, TSAR])
+@pytest.mark.parametrize("text", [LSCPU, VARIABLES, STATUS, SETTINGS, TSAR, HARDWARE])
 def test_descriptions_of_machines_and_servers_are_no_runs(text: str) -> None:
     log = formats.read(text)
     assert not log.runs
@@ -59,6 +60,7 @@ def test_results_beside_descriptions_are_read(text: str) -> None:
         ("         --ext4--  --xfs--\nthreads  tps_a     tps_b\n8        100       200\n16       150       280\n", 4),
         ("-----reads----- ----writes----\nthreads,tps,p99_ms\n8,100,2\n16,180,3\n", 2),
         ("| Config: | TPS |\n|---|---|\n| noop | 100 |\n| cfq | 90 |\n", 2),
+        ("| Setting | TPS |\n|---|---|\n| noop | 100 |\n| cfq | 90 |\n", 2),
         ("Scheduler:   TPS\nnoop         100\ncfq          90\n", 2),
         (
             "pgbench --jobs 4 --time 60\n\n| shared_buffers | tps |\n|---|---|\n| 1GB | 812 |\n| 8GB | 910 |\n",

@@ -10,7 +10,9 @@ from paribus.parsers.tables.heads import head_of
 
 _OF_SERVERS = {"variable_name", "variable_value"}
 _NAMES = {"variable", "setting", "parameter", "name", "key", "property", "option"}
+_NAMES |= {"hardware", "software", "component", "item", "attribute", "environment"}
 _VALUES = {"value", "setting", "current_value", "current_setting"}
+_VALUES |= {"spec", "specs", "specification", "details", "description", "model", "version", "configuration", "info"}
 _FEWEST_METRICS = 2  # among the names of a table of results
 _PROPERTY = re.compile(r"[^:]*[^\W\d][^:]*:(?:\s{2,}\S.*)?")  # `Model name:   AMD EPYC`, cut at the blanks or not
 _LOAD = re.compile(r"(?:threads?|clients?|connections?|users?|warehouses?|(?:io)?depth)\b", re.IGNORECASE)

@@ -58,7 +58,8 @@ class WideTable:
         self._even()
         self._leave_sums()
         corner, crossed = self._corner()
-        if _SETTINGS.fullmatch(corner):
+        measures = any(head_of(cell).metric for _line, row in self.heads for cell in row[1:])
+        if _SETTINGS.fullmatch(corner) and not measures:
             return  # a table of settings, not of measurements
         columns = columns_of([row for _line, row in self.heads], [row for _line, row in self.rows])
         across = self._loads_across(corner)
