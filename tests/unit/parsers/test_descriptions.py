@@ -38,10 +38,32 @@ Time             util     util   retran    bytin  bytout     util     load1
 29/11/26-10:05   13.31    45.22     0.02   13.3K   46.6K     4.20      0.60
 """
 HARDWARE = "| Hardware | Spec |\n|---|---|\n| CPU | 2 x E5-2680 |\n| RAM | 128 GB |\n| Disks | 4 |\n"
+GETCONF = """\
+LINK_MAX                 65000
+_POSIX_LINK_MAX          8
+PATH_MAX                 4096
+_POSIX_PATH_MAX          256
+PIPE_BUF                 4096
+"""
+NUMASTAT = """\
+                           node0           node1
+numa_hit               123456789       223456789
+numa_miss                   1234            5678
+numa_foreign                5678            1234
+local_node             123400000       223400000
+other_node                 56789           56789
+"""
+NUMACTL = "node 0 free: 60123 MB\nnode distances:\nnode   0   1\n  0:  10  21\n  1:  21  10\n"
+BGWRITER = (
+    " checkpoints_timed | checkpoints_req | buffers_clean \n-------------------+-----------------+---------------\n"
+    "              1234 |              56 |          1234\n(1 row)\n"
+)
 RESULTS = "| threads | tps |\n|---|---|\n| 8 | 1000 |\n| 16 | 1800 |\n"
 
 
-@pytest.mark.parametrize("text", [LSCPU, VARIABLES, STATUS, SETTINGS, TSAR, HARDWARE])
+@pytest.mark.parametrize(
+    "text", [LSCPU, VARIABLES, STATUS, SETTINGS, TSAR, HARDWARE, GETCONF, NUMASTAT, NUMACTL, BGWRITER]
+)
 def test_descriptions_of_machines_and_servers_are_no_runs(text: str) -> None:
     log = formats.read(text)
     assert not log.runs
@@ -60,6 +82,15 @@ def test_results_beside_descriptions_are_read(text: str) -> None:
         ("         --ext4--  --xfs--\nthreads  tps_a     tps_b\n8        100       200\n16       150       280\n", 4),
         ("-----reads----- ----writes----\nthreads,tps,p99_ms\n8,100,2\n16,180,3\n", 2),
         ("| Config: | TPS |\n|---|---|\n| noop | 100 |\n| cfq | 90 |\n", 2),
+        (
+            "| | tps | qps |\n|---|---|---|\n| oltp_a | 1 | 2 |\n| oltp_b | 1 | 3 |\n"
+            "| oltp_c | 1 | 4 |\n| oltp_d | 2 | 3 |\n",
+            4,
+        ),
+        (
+            "# TPS\n\n| | a | b |\n|---|---|---|\n| n_o | 9 | 8 |\n| m_q | 8 | 7 |\n| b_f | 7 | 6 |\n| k_y | 6 | 5 |\n",
+            8,
+        ),
         ("| Setting | TPS |\n|---|---|\n| noop | 100 |\n| cfq | 90 |\n", 2),
         ("Scheduler:   TPS\nnoop         100\ncfq          90\n", 2),
         (

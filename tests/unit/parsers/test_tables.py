@@ -140,3 +140,12 @@ def test_everyday_words_after_a_known_level_are_metrics() -> None:
         ("noop", {"throughput_per_s": 10.5, "operations": 3150}),
         ("cfq", {"throughput_per_s": 11.5, "operations": 3450}),
     ]
+
+
+def test_table_that_stands_twice_is_read_once() -> None:
+    table = "Throughput (TPS)\n\n| threads | noop | cfq |\n|---|---|---|\n| 8 | 100 | 90 |\n| 16 | 150 | 140 |\n"
+    once, twice = formats.read(table), formats.read(f"{table}\n{table}")
+    assert len(twice.runs) == len(once.runs) == 4
+    assert twice.remarks[-1] == "the table from line 10 on is the same as that from line 3 on"
+    other = formats.read(f"{table}\n{table.replace('150', '151')}")
+    assert len(other.runs) == 8, "which of the two is right is not known"

@@ -16,6 +16,11 @@ _VALUES |= {"spec", "specs", "specification", "details", "description", "model",
 _FEWEST_METRICS = 2  # among the names of a table of results
 _PROPERTY = re.compile(r"[^:]*[^\W\d][^:]*:(?:\s{2,}\S.*)?")  # `Model name:   AMD EPYC`, cut at the blanks or not
 _LOAD = re.compile(r"(?:threads?|clients?|connections?|users?|warehouses?|(?:io)?depth)\b", re.IGNORECASE)
+_IDENTIFIER = re.compile(r"_?[A-Za-z]+[A-Za-z0-9]*(?:_[A-Za-z0-9]+)+")  # LINK_MAX, numa_hit
+_KIND = re.compile(r"oltp|tpc|read|write|rand|seq|select|insert|update|delete", re.IGNORECASE)  # of a workload
+_FEWEST_IDENTIFIERS, _MOST = 4, 0.8
+_OF_ONE_LINE = {"checkpoints_timed", "buffers_clean", "xact_commit", "blks_hit"}  # pg_stat_bgwriter, pg_stat_database
+_DISTANCES = re.compile(r"node distances:\s*")  # numactl --hardware
 _GROUP = re.compile(r"-{2,}\w+-{2,}")  # over the columns of tsar
 
 
@@ -27,9 +32,18 @@ def describes(rows: Sequence[Sequence[str]], above: str) -> bool:
     if is_tsar or not heads or any(head_of(text).metric is not None for text in (*heads[1:], above)):
         return is_tsar
     metrics = sum(head_of(row[0]).metric is not None for row in rows[1:] if row)
-    if not _OF_SERVERS.isdisjoint(words[:2]):
+    if not _OF_SERVERS.isdisjoint(words[:2]) or not _OF_ONE_LINE.isdisjoint(words) or _DISTANCES.fullmatch(above):
+        return True
+    if _are_counters([row[0].strip() for row in rows if row]):
         return True
     if len(words) > 1 and words[0] in _NAMES and words[1] in _VALUES:
         return metrics < _FEWEST_METRICS
     properties = sum(bool(_PROPERTY.fullmatch(row[0].strip())) for row in rows if row)
     return len(heads) <= 2 and 2 * metrics <= len(rows) < 2 * properties and not _LOAD.match(heads[0])
+
+
+def _are_counters(names: Sequence[str]) -> bool:
+    """Whether the first column, below an empty corner or from its head on, names counters or limits of a system."""
+    identifiers = [name for name in names if _IDENTIFIER.fullmatch(name) and not _KIND.search(name)]
+    has_corner = bool(names[0]) and names[0] not in identifiers
+    return not has_corner and len(identifiers) >= max(_FEWEST_IDENTIFIERS, _MOST * (len(names) - 1))

@@ -102,7 +102,13 @@ def read(text: str) -> Log:
     runs: list[LogRun] = []
     remarks: list[str] = []
     cut = unterminated_line(text, lines)
+    first_lines: dict[object, int] = {}
     for block in blocks:
+        cells = tuple(tuple(row) for _line, row in block.rows)
+        begin = first_lines.setdefault((cells, block.title[1], block.heading[1]), block.rows[0][0])
+        if begin != block.rows[0][0]:
+            remarks.append(f"the table from line {block.rows[0][0]} on is the same as that from line {begin} on")
+            continue
         unsure = _unsure(block, lines) if cut and block.rows[-1][0] == cut else ""
         block_runs, block_wrong, block_remarks = _read(block)
         block_runs, copies = drop_copies(block_runs)  # those of another table show which of its cells differ
