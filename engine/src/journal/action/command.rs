@@ -3,26 +3,15 @@
 //! In: the argument lists that set it and read it, and where its value is in what is printed. Out:
 //! success, or the value in force. Called by `journal::action`. No shell is involved.
 
-use std::collections::HashSet;
 use std::io;
 use std::path::Path;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use regex_lite::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Undo;
-use super::program::{PATIENCE, output_within};
-
-/// The time limit of a program that has not ended before: many settings of a controller that hangs must not
-/// take a minute each.
-const PATIENCE_AGAIN: Duration = Duration::from_secs(5);
-/// What runs another program: it hangs with one, and not with the next.
-const RUNNERS: [&str; 5] = ["sh", "bash", "sudo", "env", "python3"];
-/// Programs that have not ended in time, for this process.
-static HUNG: LazyLock<Mutex<HashSet<String>>> = LazyLock::new(Mutex::default);
+use super::program::output;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -109,34 +98,8 @@ impl SetByCommand {
 }
 
 fn run(argv: &[String]) -> io::Result<String> {
-    run_within(argv, PATIENCE)
-}
-
-fn run_within(argv: &[String], patience: Duration) -> io::Result<String> {
     let words: Vec<&str> = argv.iter().map(String::as_str).collect();
-    let program = program_in(argv);
-    let has_hung = hung().contains(&program);
-    let result = output_within(&words, if has_hung { PATIENCE_AGAIN } else { patience });
-    match &result {
-        Err(cause) if cause.kind() == io::ErrorKind::TimedOut => hung().insert(program),
-        _ => has_hung && hung().remove(&program),
-    };
-    result
-}
-
-fn hung() -> MutexGuard<'static, HashSet<String>> {
-    HUNG.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What hangs or not: a program, or the whole command where it runs another one.
-fn program_in(argv: &[String]) -> String {
-    let program = argv.first().cloned().unwrap_or_default();
-    let name = program.rsplit('/').next().unwrap_or_default();
-    if RUNNERS.contains(&name) {
-        argv.join(" ")
-    } else {
-        program
-    }
+    output(&words)
 }
 
 #[cfg(test)]
@@ -165,18 +128,6 @@ mod tests {
             pattern: pattern.into(),
             value: value.into(),
         }
-    }
-
-    #[test]
-    fn a_program_that_hung_is_waited_for_less_until_it_ends() {
-        let words = |text: &str| -> Vec<String> { text.split(' ').map(String::from).collect() };
-        let cause = run_within(&words("sleep 60"), Duration::from_millis(20)).unwrap_err();
-        assert_eq!(cause.kind(), io::ErrorKind::TimedOut, "{cause}");
-        assert!(hung().contains("sleep"));
-        run(&words("sleep 0")).unwrap();
-        assert!(!hung().contains("sleep"));
-        assert_eq!(program_in(&words("/bin/sh -c x")), "/bin/sh -c x");
-        assert_eq!(program_in(&words("/opt/storcli64 /c0")), "/opt/storcli64");
     }
 
     #[test]
