@@ -112,7 +112,7 @@ def test_equality_is_shown_by_repeated_runs_that_differ_little() -> None:
     equal = replace(CLAIM, claim="no_difference", better_level="", levels=("deadline", "noop"))
     keep = replace(CLAIM, claim="recommend", better_level="", recommended_value="deadline", keep=True)
     for claim in (equal, keep):
-        tested = outcome(claim, numbers((1.0, 1.002, 0.999, 1.001), runs=3))
+        tested = outcome(claim, numbers((1.0, 1.002, 0.999, 1.001), runs=5))
         assert (tested.standing, tested.evidence[0].variation_source) == (Standing.SUPPORTED, "repetitions")
     assert outcome(CLAIM, numbers((1.03, 1.03, 1.03, 1.03), runs=3)).standing is Standing.SUPPORTED
 
@@ -195,12 +195,42 @@ def test_doubtful_figures_and_limits_support_nothing() -> None:
         ("6-13x", 9.0, Standing.SUPPORTED),
         ("6-13x", 5.0, Standing.CONTRADICTED),
         ("6-13x, mean 9x", 9.5, Standing.SUPPORTED),
-        ("at most 2.7 times", 2.6, Standing.SUPPORTED),
+        ("at most 2.7 times", 2.6, Standing.CONSISTENT),
+        ("at most 2.7 times", 2.9, Standing.CONSISTENT),
+        ("at most 2.7 times", 2.0, Standing.SUPPORTED),
+        ("0.5x", 0.5, Standing.SUPPORTED),
+        ("2x", 2.0, Standing.SUPPORTED),
+        ("0x", 2.0, Standing.UNTESTABLE),
+        ("at most 0 times", 2.0, Standing.UNTESTABLE),
     ],
 )
 def test_a_claimed_ratio_is_compared_with_the_table(magnitude: str, ratio: float, standing: Standing) -> None:
     claim = replace(CLAIM, claim="ratio", magnitude=magnitude)
     assert outcome(claim, numbers([ratio] * 4)).standing is standing
+
+
+def test_a_stated_gain_in_the_other_direction_is_no_effect() -> None:
+    claim = replace(CLAIM, magnitude="10%")
+    assert outcome(claim, numbers([0.95] * 4)).standing is Standing.NO_EFFECT
+    assert outcome(claim, numbers([1.4, 0.7, 1.4, 0.7])).standing is Standing.MIXED
+
+
+def test_figures_that_are_left_out_decide_nothing() -> None:
+    sets = numbers([1.0] * 6 + [50.0], runs=3)
+    far = frozenset(trial.order for trial in sets.trials if trial.load.n == LOADS[-1])
+    tested = outcome(CLAIM, replace(sets, doubtful=far))
+    assert tested.standing is Standing.NO_EFFECT
+    assert "without 1 inconsistent figures" in tested.reason
+
+
+def test_one_repeated_load_level_does_not_stand_for_six_single_ones() -> None:
+    single = numbers([1.1] + [0.5] * 6)
+    again = numbers([1.1], runs=2)
+    more = [replace(trial, order=trial.order + 100) for trial in again.trials]
+    summaries = {**single.summaries, **{order + 100: value for order, value in again.summaries.items()}}
+    trials = [*single.trials, *more]
+    both = replace(single, trials=trials, summaries=summaries, paths={trial.order: "T1.csv" for trial in trials})
+    assert outcome(CLAIM, both).standing in (Standing.MIXED, Standing.CONTRADICTED)
 
 
 def test_text_without_a_number_states_no_ratio() -> None:

@@ -248,7 +248,9 @@ def _without_doubtful(
     """The comparison by its sound load levels, where these are half or more, and how many others there are."""
     sound = tuple(level for level in comparison.matched if not doubtful & _orders(level))
     left_out = len(comparison.matched) - len(sound)
-    return (replace(comparison, matched=sound), left_out) if left_out <= len(sound) else (comparison, 0)
+    if not left_out or left_out > len(sound):
+        return comparison, 0
+    return replace(comparison, matched=sound, whole_runs=None), left_out
 
 
 def _orders(level: matched_runs.MatchedLevel) -> frozenset[int]:
@@ -257,7 +259,7 @@ def _orders(level: matched_runs.MatchedLevel) -> frozenset[int]:
 
 def _estimate(comparison: matched_runs.RunComparison, variation: RunToRun) -> Located:
     """The estimate and its interval; that of single runs is widened by the variation that all their cells share."""
-    if comparison.variance_source == "repetitions":
+    if comparison.variance_source == "repetitions" and 2 * len(comparison.judged) > len(comparison.matched):
         mean = matched_runs.estimate(comparison)
         return Located(mean.estimate, *mean.interval(_CONFIDENCE))
     cells = [level.ratio.estimate for level in comparison.matched]

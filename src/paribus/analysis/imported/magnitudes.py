@@ -36,7 +36,12 @@ class ClaimedRatio:
 
 
 def claimed_ratio(text: str) -> ClaimedRatio | None:
-    """Return the ratio that a text states, or None."""
+    """Return the ratio that a text states, or None; a ratio of 0 is none."""
+    ratio = _ratio_in(text)
+    return ratio if ratio is not None and ratio.high > 0 else None
+
+
+def _ratio_in(text: str) -> ClaimedRatio | None:
     is_upper_bound = "at most" in text
     if mean := _MEAN.search(text):
         return ClaimedRatio(float(mean[1]), float(mean[1]), text, is_percentage=False, rounding=0.1)

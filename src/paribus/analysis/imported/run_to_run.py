@@ -15,6 +15,7 @@ from paribus.analysis.paired.effects import Summaries, counting
 from paribus.model import Factor, Plan, Trial, TrialState, VariationSource
 from paribus.stats.location import locate
 from paribus.stats.unpaired import RUN_TO_RUN_SD
+from paribus.units import LoadLevel
 
 _LEAST = 0.01  # two runs of one afternoon know nothing of the next day
 _FEWEST_FREEDOM = 8.0
@@ -39,8 +40,8 @@ def run_to_run(plan: Plan, trials: Sequence[Trial], summaries: Summaries, limite
     """Return the variation of a set's equal runs.
 
     Repetitions come first. Without them half of the comparisons of a set are taken to be without effect: the median
-    of their sizes is then that of chance, and too large where more have one. Trials that ran at a limit are left out,
-    since a limit makes equal what would differ. Else it is assumed.
+    of their sizes is then that of chance. Where more have one it is too large, so it is at most twice what is assumed
+    without any. Trials that ran at a limit are left out, since a limit makes equal what would differ.
     """
     done = [trial for trial in counting(trials) if trial.state is TrialState.DONE and trial.order not in limited]
     variance, freedom = _of_repetitions(plan, done, summaries)
@@ -49,23 +50,26 @@ def run_to_run(plan: Plan, trials: Sequence[Trial], summaries: Summaries, limite
     sizes = _sizes(plan, done, summaries)
     if len(sizes) >= _FEWEST_COMPARISONS:
         deviation = _UPPER * statistics.median(sizes) / _OF_NORMAL / math.sqrt(2)
-        return RunToRun(max(_LEAST, deviation), "comparisons")
+        return RunToRun(min(max(_LEAST, deviation), 2 * RUN_TO_RUN_SD), "comparisons")
     return ASSUMED
 
 
 def _of_repetitions(plan: Plan, trials: Sequence[Trial], summaries: Summaries) -> tuple[float, float]:
-    """The pooled variance of the logs of equal runs, and its degrees of freedom."""
+    """The pooled variance of the logs of equal runs, and its degrees of freedom, those of whole runs."""
     responses = {workload.name: workload.response for workload in plan.workloads}
-    equal: dict[object, list[float]] = defaultdict(list)
+    equal: dict[tuple[str, LoadLevel, str, matched_runs.Context], list[float]] = defaultdict(list)
     for trial in trials:
         figure = summaries.get(trial.order, {}).get(responses.get(trial.workload, ""))
         if figure is not None and 0 < figure.mean < math.inf:
             labels = tuple(sorted((key, str(level)) for key, level in trial.settings.items()))
             equal[trial.workload, trial.load, trial.arm, labels].append(math.log(figure.mean))
-    groups = [logs for logs in equal.values() if len(logs) > 1]
-    freedom = float(sum(len(logs) - 1 for logs in groups))
-    squares = sum(statistics.variance(logs) * (len(logs) - 1) for logs in groups)
-    return (squares / freedom if freedom else 0.0), freedom
+    groups = {key: logs for key, logs in equal.items() if len(logs) > 1}
+    cells = sum(len(logs) - 1 for logs in groups.values())
+    squares = sum(statistics.variance(logs) * (len(logs) - 1) for logs in groups.values())
+    runs: dict[object, int] = defaultdict(int)  # by arm: what sets a run apart is in all of its load levels
+    for (workload, _, arm, labels), logs in groups.items():
+        runs[workload, arm, labels] = max(runs[workload, arm, labels], len(logs) - 1)
+    return (squares / cells if cells else 0.0), float(sum(runs.values()))
 
 
 def _sizes(plan: Plan, trials: Sequence[Trial], summaries: Summaries) -> list[float]:

@@ -37,7 +37,7 @@ def standing_of(claim: Claim, evidence: Sequence[ClaimEvidence]) -> Judged:
     if claim.claim == "ratio" or (has_percentage and claim.claim in ("better", "worse")):
         if figure is None:
             raise NoRatio
-        return _as_stated(figure, evidence)
+        return _as_stated(claim, figure, evidence)
     pairs = dict.fromkeys((item.level, item.other) for item in evidence)
     judged = [_of_pair(claim, [item for item in evidence if (item.level, item.other) == pair]) for pair in pairs]
     reasons = list(dict.fromkeys(reason for _, reasons in judged for reason in reasons))
@@ -111,19 +111,22 @@ def _beyond(text: str, evidence: ClaimEvidence) -> str:
     return gettext(message, found=text)
 
 
-def _as_stated(figure: ClaimedRatio, evidence: Sequence[ClaimEvidence]) -> Judged:
+def _as_stated(claim: Claim, figure: ClaimedRatio, evidence: Sequence[ClaimEvidence]) -> Judged:
     """Whether the tables show the ratio: the interval includes it, and excludes half of the difference."""
     ratios = gettext(", ").join(figure.show(math.exp(item.estimate)) for item in evidence)
     text = gettext("the tables give {ratios}, the claim states {stated}", ratios=ratios, stated=figure.text)
-    return _joined([_with_ratio(figure, item) for item in evidence]), text
+    return _joined([_with_ratio(claim, figure, item) for item in evidence]), text
 
 
-def _with_ratio(figure: ClaimedRatio, evidence: ClaimEvidence) -> Standing:
+def _with_ratio(claim: Claim, figure: ClaimedRatio, evidence: ClaimEvidence) -> Standing:
     slack = math.log1p(figure.rounding)
     is_bound = not figure.low
     low, high = (-math.inf if is_bound else math.log(figure.low) - slack), math.log(figure.high) + slack
     if evidence.low > high or evidence.high < low:
         return Standing.CONTRADICTED
     half = math.log(figure.high if is_bound else figure.low) / 2
-    holds_bound = is_bound and evidence.high <= high
-    return Standing.SUPPORTED if holds_bound or evidence.low > half else Standing.CONSISTENT
+    excludes_half = evidence.low > half if half > 0 else evidence.high < half
+    if evidence.high <= high if is_bound else excludes_half:
+        return Standing.SUPPORTED
+    standing, _ = _of_one(claim, evidence) if claim.claim in ("better", "worse") else (Standing.CONSISTENT, "")
+    return standing if standing in (Standing.MIXED, Standing.NO_EFFECT) else Standing.CONSISTENT

@@ -18,7 +18,7 @@ _LITTLE_SHARE = 0.01  # of the pool
 _LITTLE_LOG_BYTES = 1 << 20
 _LITTLE_HISTORY = 1000  # transactions whose old rows are still there
 _STIR = 30  # pages or transactions in three seconds: less than the least that a server can be set to
-_DAMAGE = ("error", "Error", "warning")  # kinds of lines of CHECK TABLE; a note says nothing of the content
+_DAMAGE = ("error", "warning")  # kinds of lines of CHECK TABLE; a note says nothing of the content
 _LOADED = ("completed", "not started", "aborted", "cannot", "cancelled")
 
 
@@ -77,7 +77,7 @@ class MysqlState:
         damage = []
         for table in self.tables(ask):
             for name, _, kind, text in ask(f"CHECK TABLE {table}").rows:
-                if kind in _DAMAGE or (kind == "status" and text != "OK"):
+                if (kind or "").lower() in _DAMAGE or (kind == "status" and text != "OK"):
                     damage.append(f"{name}: {text}")
         return damage
 
