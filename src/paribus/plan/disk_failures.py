@@ -3,7 +3,7 @@
 In: a plan whose disks have known sizes. Out: a reason against each event that a layout could not have.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from paribus.knobs.layouts.block_layers import Md
 from paribus.knobs.layouts.build import Build, build_of
@@ -15,7 +15,7 @@ from paribus.plan.form.events import EventTable
 from paribus.plan.form.parse import Parsed
 from paribus.units import show_size
 
-_NAMES, _POINT = Names("0000"), "/layout"
+_NAMES, _POINT, _MD = Names("0000"), "/layout", "/dev/md/"
 
 
 def complaints(parsed: Parsed, facts: Facts) -> Iterator[Complaint]:
@@ -38,8 +38,7 @@ def complaints(parsed: Parsed, facts: Facts) -> Iterator[Complaint]:
             build = build_of(layout, sizes, _NAMES, _POINT, faulty_disks(table))
         except LayoutError:  # reported with the layouts
             continue
-        following = _Following(layout, build, sizes)
-        for event in events:
+        for event, following in _sequences(events, layout, build, sizes):
             place = ("event", next(number for number, other in enumerate(table.event) if other is event))
             if (complaint := following.complaint(event)) is not None:
                 yield place, *complaint
@@ -54,6 +53,18 @@ def _named(event: EventTable, devices: Mapping[str, object]) -> str:
         return ""
 
 
+def _sequences(
+    events: Sequence[EventTable], layout: Layout, build: Build, sizes: Mapping[str, int]
+) -> "Iterator[tuple[EventTable, _Following]]":
+    """Yields the events of a trial in which none that has a name happens, then those with one of these each."""
+    names = [event.name for event in events if event.name and event.do in FAILURES]
+    for name in names or [""]:
+        following = _Following(layout, build, sizes)
+        for event in events:
+            if event.name is None or event.do not in FAILURES or event.name == name:
+                yield event, following
+
+
 class _Following:
     """The state of a layout while the events of a trial happen to it."""
 
@@ -61,7 +72,8 @@ class _Following:
         """Begins with every disk in its place."""
         self._text = layout.text
         has_md_raid = any(isinstance(layer, Md) and layer.level for layer in layout.layers)
-        self._redundancy = [each for each in build.redundancy if has_md_raid or each.may_fail]  # else LVM stands alone
+        of_md = [each for each in build.redundancy if each.array.startswith(_MD)]
+        self._redundancy = of_md if has_md_raid else [each for each in build.redundancy if each.may_fail]
         self._sizes = sizes
         self._in_use = set(build.disks)
         self._failed: list[str] = []
@@ -80,17 +92,21 @@ class _Following:
 
     def _fails(self, disk: str, name: str) -> tuple[str, str] | None:
         place = self._place_of.get(disk, disk)
-        group = next((each for each in self._redundancy if each.member_on(place) is not None), None)
-        if disk not in self._in_use or group is None:
+        groups = self._groups(place)
+        if disk in self._failed:
+            return f"{name} has failed before", "let it be replaced before, or remove this event"
+        if disk not in self._in_use or not groups:
             return f"{name} is in no array of {self._text}", "name a disk of an array, or remove the event"
-        if group.may_fail == 0:
-            return f"{self._text} does not work without {name}", "give that array redundancy, or remove the event"
-        before = [each for each in self._failed if group.member_on(self._place_of.get(each, each)) is not None]
-        if len(before) >= group.may_fail:
-            number = f"{group.may_fail} {'disk' if group.may_fail == 1 else 'disks'}"
-            failed = ", ".join(each.rpartition("/")[2] for each in before)
-            message = f"{self._text} does without {number} there, and {failed} has failed before"
-            return message, "replace it before, or remove this event"
+        places = {each: self._place_of.get(each, each) for each in (*self._failed, disk)}
+        for group in groups:
+            if group.may_fail == 0:
+                return f"{self._text} does not work without {name}", "give that array redundancy, or remove the event"
+            lost = {each: member for each, of in places.items() if (member := group.member_on(of)) is not None}
+            if len({member.path for member in lost.values()}) > group.may_fail:
+                number = f"{group.may_fail} {'disk' if group.may_fail == 1 else 'disks'}"
+                failed = ", ".join(each.rpartition("/")[2] for each in lost if each != disk)
+                message = f"{self._text} does without {number} there, and {failed} has failed before"
+                return message, "replace it before, or remove this event"
         self._failed.append(disk)
         return None
 
@@ -108,7 +124,7 @@ class _Following:
             return f"{event.disk} is in use in {self._text}", todo
         failed = self._failed.pop()
         place = self._place_of.pop(failed, failed)
-        least = min(member.size_bytes for member in self._array_of(place).members)
+        least = min(member.size_bytes for group in self._groups(place) for member in group.members)
         if self._sizes[disk] < least:
             message = f"{event.disk} has {show_size(self._sizes[disk])}, and takes the place of {show_size(least)}"
             return message, "name a larger disk"
@@ -116,5 +132,7 @@ class _Following:
         self._place_of[disk] = place
         return None
 
-    def _array_of(self, place: str) -> RedundantMembers:
-        return next(each for each in self._redundancy if each.member_on(place) is not None)
+    def _groups(self, place: str) -> list[RedundantMembers]:
+        """The members that stand in for a disk, in the lowest array that it is in."""
+        groups = [each for each in self._redundancy if each.member_on(place) is not None]
+        return [each for each in groups if each.array == groups[0].array]

@@ -51,7 +51,9 @@ def events_of(table: PlanTable) -> tuple[PlannedEvent, ...]:
         if each.do in FAILURES:
             failed.append(disk)
         elif each.do in RETURNS and failed:
-            place = failed.pop(failed.index(disk) if disk in failed else -1)
+            devices = [_device(name, table) for name in failed]
+            device = _device(disk, table)
+            place = failed.pop(devices.index(device) if device in devices else -1)
             disk = disk or place
         events.append(
             PlannedEvent(
@@ -67,6 +69,14 @@ def events_of(table: PlanTable) -> tuple[PlannedEvent, ...]:
             )
         )
     return tuple(events)
+
+
+def _device(disk: str | None, table: PlanTable) -> str:
+    """The disk of an event by its name in target.devices, or as it is written where it is none of these."""
+    try:
+        return disk_named(disk, table.target.devices) if disk else ""
+    except LayoutError:
+        return disk or ""
 
 
 def in_order(table: PlanTable) -> list[EventTable]:
@@ -191,9 +201,11 @@ def _against(event: EventTable, place: KeyPath, table: PlanTable, layouts: list[
         yield place, "no disk has failed before", f'add an [[event]] with do = "fail-member" {where}'
         return
     for other in earlier if event.do in RETURNS else ():
-        if event.disk is None or event.disk == other.disk:  # a spare may take the place of one that still fails
+        if event.disk is None or _device(event.disk, table) == _device(
+            other.disk, table
+        ):  # a spare may take the place of one that still fails
             yield from _still_failing(other, event, place)
-    yield from _of_overlap(event, place, before)
+    yield from _of_overlap(event, place, before, table)
     if event.name and (event.do in RETURNS or (event.do in FAILURES and _is_replaced(event, table))):
         todo = "remove the name: a failure that is replaced happens in every trial"
         yield (*place, "name"), f"{event.name} may be off, and failure and replacement belong together", todo
@@ -216,14 +228,14 @@ def _against(event: EventTable, place: KeyPath, table: PlanTable, layouts: list[
             yield (*place, "do"), f"{layout.text} has no array with redundancy", todo
 
 
-def _of_overlap(event: EventTable, place: KeyPath, before: list[EventTable]) -> Iterator[Complaint]:
+def _of_overlap(event: EventTable, place: KeyPath, before: list[EventTable], table: PlanTable) -> Iterator[Complaint]:
     """Yields an event that makes a disk slow or fail while another one does: the end of one would end both."""
     if event.do not in (*FAILURES, "delay"):
         return
     for other in before:
         lasts = other.do in (*FAILURES, "delay") and (other.until is None or other.until > event.at or event.after)
         is_back = any(each.do in RETURNS for each in before[before.index(other) :])
-        if lasts and other.disk == event.disk and not (is_back and other.until is None):
+        if lasts and _device(other.disk, table) == _device(event.disk, table) and not (is_back and other.until is None):
             todo = "replace it before, or remove this event"
             if other.do != _FAIL_MEMBER and event.at:
                 todo = f"end that before: until = {event.at:g} under its {other.do}"

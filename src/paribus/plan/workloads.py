@@ -91,7 +91,7 @@ def _open_loop(table: WorkloadTable) -> OpenLoop | None:
 
 
 def places_of(table: PlanTable, kinds: Collection[str], key: str) -> Iterator[KeyPath]:
-    """Yields where a plan sets this parameter of these kinds: in a workload if it is true there, else in settings."""
+    """Yields where a plan sets this parameter of these kinds, to another value than false."""
     owners = set(kinds)
     for number, workload in enumerate(table.workload):
         if kind_of(workload).name in kinds:
@@ -100,6 +100,7 @@ def places_of(table: PlanTable, kinds: Collection[str], key: str) -> Iterator[Ke
                 yield "workload", number, key
     names = {f"{owner}.{key}" for owner in owners}
     yield from (("factors", name) for name in names & table.factors.keys())
-    yield from (("hold", name) for name in names & table.hold.keys())
+    yield from (("hold", name) for name in names & table.hold.keys() if table.hold[name])
     for number, combination in enumerate(table.combination):
-        yield from (("combination", number, "settings", name) for name in names & combination.settings.keys())
+        chosen = (name for name in names & combination.settings.keys() if combination.settings[name])
+        yield from (("combination", number, "settings", name) for name in chosen)

@@ -205,6 +205,30 @@ def test_raid_10_does_without_one_disk_of_each_pair_and_raid_6_without_two() -> 
         _plan(f"{target}{ten}{factor}{FAIL}{TWICE}{FILEIO}", block_devices=present)
 
 
+@pytest.mark.parametrize(
+    ("layout", "event", "said"),
+    [
+        ("md = { level = 10, layout = 'f2' }", FAIL + TWICE, "does without 1 disk there, and ssd-2 has failed before"),
+        ("md = { level = 10, layout = 'n99' }", FAIL, "RAID 10 of 3 disks has no layout n99"),
+        ("md = { level = 10, layout = 'n0' }", FAIL, "RAID 10 of 3 disks has no layout n0"),
+        ("md = { level = 1 }", FAIL + FAIL.replace("ssd-2", DISKS[1]).replace("20", "22"), "goes on then"),
+        ("md = { level = 5 }", BREAK + REPLACE + f'disk = "{DISKS[1]}"\n', "ssd-2 still fails then"),
+    ],
+)
+def test_copies_and_names_of_disks_are_known(layout: str, event: str, said: str) -> None:
+    hold = f'[hold]\nlayout = {{ {layout}, ext4 = {{}} }}\n[factors]\n"block.scheduler" = ["none", "mq-deadline"]\n'
+    assert said in _refused(f"{TARGET}{hold}{event}{FILEIO}")
+
+
+def test_failures_with_names_are_followed_one_at_a_time() -> None:
+    named = FAIL + "name = 'first'\n" + TWICE + "name = 'second'\n"
+    factors = '[factors]\n"event.first" = ["off", "on"]\n"event.second" = ["off", "on"]\n'
+    hold = "[hold]\nlayout = { md = { level = 5 } }\n"
+    offers = {**OFFERS, **{f"event.{name}": offer(f"event.{name}", "OFF") for name in ("first", "second")}}
+    text = f'name = "n"\n{TARGET}{hold}{factors}{named}{FILEIO}'
+    assert len(checked(text, offers=offers, block_devices=PRESENT).events) == 2
+
+
 def test_a_disk_without_a_state_of_scsi_is_not_taken_offline() -> None:
     present = {path: dataclasses.replace(disk, has_scsi_state=False) for path, disk in PRESENT.items()}
     with pytest.raises(PlanError, match="ssd-2 cannot be taken offline: it is no SCSI, SAS or SATA disk"):

@@ -4,6 +4,7 @@ Sources of the options: the manual pages of parted, cryptsetup and mdadm.
 """
 
 import dataclasses
+import re
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
@@ -25,6 +26,7 @@ from paribus.units import MIB
 
 _GPT_BYTES = 2 * MIB  # both tables, aligned
 _LUKS_SECTOR_BYTES = 4096
+_RAID_10 = re.compile(r"[nfo]([1-9]\d?)")
 _LEAST_DISKS = {0: 2, 1: 2, 4: 3, 5: 3, 6: 4, 10: 2}
 _PARITY_DISKS = {4: 1, 5: 1, 6: 2}
 _DEFAULT_CHUNK = 512 * 1024  # of mdadm
@@ -126,6 +128,10 @@ class Md(Layer):
             )
         if self.chunk and self.level == 1:
             raise LayoutError("RAID 1 has no chunks: remove chunk")
+        if self.level == 10 and not 2 <= self._copies <= share:
+            raise LayoutError(
+                f"RAID 10 of {share} disks has no layout {self.layout}: write n2, f2 or o2, or more copies"
+            )
         if self.consistency == "ppl" and self.level != 5:
             raise LayoutError(f"only RAID 5 has a partial parity log, not RAID {self.level}")
         steps: list[BuildStep] = []
@@ -143,7 +149,7 @@ class Md(Layer):
             if waits_for:
                 steps.append(BuildStep(argv=(), waits_for=waits_for))
             arrays.append(self._volume(path, members))
-            redundancy += self._redundancy(members)
+            redundancy += self._redundancy(path, members)
             if is_redundant:  # RAID 0 goes on with the larger disks alone
                 smallest = min(member.size_bytes for member in members)
                 unused_bytes += sum(member.size_bytes - smallest for member in members)
@@ -182,14 +188,17 @@ class Md(Layer):
 
     @property
     def _copies(self) -> int:
-        """Copies of RAID 10, 2 where its layout does not say."""
-        return int(self.layout[1:]) if self.layout and self.layout[1:].isdigit() else 2
+        """Copies of RAID 10, 2 where its layout does not say; 0 of what is none."""
+        match = _RAID_10.fullmatch(self.layout or "n2")
+        return int(match[1]) if match else 0
 
-    def _redundancy(self, members: tuple[Volume, ...]) -> list[RedundantMembers]:
-        """Members that stand in for each other; of RAID 10 with far copies or an odd disk, as many as may at best."""
+    def _redundancy(self, path: str, members: tuple[Volume, ...]) -> list[RedundantMembers]:
+        """Members that stand in for each other; the copies of RAID 10 are on neighbours, the last beside the first."""
         count, copies = len(members), self._copies
-        if self.level == 10 and count % copies == 0 and (self.layout or "n2").startswith("n"):
-            starts = range(0, count, copies)
-            return [RedundantMembers(members[start : start + copies], copies - 1) for start in starts]
-        of_copies = {1: count - 1, 10: count - -(-count // copies)}
-        return [RedundantMembers(members, of_copies.get(self.level, _PARITY_DISKS.get(self.level, 0)))]
+        if self.level == 10:
+            is_in_sets = count % copies == 0 and (self.layout or "n2").startswith("n")
+            starts = range(0, count, copies if is_in_sets else 1)
+            windows = [(*members, *members)[start : start + copies] for start in starts]
+            return [RedundantMembers(path, window, copies - 1) for window in windows]
+        may_fail = count - 1 if self.level == 1 else _PARITY_DISKS.get(self.level, 0)
+        return [RedundantMembers(path, members, may_fail)]

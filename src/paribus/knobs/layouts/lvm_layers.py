@@ -97,7 +97,7 @@ class Lvm(Layer):
         volume = self._volume(volumes, usable, data_volume(names))
         waiting = [BuildStep(argv=(), waits_for=volume.path)] if waits else []
         may_fail = {"raid1": count - 1, "raid5": 1, "raid10": count // 2}.get(self.type, 0)  # at best
-        redundancy = RedundantMembers(volumes, may_fail)
+        redundancy = RedundantMembers(volume.path, volumes, may_fail)
         return MadeLayer((*steps, SETTLE, *waiting), (volume,), redundancy=(redundancy,))
 
     def _options(self, count: int) -> list[str]:

@@ -31,8 +31,9 @@ class Volume:
 
 @dataclass(frozen=True, slots=True)
 class RedundantMembers:
-    """Members of an array or a RAID volume that stand in for each other: `may_fail` of them at a time, at most."""
+    """Members of an `array` or a RAID volume that stand in for each other: `may_fail` of them at a time, at most."""
 
+    array: str
     members: tuple[Volume, ...]
     may_fail: int
 
