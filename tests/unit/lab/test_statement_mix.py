@@ -185,6 +185,12 @@ def test_a_range_beside_a_lookup_is_not_near_an_end() -> None:
         ("SELECT id FROM account WHERE UPPER(email) = 'secret'", "a text"),
         ("INSERT INTO account (code) VALUES ('abc')", "account.code, which are unique"),
         ("SELECT id INTO @a FROM account WHERE id = 1", "INTO"),
+        ("UPDATE account SET email = 'x' WHERE id = 5", "an UPDATE of account.email, whose values are unique"),
+        ("SELECT id FROM account WHERE created > '2026-01-01' - INTERVAL 5 DAY", "a text"),
+        ("SELECT id FROM account WHERE amount = '5' * 3", "a text"),
+        ("SELECT id FROM account WHERE ABS(amount) = 4111111111111111", "an expression is compared with"),
+        ("SELECT id FROM account PARTITION (p0) WHERE id = 1", "PARTITION of table account"),
+        ("SELECT 1 FROM archive.line, shop.line", "two tables of the name line"),
         ("SELECT price_of(id) FROM account", "function price_of of this server"),
         ("", "no statement"),
     ],
@@ -192,6 +198,12 @@ def test_a_range_beside_a_lookup_is_not_near_an_end() -> None:
 def test_statements_that_are_left_out_have_a_reason(statement: str, reason: str) -> None:
     with pytest.raises(NotExpressible, match=reason):
         _mapped(statement)
+
+
+def test_text_beside_a_name_is_no_number() -> None:
+    with pytest.raises(NotExpressible, match="a text in an expression or function"):
+        _mapped("SELECT 'x'alias FROM account WHERE id = 7")
+    assert "SELECT 5 alias" in _mapped("SELECT 5 alias FROM account WHERE id = 7").sql
 
 
 def test_a_table_of_several_databases_needs_the_database() -> None:

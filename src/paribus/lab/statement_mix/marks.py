@@ -40,7 +40,8 @@ def with_marks(sql: str) -> tuple[str, int]:
         if match[0][0] in '`"':
             return match[0]
         count += 1
-        return f":p{count - 1}"
+        following = sql[match.end() : match.end() + 1]  # `'x'alias` is a literal and a name
+        return f":p{count - 1}{' ' if following.isalnum() or following == '_' else ''}"
 
     return _PLACEHOLDER.sub(text, sql), count
 

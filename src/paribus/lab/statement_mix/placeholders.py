@@ -2,6 +2,7 @@
 
 import dataclasses
 import logging
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -29,6 +30,7 @@ logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns about statem
 WRITING_STATEMENTS = ("INSERT", "REPLACE", "UPDATE", "DELETE")
 DATA_STATEMENTS = ("SELECT", "WITH", *WRITING_STATEMENTS)
 _STATEMENTS = (exp.Select, exp.SetOperation, exp.Insert, exp.Update, exp.Delete)
+_PLACE = re.compile(r"p\d+")  # the name of a mark
 _EQUALITIES = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.IntDiv, exp.Interval)
 
@@ -80,7 +82,9 @@ class _Mapping:
             raise NotExpressible("a text that the server has not replaced")
         substitutes = {}
         for node in self._tree.find_all(exp.Placeholder):
-            position = int(node.name[1:])
+            position = int(node.name[1:]) if _PLACE.fullmatch(node.name) else self._count
+            if position >= self._count:
+                raise NotExpressible("a literal in a syntax that is not known here")
             substitutes[position] = self._substitute(node, position)
         if len(substitutes) != self._count:
             raise NotExpressible("a literal in a syntax that is not known here")
@@ -121,12 +125,17 @@ class _Mapping:
         tables = list(self._tree.find_all(exp.Table))
         # A DELETE from several tables names them by their aliases.
         aliases = {node.alias for node in (*tables, *self._tree.find_all(exp.CTE)) if node.alias}
-        shapes = {}
+        shapes: dict[str, TableShape] = {}
         for table in tables:
             if not table.name:
                 raise NotExpressible("a function in place of a table")
+            if table.args.get("partition"):
+                raise NotExpressible(f"PARTITION of table {table.name}")
             if table.db or table.alias or table.name not in aliases:
-                shapes[table.alias_or_name] = self._shape(table)
+                shape = self._shape(table)
+                if any(other.name == shape.name and other.database != shape.database for other in shapes.values()):
+                    raise NotExpressible(f"two tables of the name {shape.name}, in different databases")
+                shapes[table.alias_or_name] = shape
         return shapes
 
     def _shape(self, table: exp.Table) -> TableShape:
@@ -160,6 +169,9 @@ class _Mapping:
             return dataclasses.replace(self._new_value(*located), signed=True)
         if located := self._column_of(outer):
             shape, column = located
+            is_set = isinstance(self._tree, exp.Update) and parent is not None and parent.parent is self._tree
+            if is_set and shape.is_unique(column.name):
+                raise NotExpressible(f"an UPDATE of {shape.name}.{column.name}, whose values are unique")
             if isinstance(parent, (*LOWER, *UPPER, exp.Between)):
                 substitute = self._bound(outer, position, shape, column)
             elif isinstance(parent, exp.Like | exp.ILike):
@@ -284,6 +296,10 @@ class _Mapping:
     def _number(self, parent: exp.Expr | None, position: int) -> str:
         """The text of a literal that no column decides: the median of the source, or a usual number."""
         number = self._digest.number(position)
+        if number is None and self._digest.has_numbers:
+            raise NotExpressible("a text in an expression or function")
+        if isinstance(parent, exp.Predicate) and not parent.find_ancestor(exp.Having):
+            raise NotExpressible("a value that an expression is compared with")
         if number is None:
             match parent:
                 case exp.Limit() | exp.Fetch():

@@ -23,7 +23,7 @@ class StatementForm:
         self.calls += calls
         if not self.numbers:
             self.numbers = [[] for _ in numbers]
-        for examples, number in zip(self.numbers, numbers, strict=True):
+        for examples, number in zip(self.numbers, numbers, strict=False):  # a `?` may also be of the text itself
             if number is not None and len(examples) < _MOST_NUMBERS:
                 examples.append(number)
 
@@ -45,6 +45,11 @@ class StatementDigest:
     def sql(self) -> str:
         """The most frequent form: lists such as `IN (?, ?)` have different lengths."""
         return max(self.forms, key=lambda form: self.forms[form].calls)
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether the source shows literals, as a log does: one without a number is a text then."""
+        return any(form.numbers for form in self.forms.values())
 
     @property
     def first_word(self) -> str:

@@ -1,6 +1,7 @@
 """Reader of exported statistics of statements: pg_stat_statements, and events_statements_summary_by_digest."""
 
 import csv
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -121,9 +122,12 @@ def _number(row: Mapping[str, str], names: Sequence[str], number: int) -> float:
     name = next((name for name in names if name in row), "")
     text = row.get(name, "") or "0"
     try:
-        return float(text)
+        amount = float(text)
     except ValueError:
-        raise ValueError(f"has {text[:40]!r} for {name} in row {number}, which is no number") from None
+        amount = math.nan
+    if not 0 <= amount < math.inf:
+        raise ValueError(f"has {text[:40]!r} for {name} in row {number}, which is no number")
+    return amount
 
 
 def _of_commas(lines: Iterable[str]) -> Iterator[list[str]]:
