@@ -62,6 +62,8 @@ _PATTERNS = (
     _after("sshpass", r"\bsshpass\s{1,9}(?-i:-p)\s{0,9}"),
     _after("charbench", r"\bcharbench\s[^|;]{0,400}?\s(?-i:-p)\s{0,9}"),
     _after("sqlcmd", r"\bsqlcmd\s[^|;]{0,400}?\s(?-i:-P)\s{0,9}"),
+    # properties of YCSB's databases: keys, tokens and credentials
+    _after("-p ", r"\s-p\s{1,9}[\w.-]{0,60}(?:secret|key(?!s?\b|space)|token|cred|auth|\.pw)[\w.-]{0,40}="),
     _after("redis-cli", r"\bredis-cli\s[^|;]{0,400}?\s(?-i:-a)\s{1,9}"),
 )
 _BRACKETS = ("''", '""', "{}")

@@ -41,7 +41,7 @@ _KNOWN = re.compile(
 )
 _OVERALL = "OVERALL"
 _OK = ("OK", "BATCHED_OK", "0")
-_PRIVATE = re.compile("pass|secret|token|key$|user|url|host", re.IGNORECASE)
+_PRIVATE = re.compile("pass|secret|token|key|cred|auth|pw|user|url|uri|host|mail", re.IGNORECASE)
 _RATE = Field("throughput_per_s", "1/s", 2)
 
 
@@ -104,7 +104,7 @@ class _Reader(LogReader):
 
     def _take_options(self, options: dict[str, str]) -> None:
         self.draft.options = options
-        threads = options.get("threads", "1")
+        threads = options.get("threads") or options.get("threadcount", "1")
         self.draft.load = int(threads) if threads.isdecimal() and len(threads) < 7 else None
         phase = " load" if options.get("phase") == "load" else ""
         self.draft.workload = f"{options.get('workload', 'ycsb')}{phase}"
@@ -123,6 +123,8 @@ class _Reader(LogReader):
             return True
         if printed(match["rate"]) is None or decimals(match["rate"]) > 2:
             return False
+        if course and at_s == course.rows[-1][1]:
+            return True  # the last line may be of the same second
         parts = ("", match["rate"].replace(",", "."), "")
         self.draft.intervals.setdefault("status", Intervals((_RATE,))).rows.append((line, at_s, parts))
         return True

@@ -78,7 +78,7 @@ def test_counters_of_old_experiments_lose_their_series_and_nothing_else(store_pa
     assert "no experiment that old has time series" in _prune(store_path, *options, "--yes")
 
 
-@pytest.mark.parametrize("age", ["", "soon", "-3d"])
+@pytest.mark.parametrize("age", ["", "soon", "-3d", "90"])
 def test_ages_that_are_none_are_refused(store_path: Path, age: str) -> None:
     result = CliRunner().invoke(app, ["store", "prune", "--store", str(store_path), "--series-older-than", age])
     assert result.exit_code != 0

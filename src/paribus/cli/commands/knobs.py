@@ -145,6 +145,8 @@ def check(
         for trial in document.knobs:
             steps = " → ".join(step for step in (trial.before, trial.observed, trial.after) if step is not None)
             say(f"{trial.knob}: {steps or 'not read'}: {trial.problem or 'is read, set and restored'}")
+        if not document.knobs and not document.health:
+            say(f"{file}: no row is of a disk that is here")
         for row in document.health:
             say(f"{row.name}: {row.state or 'not read'}: {row.problem or 'a trial would count now'}")
     if any(trial.problem for trial in document.knobs) or any(row.state is None for row in document.health):

@@ -75,8 +75,11 @@ def prune(
     from paribus.lab.pruning import prune_series
 
     older_s = age(series_older_than, "--series-older-than")
-    if older_s is None:
-        raise UsageError("--series-older-than is empty", "write for example --series-older-than 90d")
+    if older_s is None or series_older_than.strip().isdecimal():
+        message = (
+            f"--series-older-than {series_older_than!r} has no unit" if older_s else "--series-older-than is empty"
+        )
+        raise UsageError(message, "write for example --series-older-than 90d")
     pruned = prune_series(
         store, older_s, dry_run=dry_run, confirm=lambda each: yes or _confirm_removal(each), report=report_line
     )

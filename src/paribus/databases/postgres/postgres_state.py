@@ -71,7 +71,7 @@ class PostgresState:
     def damage(self, ask: Ask) -> list[str]:
         """Hold every row against its B-tree indexes by amcheck, and the rows by themselves from PostgreSQL 14 on.
 
-        Where amcheck is not installed or not allowed, every row is read, and pages hold their checksum if they have one.
+        Where amcheck is not installed or allowed, every row is read, and pages hold their checksum if they have one.
         """
         if self._has(ask, "amcheck"):
             checks = [_CHECK_INDEX.format(oid) for (oid,) in ask(_INDEXES).rows]

@@ -127,7 +127,8 @@ def _problem(change: Change, before: Value, after: Value | None) -> str:
     if change.refused and change.observed == change.wanted:
         return f"{change.wanted} is in force, and yet {change.refused}: let `set` end with exit code 0"
     if change.refused:
-        return f"{change.refused}; run that by hand: where it asks, give set the option that answers, such as -y"
+        cause = change.refused.rstrip(": ")
+        return f"{cause}; run that by hand: where it asks, give set the option that answers, such as -y"
     if change.observed != change.wanted:
         return f"{change.wanted} was set, and {change.observed} is read: levels must be as `get` prints them"
     return "" if after == before else f"it was {before} before, and is {after} after the undo"
