@@ -74,6 +74,7 @@ ResponseName = Literal[
     "degraded_per_s",
     "rebuilding_per_s",
     "degraded_share",
+    "rebuilding_share",
     "slow_per_s",
     "slow_share",
     "beside_job_share",
