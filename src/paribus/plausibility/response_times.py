@@ -10,6 +10,7 @@ from paribus.i18n import N_, gettext
 from paribus.plausibility.quantity import Range, StatedCell
 from paribus.plausibility.violation import Misfit, near, operations, summed
 from paribus.plausibility.wording import as_written, format_figure, metric_name
+from paribus.units import LoadLevel
 
 LITTLE = N_("Little's law")
 SUM = N_("mean x count = sum")
@@ -86,10 +87,10 @@ def shortest(cell: StatedCell) -> Iterator[Misfit]:
     rate = rates[0]
     message = gettext(
         N_(
-            "operations of {minimum} or longer make at most {most} per second in {threads:g} threads, "
+            "operations of {minimum} or longer make at most {most} per second in {load}, "
             "but {rate} is stated"
         ),
-        threads=threads,
+        load=LoadLevel(round(threads)),
         most=format_figure("throughput_per_s", threads / minimum.middle),
         minimum=as_written(cell, "response_min_s"),
         rate=format_figure("throughput_per_s", rate.middle),

@@ -96,7 +96,7 @@ def _of_one(claim: Claim, evidence: ClaimEvidence) -> Judged:
             return Standing.CONTRADICTED, _beyond(text, evidence)
         is_visible = evidence.estimate > _VISIBLE
     if evidence.better_at and evidence.worse_at:
-        message = N_("{found}; better at {n} load levels, worse at {m}")
+        message = N_("{found}; load levels better: {n}, worse: {m}")
         return Standing.MIXED, gettext(message, found=text, n=evidence.better_at, m=evidence.worse_at)
     if is_visible:
         return Standing.CONSISTENT, gettext("{found}, within the variation of equal runs", found=text)

@@ -11,7 +11,6 @@ from paribus.lab.statement_mix.server_tables import (
     DescribedColumn,
     IndexPart,
     ServerTables,
-    TableEstimate,
 )
 from paribus.lab.statement_mix.table_shape import LARGE_DIGITS, ColumnShape, Expression, number_itself
 
@@ -38,14 +37,8 @@ class MysqlTables(ServerTables):
     """The tables of all databases of a server of MySQL's family."""
 
     dialect = MYSQL
+    _tables, _functions = _TABLES, _FUNCTIONS
     _bounded = (*_WHOLE, *_FRACTIONAL, *_TIMES)
-
-    def _listed(self) -> dict[tuple[str, str], TableEstimate]:
-        self.functions = frozenset((name or "").lower() for (name,) in self._ask(_FUNCTIONS).rows)
-        return {
-            (database or "", name or ""): TableEstimate(int(rows or 0), int(length or 0))
-            for database, name, rows, length in self._ask(_TABLES).rows
-        }
 
     def _described(self, database: str, name: str) -> list[DescribedColumn]:
         rows = self._ask(_COLUMNS.format(database=quoted(database), name=quoted(name))).rows

@@ -8,7 +8,6 @@ from paribus.lab.statement_mix.server_tables import (
     DescribedColumn,
     IndexPart,
     ServerTables,
-    TableEstimate,
 )
 from paribus.lab.statement_mix.table_shape import LARGE_DIGITS, ColumnShape, Expression, number_itself
 
@@ -41,14 +40,8 @@ class PostgresTables(ServerTables):
     """The tables of all schemas of a database of PostgreSQL."""
 
     dialect = POSTGRES
+    _tables, _functions = _TABLES, _FUNCTIONS
     _bounded = (*_WHOLE, *_FRACTIONAL, *_TIMES)
-
-    def _listed(self) -> dict[tuple[str, str], TableEstimate]:
-        self.functions = frozenset((name or "").lower() for (name,) in self._ask(_FUNCTIONS).rows)
-        return {
-            (schema or "", name or ""): TableEstimate(int(float(rows or 0)), int(length or 0))
-            for schema, name, rows, length in self._ask(_TABLES).rows
-        }
 
     def _described(self, database: str, name: str) -> list[DescribedColumn]:
         rows = self._ask(_COLUMNS.format(table=_quoted_table(database, name))).rows

@@ -60,13 +60,18 @@ class ServerTables(ABC):
     """The tables of a server, each read when a statement needs it."""
 
     dialect: Dialect
-    functions: frozenset[str]
+    _tables: str  # query of database, name, estimated rows and bytes of all tables of users
+    _functions: str  # query of the names of all functions of users
     _bounded: tuple[str, ...]  # kinds of columns that are numbers or times
 
     def __init__(self, ask: Ask) -> None:
         """List the tables and functions of users. Raises QueryRefused and ServerGone."""
         self._ask = ask
-        self._estimates = self._listed()
+        self.functions = frozenset((name or "").lower() for (name,) in ask(self._functions).rows)
+        self._estimates = {
+            (database or "", name or ""): TableEstimate(int(float(rows or 0)), int(length or 0))
+            for database, name, rows, length in ask(self._tables).rows
+        }
         self._shapes: dict[tuple[str, str], TableShape] = {}
 
     def databases(self, name: str) -> list[str]:
@@ -78,10 +83,6 @@ class ServerTables(ABC):
         if (database, name) not in self._shapes:
             self._shapes[database, name] = self._read(database, name)
         return self._shapes[database, name]
-
-    @abstractmethod
-    def _listed(self) -> dict[tuple[str, str], TableEstimate]:
-        """All tables of users by database and name; sets `functions`."""
 
     @abstractmethod
     def _described(self, database: str, name: str) -> list[DescribedColumn]:
