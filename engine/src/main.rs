@@ -12,7 +12,7 @@ use clap::{Parser, Subcommand};
 use paribus_engine::conditions::Conditions;
 use paribus_engine::confine::{self, Confinement};
 use paribus_engine::device::{DeviceIdentity, users::users};
-use paribus_engine::durability::{Extent, flush, page_cache};
+use paribus_engine::durability::{Extent, cut_off, flush, page_cache};
 use paribus_engine::error::{EngineError, Result};
 use paribus_engine::event::Events;
 use paribus_engine::folder::experiment;
@@ -76,6 +76,8 @@ enum Command {
         #[arg(value_parser = extents)]
         extents: Extents,
     },
+    /// Have a mounted file system lose what it has not written, as at a power cut.
+    CutOff { point: PathBuf },
     /// Read kernel files for a remote controller; closing stdin ends it.
     FileAgent,
     /// Send queries to a database; the job comes from stdin, closing stdin ends it.
@@ -224,6 +226,7 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
         Command::PageCache { file, extents } => {
             events.emit(&page_cache::page_cache(&file, &extents.0)?);
         }
+        Command::CutOff { point } => events.emit(&cut_off::cut_off(&point)?),
         Command::Journal {
             directory,
             allow_volatile,

@@ -26,7 +26,9 @@ def layouts(connected: Site, disks: Sequence[str], *faulty: str) -> Iterator[Lay
     devices = Devices(connected, disks, PinnedDevices({}, lambda _path, _identity: None), [])
     sizes = {disk: size_bytes(host, disk) for disk in disks}
     try:
-        yield LayoutSession(host, journal, devices, sizes, Names(name[-4:]), POINT, lambda: False, faulty)
+        yield LayoutSession(
+            host, connected.engine, journal, devices, sizes, Names(name[-4:]), POINT, lambda: False, faulty
+        )
     finally:
         journal.restore()
 

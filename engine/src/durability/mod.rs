@@ -1,8 +1,10 @@
-//! Whether a flush in a guest reaches the disk of its hypervisor: the two halves of that question.
+//! What a power cut would lose: of a file system, and of a guest.
 //!
-//! In the guest `flush` writes and flushes a file, and says where on the disk it lies. On the
-//! hypervisor `page_cache` says how much of that is only in memory. Called by `main`.
+//! `cut_off` has a file system lose what it has not written. In a guest `flush` writes and flushes a
+//! file, and says where on the disk it lies. On the hypervisor `page_cache` says how much of that is
+//! only in memory. Called by `main`.
 
+pub mod cut_off;
 pub mod flush;
 pub mod page_cache;
 

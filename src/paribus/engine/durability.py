@@ -1,9 +1,9 @@
-"""Flushes and the page cache of a machine, as the engine there sees them."""
+"""Flushes, the page cache and a file system cut off, on a machine by the engine there."""
 
 import json
 from collections.abc import Sequence
 
-from paribus.engine.protocol import DiskExtent, Flushed, PageCache
+from paribus.engine.protocol import CutOff, DiskExtent, Flushed, PageCache
 from paribus.engine.run import understand
 from paribus.errors import EngineError
 from paribus.hosts.transport import Host
@@ -24,6 +24,12 @@ def page_cache(host: Host, binary: str, file: str, extents: Sequence[DiskExtent]
     if not isinstance(event, PageCache):
         raise _of_another_release(host)
     return event
+
+
+def cut_off(host: Host, binary: str, point: str) -> None:
+    """Have the file system mounted at `point` lose what it has not written, as at a power cut. Raises EngineError."""
+    if not isinstance(_event(host, [binary, "cut-off", point]), CutOff):
+        raise _of_another_release(host)
 
 
 def _event(host: Host, argv: list[str]) -> object:

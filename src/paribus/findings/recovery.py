@@ -10,7 +10,7 @@ class ArmRecovery:
     """Crashes of a private server with the settings of an arm.
 
     `restart_s` is from the kill until the server answers with its data recovered. Of `acknowledged` commits in the last
-    second before all crashes it has lost `lost`.
+    second before all crashes it has lost `lost`. With a `power_cut` the file system also lost what it had not written.
     """
 
     factor: str
@@ -20,6 +20,7 @@ class ArmRecovery:
     acknowledged: int
     lost: int
     trials: tuple[int, ...]
+    power_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

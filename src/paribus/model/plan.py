@@ -206,7 +206,8 @@ class Protocol:
     `open_rounds` are comparisons (factor, workload) whose first pairs decide their number of rounds.
     `segment_s`: settings that leave nothing behind are toggled under one load, and measured for so long each time.
     `segment_chosen`: the plan states `segment_s`. Otherwise response times are judged by longer trials.
-    `recovers`: the private server is killed at the end of each trial, and started again.
+    `recovers`: the private server is killed at the end of each trial, and started again. With `cuts_off` the layout's
+    file system loses at that moment what it has not written, as at a power cut.
     """
 
     trial_s: float
@@ -237,6 +238,7 @@ class Protocol:
     segment_s: float | None = None
     segment_chosen: bool = True
     recovers: bool = False
+    cuts_off: bool = False
 
     def in_segments(self) -> "Protocol":
         """The protocol of a load whose settings are toggled: a new load and a change are given little time."""

@@ -294,10 +294,15 @@ def _settings_of(table: PlanTable, key: str) -> Iterator[tuple[KeyPath, Any]]:
             yield ("combination", number, "settings", key), combination.settings[key]
 
 
-def _layouts(parsed: Parsed) -> Iterator[Layout]:
-    for _, level in _written(parsed):
+def placed_layouts(parsed: Parsed) -> Iterator[tuple[KeyPath, Layout]]:
+    """Yields every layout of a plan that can be read, with its place."""
+    for place, level in _written(parsed):
         if _is_a_layout(level):
-            yield parse_layout(level)
+            yield place, parse_layout(level)
+
+
+def _layouts(parsed: Parsed) -> Iterator[Layout]:
+    return (layout for _, layout in placed_layouts(parsed))
 
 
 def _is_a_layout(level: Any) -> bool:

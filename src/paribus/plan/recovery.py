@@ -1,11 +1,15 @@
-"""Crashes of the private server in a plan: what forbids them. The check of a plan calls this."""
+"""Crashes of the private server in a plan, and power cuts: what forbids them. The check of a plan calls this."""
 
 from collections.abc import Iterator
 
 from paribus.model import KILL_SERVER
+from paribus.plan.form.file import POWER_CUT
 from paribus.plan.form.key_paths import KeyPath
 from paribus.plan.form.parse import Parsed
+from paribus.plan.layouts import placed_layouts
 from paribus.plan.workloads import works_on_database
+
+_ABLE = ("ext4", "xfs")  # that Linux can tell to lose what they have not written
 
 
 def complaints(parsed: Parsed) -> Iterator[tuple[KeyPath, str, str]]:
@@ -20,3 +24,19 @@ def complaints(parsed: Parsed) -> Iterator[tuple[KeyPath, str, str]]:
         yield place, "no workload is on a server that could be killed", "add [database] and a workload on it"
     elif database.dsn is not None:
         yield place, "a server that others use is not killed", "let Paribus start a private server: remove dsn"
+    if table.protocol.recovery == POWER_CUT:
+        yield from _against_power_cuts(parsed)
+
+
+def _against_power_cuts(parsed: Parsed) -> Iterator[tuple[KeyPath, str, str]]:
+    """Yields the reasons against having the file system of a layout lose what it has not written."""
+    layouts, hint = list(placed_layouts(parsed)), "use ext4 or xfs; recovery = true kills the server alone"
+    if not layouts:
+        cause = "a power cut needs a file system of its own, and this plan has no layout"
+        remedy = "add a layout on disks that may be destroyed; recovery = true kills the server alone"
+        yield ("protocol", "recovery"), cause, remedy
+    for place, layout in layouts:
+        if layout.file_system is None:
+            yield place, "a layout without a file system holds no server that could lose its power", hint
+        elif layout.file_system.kind not in _ABLE:
+            yield place, f"{layout.file_system.kind} cannot be cut off as a power cut does", hint

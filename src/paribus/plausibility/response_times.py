@@ -86,10 +86,7 @@ def shortest(cell: StatedCell) -> Iterator[Misfit]:
         return
     rate = rates[0]
     message = gettext(
-        N_(
-            "operations of {minimum} or longer make at most {most} per second in {load}, "
-            "but {rate} is stated"
-        ),
+        N_("operations of {minimum} or longer make at most {most} per second in {load}, but {rate} is stated"),
         load=LoadLevel(round(threads)),
         most=format_figure("throughput_per_s", threads / minimum.middle),
         minimum=as_written(cell, "response_min_s"),

@@ -210,7 +210,9 @@ class Bench:
             if event.action == OFFLINE:
                 scsi_state_of(host, disk_named(event.disk, disks))
         point, stopped = self._session.files_folder, self._session.stopped
-        return LayoutSession(host, self._journal, self._devices, sizes, names, point, stopped, faulty)
+        return LayoutSession(
+            host, self._site.engine, self._journal, self._devices, sizes, names, point, stopped, faulty
+        )
 
     def _written_files(self) -> set[str]:
         """Every file of the target that the settings of trials may write to."""

@@ -231,7 +231,8 @@ class Runner:
         changes += self._servers.verify()
         changes += tuple(c for c in self._server_conditions(trial) if c.state is ChangeState.MISMATCHED)
         if self._plan.protocol.recovers and trial.purpose in COMPARING:
-            self._readied += self._servers.crash(self._workloads[trial.workload], trial.settings)
+            mount = self._layouts if self._plan.protocol.cuts_off else None
+            self._readied += self._servers.crash(self._workloads[trial.workload], trial.settings, mount)
         return changes
 
     def _damage(self, trial: Trial) -> list[StoredMessage]:

@@ -10,14 +10,16 @@ from pathlib import Path
 import pytest
 from command import RUN_ENDED, Running
 
-# They need somebody's server, which test_running_server.py has, disks that may be wiped, as in test_layouts.py, a
-# RAID controller, as in test_raid_example.py, or a guest, as in test_domain.py and test_platform_plan.py.
+# They need somebody's server, which test_running_server.py has, or disks that may be wiped, as in test_layouts.py and
+# test_failing_plans.py. Others need a RAID controller, as in test_raid_example.py, or a guest, as in test_domain.py and
+# test_platform_plan.py.
 OF_GUESTS = {"kvm", "guest-or-host"}
 ELSEWHERE = {
     "running-server",
     "layouts",
     "storage-combinations",
     "disk-failure",
+    "power-cut",
     "cache",
     "raid-controller",
     *OF_GUESTS,

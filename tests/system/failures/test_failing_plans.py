@@ -21,8 +21,6 @@ host = "{address}"
 path = "/var/tmp"
 devices = {disks}
 may_destroy = {disks}
-[factors]
-layout = {levels}
 {rest}
 [protocol]
 trial = "{trial}"
@@ -55,12 +53,15 @@ class FailingPlan:
         self.sandbox = LabSandbox(f"failing{os.getpid()}", [f"slow:{size}:count=3,iops=300"], packages)
         self._path = folder / "plan.toml"
 
-    def results(self, levels: Sequence[str], rest: str, trial: str, disks: Sequence[str] = SLOW) -> dict[str, Any]:
-        """Return the report after four trials."""
-        names, both = json.dumps(list(disks)), f"[{', '.join(levels)}]"
-        text = PLAN.format(
-            process=os.getpid(), address=self.sandbox.address, disks=names, levels=both, rest=rest, trial=trial
-        )
+    def results(self, layouts: Sequence[str], rest: str, trial: str, disks: Sequence[str] = SLOW) -> dict[str, Any]:
+        """Return the report on these layouts after four trials."""
+        return self.report(f"[factors]\nlayout = [{', '.join(layouts)}]\n{rest}", trial, disks)
+
+    def report(self, rest: str, trial: str, disks: Sequence[str], recovery: str = "") -> dict[str, Any]:
+        """Return the report on the factors of `rest` after four trials, each with this kind of recovery at its end."""
+        names = json.dumps(list(disks))
+        text = PLAN.format(process=os.getpid(), address=self.sandbox.address, disks=names, rest=rest, trial=trial)
+        text += f'recovery = "{recovery}"\n' if recovery else ""
         self._path.write_text(text, encoding="utf-8")
         running = Running("run", str(self._path))
         while running.goes_on() and done_count() < 4:
@@ -121,3 +122,17 @@ def test_database_goes_on_while_a_disk_of_its_mirror_fails_every_operation(faili
     assert {phase["phase"] for arm in reported["event_phases"] for phase in arm["phases"]} == {"before", "degraded"}
     states = reported["trials"]
     assert states["done"] >= 4, states
+
+
+@pytest.mark.parametrize("failing", [("768MiB", "mariadb-server")], indirect=True)
+@pytest.mark.parametrize("layout", ["{ md = { level = 1 }, xfs = {} }", "{ md = { level = 1 }, ext4 = {} }"])
+def test_power_cut_takes_commits_that_only_the_system_had(failing: FailingPlan, layout: str) -> None:
+    rest = (
+        f'[hold]\nlayout = {layout}\n[factors]\n"mysql.innodb_flush_log_at_trx_commit" = [1, 2]\n'
+        '[database]\nkind = "mariadb"\nsettings = { innodb_log_file_buffering = "ON" }\n'
+        '[[workload]]\nkind = "oltp_write_only"\ntables = 1\ntable_size = 5000\nthreads = [2]\n'
+    )
+    safe, fast = failing.report(rest, "3s", SLOW[:2], recovery="power-cut")["recoveries"]
+    assert (safe["arm"], safe["lost"], fast["arm"]) == ("1", 0, "2")
+    assert min(safe["acknowledged"], safe["restart_s"]["value"]) > 0
+    assert fast["lost"] > 0, "kept by the system alone"

@@ -254,3 +254,20 @@ def test_a_layout_that_is_advised_has_its_commands_and_what_makes_it_last() -> N
     ]
     bcache = commands_of(plan, "disks ssd-1,ssd-2 / bcache on=ssd-2 / ext4", "data", "/mnt/data")
     assert any(line.startswith("echo ") and line.endswith("/bcache/attach") for line in bcache)
+
+
+@pytest.mark.parametrize(
+    ("layout", "message"),
+    [
+        ("{ md = { level = 1 } }", "without a file system"),
+        ("{ btrfs = {} }", "btrfs cannot be cut off as a power cut does"),
+    ],
+)
+def test_power_cut_needs_a_file_system_that_can_be_cut_off(layout: str, message: str) -> None:
+    rest = (
+        '[factors]\n"mysql.innodb_buffer_pool_size" = ["64MiB", "128MiB"]\n[database]\nkind = "mariadb"\n'
+        '[[workload]]\nkind = "oltp_write_only"\ntable_size = 1000\n[protocol]\nrecovery = "power-cut"\n'
+    )
+    assert message in _refused(f"{TARGET}[hold]\nlayout = {layout}\n{rest}", database=SERVER)
+    plan = _plan(f"{TARGET}[hold]\nlayout = {{ md = {{ level = 1 }}, xfs = {{}} }}\n{rest}", database=SERVER)
+    assert (plan.protocol.recovers, plan.protocol.cuts_off) == (True, True)

@@ -12,6 +12,7 @@ FACTOR = '"vm.swappiness" = [60, 1]'
     ("rest", "said"),
     [
         ("recovery = true\n", "no workload is on a server that could be killed"),
+        ('recovery = "power-cut"\n', "a power cut needs a file system of its own, and this plan has no layout"),
         ('response = "recovery_s"\n', "recovery_s is measured after a crash"),
     ],
 )

@@ -44,6 +44,7 @@ def _of_arm(
         acknowledged=int(sum(values("acknowledged_commits"))),
         lost=int(sum(values("lost_commits"))),
         trials=tuple(orders),
+        power_cut="remount_s" in summaries[orders[0]],
     )
 
 

@@ -11,7 +11,7 @@ from paribus.engine.protocol.database import (
     Server,
     SqliteFile,
 )
-from paribus.engine.protocol.durability import DiskExtent, Flushed, PageCache
+from paribus.engine.protocol.durability import CutOff, DiskExtent, Flushed, PageCache
 from paribus.engine.protocol.event import (
     Counts,
     Cpu,
@@ -92,6 +92,7 @@ __all__ = [
     "Counts",
     "Cpu",
     "CpuShares",
+    "CutOff",
     "Data",
     "DataFolder",
     "DataFolderMade",

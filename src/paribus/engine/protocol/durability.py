@@ -1,4 +1,4 @@
-"""Events about durability: a file that was flushed, and how much of its place only memory has."""
+"""Events about durability: a flushed file, how much of its place only memory has, and a file system cut off."""
 
 from typing import Annotated, Literal
 
@@ -38,3 +38,11 @@ class PageCache(Message):
     bytes: int
     unwritten_bytes: int | None
     unknown: str | None
+
+
+class CutOff(Message):
+    """A file system that has lost what it had not written, and refuses everything until it is mounted again."""
+
+    event: Literal["cut-off"]
+    point: str
+    filesystem: str

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, JsonValue, TypeAdapter, field_validator
 
-from paribus.engine.protocol.durability import Flushed, PageCache
+from paribus.engine.protocol.durability import CutOff, Flushed, PageCache
 from paribus.engine.protocol.folder_event import DataFolderMade, DataFolders, Probe
 from paribus.engine.protocol.message import Message
 from paribus.engine.protocol.telemetry_event import Census, Counted, Sample
@@ -268,6 +268,7 @@ Event = Annotated[
     | DataFolders
     | Probe
     | Processes
+    | CutOff
     | Flushed
     | PageCache
     | Started

@@ -89,6 +89,7 @@ ResponseName = Literal[
     "response_p95_s",
     "response_p99_s",
 ]
+POWER_CUT = "power-cut"
 MOST_OUTSTANDING = 64  # of an open loop that sets no limit; 1,000/s of 64 ms each
 Responses = Annotated[
     list[str],
@@ -310,8 +311,10 @@ class ProtocolTable(StrictTable):
         description="trials of each application of a setting, such as a mount; default: 1, and where applying takes "
         "long as many as are worth it",
     )
-    recovery: bool = Field(
-        False, description="kill the private server at the end of each trial, and measure how it starts again"
+    recovery: bool | Literal["power-cut"] = Field(
+        False,
+        description="kill the private server at the end of each trial, and measure how it starts again; power-cut: the "
+        "layout's file system also loses what it has not written",
     )
     design: Literal["auto", "one-at-a-time", "screen"] = Field(
         "auto",

@@ -14,6 +14,11 @@ _NOTE = N_(
     "At the end of each trial the server was killed (SIGKILL) right after a second of commits, and started again. The "
     "system went on, so that only what the server had not yet written could be lost. A power cut may cost more."
 )
+_CUT_NOTE = N_(
+    "At the end of each trial, right after a second of commits, the file system was made to lose all that it had not "
+    "written, as at a power cut. The server was killed (SIGKILL), the file system mounted again, and the server "
+    "started; both are in the restart. Drives kept what they got, also in a volatile cache, which a power cut empties."
+)
 _FLUSH_NOTE = N_(
     "At the end of each trial the guest flushed 1 MiB, and was told that it is on the disk. A power cut of the "
     "hypervisor loses what was only in its memory then, and other flushes alike. A volatile cache of the drive below "
@@ -29,7 +34,7 @@ def recovery(report_input: ReportInput) -> Iterator[WordTable]:
     if arms := report_input.of(ArmRecovery):
         yield WordTable(
             title=gettext("Crashes of the server"),
-            note=gettext(_NOTE),
+            note=gettext(_CUT_NOTE if arms[0].power_cut else _NOTE),
             head=(
                 gettext("arm"), gettext("workload"), gettext("restart"), gettext("lost commits"), gettext("trials"),
             ),

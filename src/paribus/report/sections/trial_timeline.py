@@ -136,7 +136,7 @@ def _other_load(places: Mapping[int, Span], summaries: Mapping[int, Mapping[str,
         parts[-1].append(later)
     return OtherLoadLine(
         title=gettext("other processes"),
-        most=gettext("up to {percent} % of the processors", percent=f"{most * 100:.2g}" if most < 1 else "100"),
+        most=gettext("up to {share} of the processors", share=f"{most * 100:.2g} %" if most < 1 else "100 %"),
         parts=tuple(map(tuple, parts)),
     )
 

@@ -14,6 +14,7 @@ from paribus.errors import ParibusError
 from paribus.i18n import StoredMessage, stored_message
 from paribus.model import SERVER_STARTED, Change, ChangeState, Measurement, NotTaken, Settings, Trial, Value, Workload
 from paribus.registry import data_of
+from paribus.trial.databases.recovery import Mount
 from paribus.trial.databases.workload_data import Progress, WorkloadData
 
 _LONGEST_NAME = 30  # with a prefix of 20 and the shape a name of at most 63 letters
@@ -78,8 +79,16 @@ class DatabaseSession(ABC):
     def verify(self) -> tuple[Change, ...]:
         """The settings of the last `apply` that have changed since."""
 
-    def crash(self, workload: Workload, settings: Settings) -> tuple[Measurement, ...]:  # noqa: ARG002
-        """Kill a private server and start it again; what that cost. Nothing is done to a running server of others."""
+    def crash(
+        self,
+        workload: Workload,  # noqa: ARG002
+        settings: Settings,  # noqa: ARG002
+        mount: Mount | None = None,  # noqa: ARG002
+    ) -> tuple[Measurement, ...]:
+        """Kill a private server and start it again; what that cost. Nothing is done to a running server of others.
+
+        `mount` is cut off with it.
+        """
         return ()
 
     def kill(self, workload: Workload, settings: Settings) -> None:

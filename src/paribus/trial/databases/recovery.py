@@ -5,36 +5,66 @@ In: the running server, and how to start it with the trial's settings. Out: meas
 
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 from paribus.databases import Instance
+from paribus.errors import QueryRefused
 from paribus.model import Measurement
 
 COMMITTING_S = 1.0  # the usual interval of a server that writes its log once a second
 _PHASE, _SOURCE = "measure", "crash"
 
 
-def crash(instance: Instance, database: str, start: Callable[[], None]) -> tuple[Measurement, ...]:
+class Mount(Protocol):
+    """A file system of ours that the server's data lies on."""
+
+    def sync(self) -> None:
+        """Have it write what it was given so far."""
+
+    def cut_off(self) -> None:
+        """Have it lose what it has not written, as at a power cut."""
+
+    def mount_again(self) -> None:
+        """Mount it again, which repairs it from its log."""
+
+
+def crash(
+    instance: Instance, database: str, start: Callable[[], None], mount: Mount | None = None
+) -> tuple[Measurement, ...]:
     """Kill the server right after a second of commits, start it, and count the commits that it still has.
 
-    Each commit was acknowledged before the next began. Raises DatabaseError where it does not start again.
+    Each commit was acknowledged before the next began. With a `mount`, what was not written in that second is lost
+    too; its data is as it was before. Raises DatabaseError where it does not start again, HostError and EngineError.
     """
-    acknowledged = _commit(instance, database)
+    if mount is not None:
+        mount.sync()
+    acknowledged = _commit(instance, database, mount)
     began = time.monotonic()
+    values = []
+    if mount is not None:
+        mount.mount_again()
+        values.append(("remount_s", "s", time.monotonic() - began))
     start()
     took_s = time.monotonic() - began
+    kept = 0
     with instance.inside(database) as ask:
-        [[count]] = ask("SELECT COUNT(*) FROM paribus_ledger").rows
-        ask("DROP TABLE paribus_ledger")
-    values = [
+        try:
+            [[count]] = ask("SELECT COUNT(*) FROM paribus_ledger").rows
+            kept = int(count or 0)
+        except QueryRefused:  # the table is lost too
+            if mount is None:
+                raise
+        ask("DROP TABLE IF EXISTS paribus_ledger")
+    values += [
         ("recovery_s", "s", took_s),
         ("acknowledged_commits", "", float(acknowledged)),
-        ("lost_commits", "", float(acknowledged - int(count or 0))),
+        ("lost_commits", "", float(acknowledged - kept)),
     ]
     return tuple(Measurement.of_value(name, unit, value, _PHASE, _SOURCE) for name, unit, value in values)
 
 
-def _commit(instance: Instance, database: str) -> int:
-    """Commit rows one by one, then kill the server; the number that it acknowledged."""
+def _commit(instance: Instance, database: str, mount: Mount | None) -> int:
+    """Commit rows one by one, then cut off the file system and kill the server; the number that it acknowledged."""
     acknowledged = 0
     with instance.inside(database) as ask:
         ask("DROP TABLE IF EXISTS paribus_ledger")  # of a trial that failed
@@ -43,5 +73,7 @@ def _commit(instance: Instance, database: str) -> int:
         while time.monotonic() < deadline:
             ask(f"INSERT INTO paribus_ledger VALUES ({acknowledged})")  # noqa: S608  a number
             acknowledged += 1
+        if mount is not None:
+            mount.cut_off()
         instance.kill()
     return acknowledged

@@ -297,11 +297,16 @@ class PrivateServers(DatabaseSession):
         with instance.inside(database_of(workload, settings)) as ask:
             return instance.state.damage(ask)
 
-    def crash(self, workload: Workload, settings: Settings) -> tuple[Measurement, ...]:
-        """Kill the server and start it again with the same settings; what that cost. Raises DatabaseError."""
+    def crash(
+        self, workload: Workload, settings: Settings, mount: recovery.Mount | None = None
+    ) -> tuple[Measurement, ...]:
+        """Kill the server and start it again with the same settings; what that cost. `mount` is cut off with it.
+
+        Raises DatabaseError, HostError and EngineError.
+        """
         server = self._servers[self._built_in(workload, settings)]
         start = functools.partial(self._start_again, server, workload, settings)
-        return recovery.crash(server.instance, database_of(workload, settings), start)
+        return recovery.crash(server.instance, database_of(workload, settings), start, mount)
 
     def kill(self, workload: Workload, settings: Settings) -> None:
         """Kill the server under its load, and start it again with the same settings. Raises DatabaseError."""

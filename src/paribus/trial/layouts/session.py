@@ -7,6 +7,7 @@ step, and makes every step, so that an undo finds everything that was begun.
 import time
 from collections.abc import Callable, Iterable, Mapping
 
+from paribus.engine.durability import cut_off
 from paribus.errors import HostError, Interrupted, Unreachable
 from paribus.hosts.storage.devices import size_bytes
 from paribus.hosts.storage.mounts import mount_of
@@ -38,7 +39,8 @@ from paribus.trial.layouts.cache_counters import CacheCounts, cache_counts
 from paribus.trial.layouts.layer_counters import LayerCounts, layer_counts
 
 _POLL_S = 0.5
-_SYNCED = "100"
+_SYNCED, _MOUNT = "100", "mount"
+_WHOLE = {"sync_action": "idle", "degraded": "0", "resync_start": "none"}  # files of an array that is in sync
 _MOST_CHARACTERS = 300
 
 
@@ -48,6 +50,7 @@ class LayoutSession:
     def __init__(
         self,
         host: Host,
+        engine: str,
         journal: Journal,
         devices: Devices,
         disks: Mapping[str, int],
@@ -62,6 +65,7 @@ class LayoutSession:
         """
         self._faulty = {disk_named(name, disks) for name in faulty}
         self._host = host
+        self._engine = engine
         self._journal = journal
         self._devices = devices
         self._disks = disks
@@ -190,6 +194,22 @@ class LayoutSession:
         """Write a file of the kernel that a device of the layout has. Raises as `run`."""
         self._journal.make(LAYOUT, WriteFile(path, text))
 
+    def sync(self) -> None:
+        """Have the file system write what it was given so far. Raises HostError and Unreachable."""
+        self._host.run(["sync", "--file-system", self.point])
+
+    def cut_off(self) -> None:
+        """Have the file system lose what it has not written, as at a power cut. Raises EngineError and Unreachable."""
+        cut_off(self._host, self._engine, self.point)
+
+    def mount_again(self) -> None:
+        """Mount the file system again, which repairs it from its log. Raises as `run`, and Interrupted."""
+        assert self._build is not None
+        self.run("umount", self.point)
+        for step in self._build.steps:
+            if step.argv and step.argv[0] == _MOUNT:
+                self._make(step)
+
     def take_apart(self) -> None:
         """Make the disks clean. Raises HostError, JournalError and Unreachable."""
         self.in_force = None
@@ -221,7 +241,7 @@ class LayoutSession:
     def _make(self, step: BuildStep) -> None:
         if self._stopped():
             raise Interrupted("stopped while a layout was built", "continue with: paribus resume")
-        if step.argv and step.argv[0] == "mount":
+        if step.argv and step.argv[0] == _MOUNT:
             self.run("mkdir", "-p", self.point)
         if step.argv:
             self._journal.make(LAYOUT, RunProgram(step.argv, step.patience_s))
@@ -241,8 +261,9 @@ class LayoutSession:
     def _is_in_sync(self, volume: str) -> bool:
         if volume.startswith("/dev/md/"):
             name = self._host.resolve(volume).removeprefix("/dev/")
-            folder = f"/sys/class/block/{name}/md"
-            return self._host.read(f"{folder}/sync_action").strip() == "idle"
+            # A new array is idle, too, until the kernel begins: it is whole when nothing is missing and nothing is left.
+            states = (self._host.read(f"/sys/class/block/{name}/md/{file}").strip() for file in _WHOLE)
+            return tuple(states) == tuple(_WHOLE.values())
         command = ["lvs", "--noheadings", "--options", "sync_percent", volume]
         return self._host.run(command).stdout.strip().startswith(_SYNCED)
 
