@@ -261,7 +261,7 @@ class LayoutSession:
     def _is_in_sync(self, volume: str) -> bool:
         if volume.startswith("/dev/md/"):
             name = self._host.resolve(volume).removeprefix("/dev/")
-            # A new array is idle, too, until the kernel begins: it is whole when nothing is missing and nothing is left.
+            # A new array is idle until the kernel begins: it is whole when nothing is missing and nothing is left.
             states = (self._host.read(f"/sys/class/block/{name}/md/{file}").strip() for file in _WHOLE)
             return tuple(states) == tuple(_WHOLE.values())
         command = ["lvs", "--noheadings", "--options", "sync_percent", volume]
