@@ -56,6 +56,8 @@ def test_an_option_of_a_driver_has_the_name_of_its_manual_too() -> None:
 def test_any_kernel_file_is_a_knob_by_its_own_name() -> None:
     catalogue = load()
     assert catalogue.get("sysctl.net.core.somaxconn").addresses == ("/proc/sys/net/core/somaxconn",)
+    flashcache = catalogue.get("sysctl.dev.flashcache.ssd+sas.fast_remove")
+    assert flashcache.addresses == ("/proc/sys/dev/flashcache/ssd+sas/fast_remove",)
     run = catalogue.get("sysfs./sys/kernel/mm/ksm/run")
     assert (run.name, run.kind, run.addresses) == ("sysfs./sys/kernel/mm/ksm/run", "sysfs", ("/sys/kernel/mm/ksm/run",))
     level = level_of(catalogue.get("sysctl.net.ipv4.tcp_rmem"), "sysctl.net.ipv4.tcp_rmem", "4096 131072 6291456")

@@ -19,7 +19,7 @@ from paribus.registry import nearest
 LOAD, SERVER = "load", "server"
 _SUBJECT = "{subject}"
 _PATHS = {  # of files that have no row, by the kind of their tree
-    "sysctl": re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+"),
+    "sysctl": re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_+-]+)+"),
     "sysfs": re.compile(r"/sys(/[A-Za-z0-9_:.,@-]+)+"),
 }
 _DISK, _TOP = "block.", "block.top."
