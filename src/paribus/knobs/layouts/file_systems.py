@@ -85,7 +85,8 @@ class Ext4(FileSystem):
         extended += [f"stripe_width={width}"] if isinstance(width, int) and width else []
         journal = ["-J", f"size={self.journal_size >> 20}"] if self.journal_size else []
         features = [] if self.journal else ["-O", "^has_journal"]
-        argv = ("mkfs.ext4", "-F", "-q", "-m", "0", "-E", ",".join(extended), *journal, *features, volume.path)
+        blocks = ("-b", str(_BLOCK_BYTES))  # below 512 MiB it would take smaller ones, in which stride and width count
+        argv = ("mkfs.ext4", "-F", "-q", *blocks, "-m", "0", "-E", ",".join(extended), *journal, *features, volume.path)
         return MadeLayer((BuildStep(argv=argv, patience_s=LONG_S),), (volume,))
 
 

@@ -54,6 +54,7 @@ def test_logical_volumes_on_arrays_stripe_over_them() -> None:
     made = commands({"md": {"level": 1, "arrays": 2}, "lvm": {"type": "striped", "stripe_size": "128KiB"}, "ext4": {}})
     assert [line.split()[2] for line in made[:2]] == ["/dev/md/paribus-ab12-0", "/dev/md/paribus-ab12-1"]
     assert "--stripes 2 --stripesize 128k --extents 100%FREE paribus_ab12" in made[3]
+    assert "mkfs.ext4 -F -q -b 4096" in made[4]
     assert "stride=32,stripe_width=64" in made[4]
 
 
