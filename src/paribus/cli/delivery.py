@@ -29,7 +29,8 @@ def deliver(content: str, output: Path | None) -> None:
 
 def markdown_text(report: ReportView, output: Path | None) -> str:
     """The report as Markdown; if `output` is a file, its pictures are written into a folder next to it."""
-    from paribus.report.render import charts, markdown
+    from paribus.report.charts import charts
+    from paribus.report.render import markdown
 
     if output is None:
         return visible(markdown.render(report))

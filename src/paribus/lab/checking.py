@@ -25,7 +25,8 @@ from paribus.lab.machine.inspection import checked, site_of
 from paribus.lab.machine.server_data import on_server, server_data
 from paribus.lab.results.prior_runs import with_prior_runs
 from paribus.model import LAYOUT, PLATFORM, Facts, Plan, Purpose, Trial, Value
-from paribus.plan import data, layouts, precondition
+from paribus.plan import data, precondition
+from paribus.plan.checks import layouts
 from paribus.plan.form.parse import parse, read_file
 from paribus.plan.schedule.budget import Extent, confirming_s, duration_s, extent, time_for
 from paribus.plan.schedule.comparisons import candidates, comparisons, is_in_flight

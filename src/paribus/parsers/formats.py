@@ -4,14 +4,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from paribus.parsers import foreign, hammerdb, orion, pgbench, tpcc_mysql, ycsb
-from paribus.parsers.fio import fio_output
+from paribus.parsers import foreign
 from paribus.parsers.log import Log
 from paribus.parsers.redact import redact
 from paribus.parsers.shapes import lines_of
-from paribus.parsers.sysbench import sysbench_output
 from paribus.parsers.sysstat import iostat, mpstat, sar, vmstat
 from paribus.parsers.tables import table
+from paribus.parsers.tools import hammerdb, orion, pgbench, tpcc_mysql, ycsb
+from paribus.parsers.tools.fio import fio_output
+from paribus.parsers.tools.sysbench import sysbench_output
 
 _SURE_ENOUGH, _LIKELY, _CERTAIN = 0.3, 0.5, 0.9
 _HEAD, _PIECE, _MAX_CHARACTERS = 4096, 16384, 2**22

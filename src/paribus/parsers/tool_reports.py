@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from paribus.parsers import hammerdb, pgbench
 from paribus.parsers.log import LogSeries
 from paribus.parsers.report import NotUnderstood, Second, ToolReport
+from paribus.parsers.tools import hammerdb, pgbench
 
 _PROCEDURE_ERROR = re.compile(r"^Vuser [0-9]+:.* Procedure Error ", re.MULTILINE)
 _PROFILED = {f"response_{name}_s": name for name in ("mean", "p50", "p95", "p99", "max")}

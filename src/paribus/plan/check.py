@@ -7,7 +7,9 @@ from paribus.errors import PlanError
 from paribus.i18n import N_, stored_message
 from paribus.knobs.catalog import Catalogue
 from paribus.model import FAMILIES, OF_SECONDS, PLATFORM, Database, Facts, Plan, Platform, Target, Workload
-from paribus.plan import (
+from paribus.plan import precondition
+from paribus.plan.carry_over import segment_notes, washed_out
+from paribus.plan.checks import (
     capacity,
     connections,
     disk_failures,
@@ -17,13 +19,12 @@ from paribus.plan import (
     layouts,
     load_host,
     platforms,
-    precondition,
     recovery,
     responses,
     tpcc,
     verification,
 )
-from paribus.plan.carry_over import segment_notes, washed_out
+from paribus.plan.checks.tools import ToolChecks
 from paribus.plan.data import Complaint as DataComplaint
 from paribus.plan.data import complaints
 from paribus.plan.form.file import WorkloadTable
@@ -37,7 +38,6 @@ from paribus.plan.levels import (
 from paribus.plan.protocol import limits_of, protocol_of
 from paribus.plan.requirements import requirements_of
 from paribus.plan.schedule.comparisons import candidates, measured, screened
-from paribus.plan.tool_checks import ToolChecks
 from paribus.plan.workloads import (
     data_in,
     has_parameter,

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from paribus.knobs.catalog import LOAD, SERVER
-from paribus.plan import events, layouts
 from paribus.plan.check import knob_keys
+from paribus.plan.checks import events, layouts
 from paribus.plan.data import loaded_device, named_devices
 from paribus.plan.database import DatabaseTable
 from paribus.plan.form.parse import Parsed

@@ -8,7 +8,7 @@ from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.catalog import Catalogue
 from paribus.mechanisms import FREE_BLOCKS, MECHANISMS, Case, Least, Mechanism, Obstacle, has_least, least_message
 from paribus.model import LAYOUT, Facts, Knob, Plan, Requirement, Settings, Workload
-from paribus.plan.layouts import differ_in_free_share, disk_bytes
+from paribus.plan.checks.layouts import differ_in_free_share, disk_bytes
 from paribus.plan.schedule.comparisons import Comparison, PlannedArm, candidates, screened
 
 _EXCLUDED = N_("{knob} cannot act under {workload}: it needs {mechanism}, and {fact}; {remedy}, or remove {knob}")

@@ -8,7 +8,7 @@ from paribus.errors import Problem
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.catalog import LOAD, SERVER, Catalogue
 from paribus.model import FAMILIES, Combination, DatabaseFacts, Factor, Facts, Value, Workload
-from paribus.plan import held_configuration
+from paribus.plan.checks import held_configuration
 from paribus.plan.form.file import WorkloadTable
 from paribus.plan.form.key_paths import KeyPath
 from paribus.plan.form.parse import Parsed

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paribus.i18n import gettext, tag, translate_stored
-from paribus.report.render import charts
+from paribus.report import render
+from paribus.report.charts import charts
 from paribus.web import funnel
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_REPORT_TEMPLATES = Path(charts.__file__).parent / "templates"
+_REPORT_TEMPLATES = Path(render.__file__).parent / "templates"
 _PART = "part_"
 
 

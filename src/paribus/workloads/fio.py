@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
-from paribus.parsers.fio import fio_output
 from paribus.parsers.report import ToolReport
+from paribus.parsers.tools.fio import fio_output
 from paribus.registry import Tool, workload_kinds
 from paribus.workloads import fio_paths
 from paribus.workloads.tool_paths import Read, WrittenPath

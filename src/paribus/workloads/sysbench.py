@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, StringConstraints, model_validator
 from paribus.engine.protocol import DatabaseServer, ToolLogin
 from paribus.i18n import stored_message
 from paribus.parsers.report import ToolReport, within
-from paribus.parsers.sysbench import sysbench_output
+from paribus.parsers.tools.sysbench import sysbench_output
 from paribus.registry import DataSet, Tool, workload_kinds
 from paribus.workloads import server_login
 from paribus.workloads.oltp import ROW_BYTES

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 from golden_logs import name_of
 
-from paribus.parsers import formats, orion
-from paribus.parsers.fio import fio_output, fio_shapes
+from paribus.parsers import formats
 from paribus.parsers.log import Log, LogRun
 from paribus.parsers.plain import plain_lines
 from paribus.parsers.sysstat import iostat, mpstat, sar, vmstat
 from paribus.parsers.tables import table
+from paribus.parsers.tools import orion
+from paribus.parsers.tools.fio import fio_output, fio_shapes
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "parsers"
 EVERY = (fio_output, orion, iostat, vmstat, sar, mpstat, table)

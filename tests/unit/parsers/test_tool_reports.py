@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from paribus.parsers import pattern, tool_reports
-from paribus.parsers.fio import fio_output
 from paribus.parsers.report import NotUnderstood, within
-from paribus.parsers.sysbench import sysbench_output
+from paribus.parsers.tools.fio import fio_output
+from paribus.parsers.tools.sysbench import sysbench_output
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "parsers"
 PARSERS = {"sysbench": sysbench_output.parse, "fio": fio_output.parse}

@@ -13,7 +13,7 @@ from paribus.knobs.catalog import load
 from paribus.knobs.catalog.own_rows import rows_of
 from paribus.model import BlockDevice, DatabaseFacts, Knob, Offer, Plan
 from paribus.plan.check import check
-from paribus.plan.layouts import commands_of, lasting_lines
+from paribus.plan.checks.layouts import commands_of, lasting_lines
 from paribus.sandbox.specification import parse_disks
 
 DISKS = [f"/dev/disk/by-id/ssd-{number}" for number in (1, 2, 3)]

@@ -9,7 +9,7 @@ from plan_samples import checked, parsed
 from paribus.errors import PlanError
 from paribus.model import DatabaseFacts, Facts, LoadHost, LoadHostFacts, Plan
 from paribus.plan import dsn
-from paribus.plan.load_host import load_host_of, separate_load
+from paribus.plan.checks.load_host import load_host_of, separate_load
 
 DSN = "mysql://bench@db1/"
 LOAD = '[load]\nhost = "ssh://gen"\n'

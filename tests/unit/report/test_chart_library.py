@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from paribus.report.render import chart_library
+from paribus.report.charts import chart_library
 
 
 @pytest.fixture

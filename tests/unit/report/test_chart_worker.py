@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from paribus.errors import DrawingFailed
-from paribus.report.render import chart_worker
+from paribus.report.charts import chart_worker
 
 WAIT_S = 30
 
@@ -58,7 +58,7 @@ def test_abandoned_workers_end() -> None:
 
 def test_they_end_with_us_even_when_we_are_killed() -> None:
     code = (
-        "import time; from paribus.report.render import chart_worker; chart_worker.begin(); "
+        "import time; from paribus.report.charts import chart_worker; chart_worker.begin(); "
         "print('begun', flush=True); time.sleep(60)"
     )
     ours = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)

@@ -12,7 +12,7 @@ from report_samples import many, typical
 from test_matrix_report import _view as of_matrix
 from test_matrix_report import matrix
 
-from paribus.report.render import charts
+from paribus.report.charts import charts
 
 SPECS: dict[str, dict[str, Any]] = {
     f"{title}, {key}": spec

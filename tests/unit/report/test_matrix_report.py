@@ -8,9 +8,10 @@ from report_samples import EXPERIMENT, Bench
 from rich.console import Console
 
 from paribus.findings import Bound, Ceiling, Estimate, Knee, Matrix, MatrixPoint, MatrixSeries
+from paribus.report.charts import chart_worker, charts
 from paribus.report.experiment_view import ReportView, view
 from paribus.report.inputs import ReportInput
-from paribus.report.render import chart_worker, charts, html, markdown, text
+from paribus.report.render import html, markdown, text
 from paribus.report.render.document import ReportDocument, document
 
 _LEVELS = (0, 1, 4, 16, 64)

@@ -9,7 +9,8 @@ import pytest
 from report_samples import Bench, many, typical
 
 from paribus.model import PairChange, Verdict
-from paribus.report.render import charts, html
+from paribus.report.charts import charts
+from paribus.report.render import html
 from paribus.report.sections.pair_changes import most_dots
 from paribus.report.view.pair_models import PairChart
 from paribus.units import LoadLevel

@@ -20,8 +20,9 @@ from paribus.i18n import LOCALE, Language, speaking, stored_message, translate_s
 from paribus.knobs.catalog import load
 from paribus.model import Change, ChangeState, NotTaken, TrialState
 from paribus.plan.levels import risk_of
+from paribus.report.charts import charts
 from paribus.report.experiment_view import ReportView
-from paribus.report.render import charts, html, markdown, text
+from paribus.report.render import html, markdown, text
 from paribus.report.render.document import document
 from paribus.trial.machine import Applied, step
 from paribus.trial.validity import load_errors

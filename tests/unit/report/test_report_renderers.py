@@ -12,7 +12,8 @@ from report_samples import RECIPES, Bench, hostile, many, typical
 from rich.console import Console
 
 from paribus.findings import Drift, DriftPoint
-from paribus.report.render import charts, html, markdown, text
+from paribus.report.charts import charts
+from paribus.report.render import html, markdown, text
 from paribus.report.render.document import ReportDocument, document
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "report"

@@ -11,8 +11,9 @@ from rich.console import Console
 
 from paribus.model import Effect, ExperimentState, Purpose, Tag, TrialState, Verdict
 from paribus.report import experiment_view
+from paribus.report.charts import charts
 from paribus.report.experiment_view import ReportView
-from paribus.report.render import charts, html, markdown, text
+from paribus.report.render import html, markdown, text
 from paribus.units import LoadUnit
 
 FORBIDDEN = ("no difference", "same", "keep default", "equal", "no effect")

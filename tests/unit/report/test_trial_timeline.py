@@ -8,8 +8,8 @@ import pytest
 from report_samples import Bench, many, typical
 
 from paribus.model import Experiment, ExperimentState, FailureClass, Measurement, TrialState
+from paribus.report.charts.timeline import LOAD_HEIGHT, WIDTH, lane_bars, load_paths
 from paribus.report.render import html
-from paribus.report.render.timeline import LOAD_HEIGHT, WIDTH, lane_bars, load_paths
 from paribus.report.view.timeline_models import TrialTimeline
 
 

@@ -41,7 +41,7 @@ def report(
 
     Example: paribus report last -o report.html
     """
-    from paribus.report.render import chart_worker
+    from paribus.report.charts import chart_worker
 
     form = form_of(form, output)
     if form is Form.HTML or (form is Form.MARKDOWN and output is not None):

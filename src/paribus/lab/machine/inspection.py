@@ -23,8 +23,8 @@ from paribus.lab.machine.own_knobs import with_own_rows
 from paribus.lab.machine.server_inspection import inspect_server
 from paribus.model import Facts, Location, Plan, Refusal, Stack, is_of_hypervisor
 from paribus.plan.check import check
+from paribus.plan.checks.load_host import separate_load
 from paribus.plan.form.parse import Parsed
-from paribus.plan.load_host import separate_load
 from paribus.plan.needs import Needs, condition_subject
 from paribus.plan.needs import needs as needs_of
 from paribus.plan.schedule.screened_alone import all_settings

@@ -26,7 +26,7 @@ from paribus.knobs.kinds import knob_kinds
 from paribus.knobs.loss import loss_of
 from paribus.lab.results import imported_reporting, series_worker
 from paribus.model import LAYOUT, Claim, Experiment, ExperimentState, Knob, Plan, TrialState, Value
-from paribus.plan import layouts
+from paribus.plan.checks import layouts
 from paribus.plan.schedule.budget import cost_s
 from paribus.plan.schedule.comparisons import candidates
 from paribus.report.experiment_view import Recipe, ReportView, view

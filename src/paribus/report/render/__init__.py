@@ -1,1 +1,1 @@
-"""Output formats of a report: HTML, Markdown, terminal text, JSON, and the charts in them."""
+"""Output formats of a report: HTML, Markdown, terminal text and JSON."""

@@ -3,7 +3,7 @@
 In: a view. Out: text. Called by `audit`. Names are not trusted: everything is escaped, and the page has no script.
 """
 
-from paribus.report.render import charts
+from paribus.report.charts import charts
 from paribus.report.render.html import environment
 from paribus.report.view.audit_models import AuditView
 

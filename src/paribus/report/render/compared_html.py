@@ -3,7 +3,7 @@
 In: a view. Out: text. Called by `compare`. Names are not trusted: everything is escaped, and the page has no script.
 """
 
-from paribus.report.render import charts
+from paribus.report.charts import charts
 from paribus.report.render.html import environment, strip, strip_limit
 from paribus.report.view.comparison_models import ComparedView
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paribus.i18n import gettext, tag
-from paribus.report.render import chart_worker, charts
-from paribus.report.render.chart_library import vega_embed
-from paribus.report.render.forest import forest
-from paribus.report.render.timeline import lane_bars, load_paths
+from paribus.report.charts import chart_worker, charts
+from paribus.report.charts.chart_library import vega_embed
+from paribus.report.charts.forest import forest
+from paribus.report.charts.timeline import lane_bars, load_paths
 from paribus.report.view import numbers
 from paribus.report.view.blocks import Place
 from paribus.report.view.comparison_models import FormattedDifference

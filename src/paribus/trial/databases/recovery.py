@@ -46,19 +46,18 @@ def crash(
         values.append(("remount_s", "s", time.monotonic() - began))
     start()
     took_s = time.monotonic() - began
-    kept = 0
     with instance.inside(database) as ask:
         try:
             [[count]] = ask("SELECT COUNT(*) FROM paribus_ledger").rows
-            kept = int(count or 0)
-        except QueryRefused:  # the table is lost too
+        except QueryRefused:
             if mount is None:
                 raise
+            count = None  # the table is lost too
         ask("DROP TABLE IF EXISTS paribus_ledger")
     values += [
         ("recovery_s", "s", took_s),
         ("acknowledged_commits", "", float(acknowledged)),
-        ("lost_commits", "", float(acknowledged - kept)),
+        ("lost_commits", "", float(acknowledged - int(count or 0))),
     ]
     return tuple(Measurement.of_value(name, unit, value, _PHASE, _SOURCE) for name, unit, value in values)
 

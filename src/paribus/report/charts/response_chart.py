@@ -4,7 +4,7 @@ In: what is shown of a write share. Out: a Vega-Lite spec, as `charts` makes the
 """
 
 from paribus.i18n import gettext
-from paribus.report.render.chart_parts import (
+from paribus.report.charts.chart_parts import (
     DASHES,
     FROM_ZERO,
     HINT,

@@ -6,7 +6,7 @@ In: what is shown of a drift. Out: a Vega-Lite spec. Called by `charts`.
 import json
 
 from paribus.i18n import gettext
-from paribus.report.render.chart_parts import (
+from paribus.report.charts.chart_parts import (
     FROM_ZERO,
     HINT,
     SHAPES,

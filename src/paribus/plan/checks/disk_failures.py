@@ -10,7 +10,7 @@ from paribus.knobs.layouts.build import Build, build_of
 from paribus.knobs.layouts.layout import Layout
 from paribus.knobs.layouts.volume import LayoutError, Names, RedundantMembers, disk_named
 from paribus.model import OFFLINE, RETURNS, Facts
-from paribus.plan.events import FAILURES, Complaint, faulty_disks, has_raid, in_order, layouts_of
+from paribus.plan.checks.events import FAILURES, Complaint, faulty_disks, has_raid, in_order, layouts_of
 from paribus.plan.form.events import EventTable
 from paribus.plan.form.parse import Parsed
 from paribus.units import show_size

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from paribus.parsers.reader import Draft, Intervals, LogReader
 from paribus.parsers.shapes import NUMBER, EchoedOption, Part, count, readings, shape_of, similar_lines_pattern
-from paribus.parsers.sysbench import command_lines as commands
-from paribus.parsers.sysbench import derived, line_shapes, options
+from paribus.parsers.tools.sysbench import command_lines as commands
+from paribus.parsers.tools.sysbench import derived, line_shapes, options
 
 _EARLY = 120
 _ROUNDING = 0.021  # of four numbers with two decimals

@@ -19,8 +19,8 @@ from paribus.knobs.layouts.layout import Layout, parse_layout
 from paribus.knobs.layouts.lvm_layers import Lvm
 from paribus.knobs.layouts.volume import BuildStep, LayoutError, Names, disk_named
 from paribus.model import LAYOUT, BlockDevice, DatabaseFacts, Facts, Plan, Settings
+from paribus.plan.checks.events import events_of, faulty_disks
 from paribus.plan.data import size_bytes
-from paribus.plan.events import events_of, faulty_disks
 from paribus.plan.form.file import PlanTable, WorkloadTable
 from paribus.plan.form.key_paths import KeyPath
 from paribus.plan.form.parse import Parsed

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from paribus.parsers.fio.fio_job import ALL_CLIENTS, COMPLETION, JOB, Sheet, percentile, run
 from paribus.parsers.json_lines import JsonDocument, Leaf, Members, objects, text_of
 from paribus.parsers.log import LogReading, LogRun
 from paribus.parsers.numbers import number
+from paribus.parsers.tools.fio.fio_job import ALL_CLIENTS, COMPLETION, JOB, Sheet, percentile, run
 
 _SIDES = ("read", "write", "trim", "sync", "mixed")
 _KIB = 1 / 1024

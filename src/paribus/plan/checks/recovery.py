@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from paribus.model import KILL_SERVER
+from paribus.plan.checks.layouts import placed_layouts
 from paribus.plan.form.file import POWER_CUT
 from paribus.plan.form.key_paths import KeyPath
 from paribus.plan.form.parse import Parsed
-from paribus.plan.layouts import placed_layouts
 from paribus.plan.workloads import works_on_database
 
 _ABLE = ("ext4", "xfs")  # that Linux can tell to lose what they have not written

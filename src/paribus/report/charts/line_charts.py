@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from paribus.i18n import gettext
-from paribus.report.render.chart_parts import (
+from paribus.report.charts.chart_parts import (
     DASHES,
     FROM_ZERO,
     HINT,

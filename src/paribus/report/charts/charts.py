@@ -13,8 +13,8 @@ from pathlib import Path
 
 from paribus.files import write_whole
 from paribus.i18n import N_, gettext
-from paribus.report.render import chart_worker
-from paribus.report.render.chart_parts import (
+from paribus.report.charts import chart_worker
+from paribus.report.charts.chart_parts import (
     FROM_ZERO,
     HINT,
     KNOWN,
@@ -26,10 +26,10 @@ from paribus.report.render.chart_parts import (
     quantity,
     value_axis,
 )
-from paribus.report.render.drift_chart import drift_chart
-from paribus.report.render.line_charts import lines, path_chart, quantile_chart, row, time_series_chart
-from paribus.report.render.pair_chart import pair_chart
-from paribus.report.render.response_chart import response_curve
+from paribus.report.charts.drift_chart import drift_chart
+from paribus.report.charts.line_charts import lines, path_chart, quantile_chart, row, time_series_chart
+from paribus.report.charts.pair_chart import pair_chart
+from paribus.report.charts.response_chart import response_curve
 from paribus.report.view.curve_models import LoadCurve
 from paribus.report.view.view_models import EffectPoint, EffectTable, MatrixSection, ReportView, Section, SectionArm
 from paribus.units import LoadUnit

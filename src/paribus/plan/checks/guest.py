@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from paribus.model import DOMAIN, HYPERVISOR, Facts
+from paribus.plan.checks.load_host import Complaint
 from paribus.plan.form.file import PlanTable
 from paribus.plan.form.key_paths import KeyPath
-from paribus.plan.load_host import Complaint
 
 
 def complaints(table: PlanTable, facts: Facts, keys: list[tuple[KeyPath, str]]) -> Iterator[Complaint]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from paribus.parsers import recognition
 from paribus.parsers.log import Log, LogRun, LogSeries
 from paribus.parsers.report import NotUnderstood, Second, ToolReport
-from paribus.parsers.sysbench.runs import SysbenchReader
+from paribus.parsers.tools.sysbench.runs import SysbenchReader
 
 FORMAT = "sysbench"
 _SIGNS = (

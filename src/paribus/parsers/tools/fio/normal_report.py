@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from paribus.parsers.fio import fio_shapes as shapes
-from paribus.parsers.fio.fio_job import ALL_CLIENTS, COMPLETION, JOB, Sheet, percentile, run
 from paribus.parsers.log import LogReading, LogRun
 from paribus.parsers.numbers import number
+from paribus.parsers.tools.fio import fio_shapes as shapes
+from paribus.parsers.tools.fio.fio_job import ALL_CLIENTS, COMPLETION, JOB, Sheet, percentile, run
 
 GROUP = "all jobs of a group"
 

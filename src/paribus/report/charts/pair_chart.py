@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Sequence
 
 from paribus.i18n import gettext
-from paribus.report.render.chart_parts import HINT, SIGNED, Spec, hint_expression, inline, name, quantity
+from paribus.report.charts.chart_parts import HINT, SIGNED, Spec, hint_expression, inline, name, quantity
 from paribus.report.view import numbers
 from paribus.report.view.pair_models import PairChart, PairPanel
 

@@ -2,9 +2,9 @@
 
 import re
 
-from paribus.parsers.fio.fio_job import Sheet, percentile, run
 from paribus.parsers.log import LogReading, LogRun
 from paribus.parsers.numbers import number
+from paribus.parsers.tools.fio.fio_job import Sheet, percentile, run
 
 _BEGINS = re.compile(r"(?:[345];fio-[^;]{1,60};|2;)[^;]*;[0-9]+;[0-9]+;")
 _PERCENTILES = 20

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.catalog import LOAD, SERVER
 from paribus.model import PLATFORM, Facts, HostPlatform, Plan, Target
+from paribus.plan.checks.load_host import Complaint, separate_load
 from paribus.plan.form.file import PlanTable
 from paribus.plan.form.key_paths import KeyPath
-from paribus.plan.load_host import Complaint, separate_load
 from paribus.plan.workloads import data_in
 from paribus.units import show_size
 

@@ -1,11 +1,11 @@
 """Reader of fio reports in every form: JSON, normal and terse; for a workload, all jobs are summed."""
 
-from paribus.parsers.fio import json_report, normal_report, terse_report
 from paribus.parsers.json_lines import documents
 from paribus.parsers.log import Log, LogRun
 from paribus.parsers.plain import ends_of, tool_lines
 from paribus.parsers.repeats import drop_copies
 from paribus.parsers.report import NotUnderstood, ToolReport
+from paribus.parsers.tools.fio import json_report, normal_report, terse_report
 
 FORMAT = "fio"
 

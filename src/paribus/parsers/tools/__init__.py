@@ -1,0 +1,1 @@
+"""Readers of the outputs of tools that make load."""
