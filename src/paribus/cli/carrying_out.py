@@ -120,7 +120,7 @@ def carry_out(session: "Session", options: CourseOptions) -> None:
     from paribus.files import make_folder
     from paribus.lab.results import reporting
     from paribus.lab.results.conditions import is_incomplete, of_judgement
-    from paribus.lab.stores import default_report_path
+    from paribus.lab.store.stores import default_report_path
     from paribus.report.render import text
 
     experiment = session.experiment

@@ -67,7 +67,7 @@ StoreUrl = Annotated[
 
 def experiment_names(incomplete: str) -> list[str]:
     """The experiments of the default store that complete a word: ids, the newest first, then plan names."""
-    from paribus.lab import stores
+    from paribus.lab.store import stores
 
     try:
         return [name for name in ("last", *stores.experiment_names()) if name.startswith(incomplete)]

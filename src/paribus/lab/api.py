@@ -8,21 +8,21 @@ from typing import Literal
 
 from paribus.errors import UsageError
 from paribus.hosts import environment
-from paribus.lab.apply_document import ApplyDocument
 from paribus.lab.arguments import Overrides, PathLike, export_format, name_list, override_texts
 from paribus.lab.check_document import CheckDocument
 from paribus.lab.cleaning import CleanDocument
-from paribus.lab.deleting import DeleteDocument
-from paribus.lab.importing import ImportDocument
 from paribus.lab.listening import DiscardingListener
 from paribus.lab.machine.doctor import DoctorDocument
 from paribus.lab.results.experiment_result import ExperimentResult
 from paribus.lab.results.exporting import ExportDocument
 from paribus.lab.results.records import Records
+from paribus.lab.rollout.apply_document import ApplyDocument
 from paribus.lab.running import ExperimentListener, Session
 from paribus.lab.simulation import SimulateDocument
 from paribus.lab.status import StatusDocument
-from paribus.lab.stores import open_experiment, open_store, read, store_exists, store_url
+from paribus.lab.store.deleting import DeleteDocument
+from paribus.lab.store.importing import ImportDocument
+from paribus.lab.store.stores import open_experiment, open_store, read, store_exists, store_url
 from paribus.model import Experiment
 from paribus.report.comparison_view import ComparedDocument
 
@@ -254,7 +254,7 @@ class Lab:
             >>> imported.kept, imported.factors
             (1, {'scheduler': ['noop']})
         """
-        from paribus.lab.importing import import_files, import_request, refuse_empty_import
+        from paribus.lab.store.importing import import_files, import_request, refuse_empty_import
 
         rules_path = None if rules is None else Path(rules)
         names = [str(path) for path in paths]
@@ -354,7 +354,7 @@ class Lab:
             >>> [(step.knob, step.wanted) for step in recommended.steps]
             [('vm.swappiness', 1)]
         """
-        from paribus.lab import applying
+        from paribus.lab.rollout import applying
 
         with _passwords_withheld():
             document = applying.apply(name, self._location, factor=factor, dry_run=dry_run, anyway=anyway)
@@ -444,7 +444,7 @@ class Lab:
             >>> [experiment.name for experiment in document.experiments], document.deleted
             (['n'], False)
         """
-        from paribus.lab import deleting
+        from paribus.lab.store import deleting
 
         request = deleting.DeleteRequest(
             names=names, all_of=all_of, older_s=deleting.age(older), keep=keep, anyway=anyway

@@ -18,7 +18,7 @@ from paribus.lab.admission import Admission, turn, warn
 from paribus.lab.machine.connection import Report, discard
 from paribus.lab.machine.inspection import checked, fingerprint, site_of, site_of_plan
 from paribus.lab.results.reporting import refuse_set
-from paribus.lab.stores import open_store
+from paribus.lab.store.stores import open_store
 from paribus.model import Experiment, ExperimentState, Plan, Platform
 from paribus.plan.form.parse import Parsed, parse, read_file
 from paribus.stats.steady import Steadiness

@@ -16,7 +16,7 @@ from sqlalchemy.engine import Engine as Store
 
 from paribus.i18n import gettext, tag
 from paribus.lab.results.preliminary import preliminary
-from paribus.lab.stores import file_of, name_of, open_for_reading, read
+from paribus.lab.store.stores import file_of, name_of, open_for_reading, read
 from paribus.model import Experiment, ExperimentState, TrialState
 from paribus.report.render import html
 from paribus.report.sections import evidence

@@ -12,7 +12,7 @@ import pytest
 from command import PYTHON, RUN_ENDED, Done, Running, run_paribus
 from processes import keepers_of
 
-from paribus.lab.stores import open_experiment
+from paribus.lab.store.stores import open_experiment
 from paribus.model import ChangeState
 from paribus.store.read import changes, trials
 

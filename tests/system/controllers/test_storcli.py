@@ -12,7 +12,7 @@ from command import RUN_ENDED, Running, run_paribus
 from processes import keepers_of
 from storcli import Storcli
 
-from paribus.lab.stores import open_experiment
+from paribus.lab.store.stores import open_experiment
 from paribus.store.read import trials
 
 KNOBS = Path(__file__).parents[3] / "examples" / "knobs"

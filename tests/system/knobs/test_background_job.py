@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command import RUN_ENDED, Running, run_paribus
 
-from paribus.lab.stores import open_experiment
+from paribus.lab.store.stores import open_experiment
 from paribus.store.read import trials
 
 PLAN = """

@@ -10,7 +10,7 @@ import pytest
 from command import RUN_ENDED, Running, run_paribus
 from lab_sandbox import LabSandbox
 
-from paribus.lab.stores import open_experiment
+from paribus.lab.store.stores import open_experiment
 from paribus.model import ChangeState
 from paribus.store.read import changes
 

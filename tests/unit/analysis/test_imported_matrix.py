@@ -9,7 +9,7 @@ from sqlalchemy.engine import Engine
 from paribus.analysis.imported.imported_matrix import imported_matrices
 from paribus.findings import Matrix
 from paribus.imports import pipeline
-from paribus.lab import importing
+from paribus.lab.store import importing
 from paribus.model import Experiment
 from paribus.store import read, sources
 from paribus.store.open import open_engine, store_url

@@ -11,8 +11,8 @@ from rich.console import Console
 from sqlalchemy.engine import Engine
 
 from paribus.imports import pipeline
-from paribus.lab import importing
 from paribus.lab.results import reporting
+from paribus.lab.store import importing
 from paribus.report.render import html, markdown, text
 from paribus.store.open import open_engine, store_url
 

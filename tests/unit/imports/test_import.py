@@ -18,8 +18,8 @@ from paribus.export.tables import FileFormat, select_tables
 from paribus.imports import pipeline
 from paribus.imports.measurements import measurements
 from paribus.imports.reading import run_record
-from paribus.lab import importing
 from paribus.lab.results import exporting, imported_reporting
+from paribus.lab.store import importing
 from paribus.model import Experiment, Measurement, Trial, TrialState
 from paribus.parsers.log import LogReading, LogRun, LogSeries
 from paribus.store import read, sources

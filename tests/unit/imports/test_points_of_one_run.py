@@ -8,8 +8,8 @@ import pytest
 
 from paribus.experiment.evidence import evidence
 from paribus.imports import pipeline
-from paribus.lab import importing
 from paribus.lab.results import imported_reporting
+from paribus.lab.store import importing
 from paribus.model import Verdict
 from paribus.store.open import open_engine, store_url
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from paribus.imports import pipeline
-from paribus.lab import importing
+from paribus.lab.store import importing
 from paribus.model import Trial, TrialState
 from paribus.store import read
 from paribus.store.open import open_engine, store_url

@@ -9,7 +9,7 @@ from logs import sysbench
 from sqlalchemy.engine import Engine
 
 from paribus.imports import pipeline
-from paribus.lab import importing
+from paribus.lab.store import importing
 from paribus.parsers import formats
 from paribus.parsers.log import LogRun
 from paribus.parsers.run_conditions import conditions_of

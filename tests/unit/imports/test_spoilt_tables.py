@@ -12,8 +12,8 @@ from sqlalchemy.engine import Engine
 from paribus.findings import Breach
 from paribus.imports import pipeline
 from paribus.imports.claims import read_claims
-from paribus.lab import importing
 from paribus.lab.results import imported_reporting
+from paribus.lab.store import importing
 from paribus.store import sources
 from paribus.store.open import open_engine, store_url
 

@@ -11,8 +11,8 @@ from paribus.errors import HostError, Inapplicable, UsageError
 from paribus.hosts.fake import FakeHost
 from paribus.hosts.transport import Completed
 from paribus.knobs.catalog import load
-from paribus.lab import applying
-from paribus.lab.apply_document import ApplyDocument
+from paribus.lab.rollout import applying
+from paribus.lab.rollout.apply_document import ApplyDocument
 from paribus.model import Experiment, ExperimentState, Factor, Knob, Plan
 from paribus.report.view.view_models import Advice
 from paribus.trial.target_session import Site

@@ -12,10 +12,10 @@ from paribus.cli.main import app
 from paribus.cli.options import experiment_names
 from paribus.errors import NotRestored, UsageError
 from paribus.knobs.journals import Folders, Inspection, OpenJournal
-from paribus.lab import deleting
-from paribus.lab.deleting import DeleteRequest, select_experiments
 from paribus.lab.listening import DiscardingListener
-from paribus.lab.stores import default_report_path, open_store
+from paribus.lab.store import deleting
+from paribus.lab.store.deleting import DeleteRequest, select_experiments
+from paribus.lab.store.stores import default_report_path, open_store
 from paribus.model import Experiment, ExperimentState, Plan, Protocol, Target, Trial, TrialState
 from paribus.store import write
 from paribus.store.open import open_engine, store_url

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from paribus.cli.main import app
 from paribus.knobs.journals import Folders, Inspection
-from paribus.lab import pruning
+from paribus.lab.store import pruning
 from paribus.model import ExperimentState, Measurement, Purpose, Trial, TrialState
 from paribus.store import read, write
 from paribus.store.open import open_engine, store_url

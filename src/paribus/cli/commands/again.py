@@ -36,7 +36,7 @@ def again(
     """
     from paribus.lab.plans.follow_up_plan import parsed_follow_up_plan
     from paribus.lab.running import started_as_parsed
-    from paribus.lab.stores import open_store
+    from paribus.lab.store.stores import open_store
 
     parsed = parsed_follow_up_plan(open_store(options.store), experiment, budget)
     if print_plan:

@@ -8,7 +8,7 @@ from paribus.cli.options import AsJson, StoreUrl
 from paribus.cli.terminal import confirmed, report_line, say, say_json
 
 if TYPE_CHECKING:
-    from paribus.lab.apply_document import ApplyDocument
+    from paribus.lab.rollout.apply_document import ApplyDocument
     from paribus.model import Target
 
 
@@ -41,7 +41,7 @@ def apply(
     from paribus.cli.signals import StopRequest
     from paribus.cli.texts.applying import show, show_made
     from paribus.errors import UsageError
-    from paribus.lab import applying
+    from paribus.lab.rollout import applying
 
     if as_json and not (yes or dry_run):
         raise UsageError("--json cannot ask for confirmation", "add --dry-run, or --yes")

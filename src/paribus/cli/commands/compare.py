@@ -52,7 +52,7 @@ def compare(
     from paribus.cli.texts.comparison import deliver_page, deliver_text
     from paribus.lab.results import comparison
     from paribus.lab.results.conditions import of_comparison
-    from paribus.lab.stores import open_store, read
+    from paribus.lab.store.stores import open_store, read
     from paribus.report import comparison_view
     from paribus.report.render import junit
 

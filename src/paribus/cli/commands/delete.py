@@ -8,7 +8,7 @@ from paribus.cli.options import AsJson, StoreUrl, experiment_names
 from paribus.cli.terminal import confirmed, report_line, say, say_json
 
 if TYPE_CHECKING:
-    from paribus.lab.deleting import DeleteDocument
+    from paribus.lab.store.deleting import DeleteDocument
 
 
 def delete(
@@ -54,7 +54,7 @@ def delete(
     from paribus.cli.console import VisibleConsole
     from paribus.cli.texts.deleting import show_deleted, show_selected
     from paribus.errors import UsageError
-    from paribus.lab import deleting
+    from paribus.lab.store import deleting
 
     if as_json and not (yes or dry_run):
         raise UsageError("--json cannot ask for confirmation", "add --dry-run, or --yes")

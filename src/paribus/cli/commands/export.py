@@ -45,7 +45,7 @@ def export(
     Example: paribus export last --format parquet -o results --only trials,effects
     """
     from paribus.lab.results import exporting
-    from paribus.lab.stores import open_experiment
+    from paribus.lab.store.stores import open_experiment
 
     tables = select_tables(only, form)
     opened_store, recorded = open_experiment(store, experiment)

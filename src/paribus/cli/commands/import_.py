@@ -10,14 +10,14 @@ from paribus.cli.terminal import say_json
 
 
 def _formats(incomplete: str) -> list[str]:
-    from paribus.lab.importing import FORMATS
+    from paribus.lab.store.importing import FORMATS
 
     return [name for name in FORMATS if name.startswith(incomplete)]
 
 
 def _sets(incomplete: str) -> list[str]:
     from paribus.errors import ParibusError
-    from paribus.lab.stores import imported_set_ids
+    from paribus.lab.store.stores import imported_set_ids
 
     try:
         return [name for name in imported_set_ids() if name.startswith(incomplete)]
@@ -78,7 +78,7 @@ def import_(
     from paribus.cli.import_progress import ImportProgress
     from paribus.cli.texts.importing import show
     from paribus.errors import ParibusError
-    from paribus.lab import importing
+    from paribus.lab.store import importing
 
     names = [str(path) for path in files]
     request = importing.import_request(names, factor, level, rules, name=name, baseline=baseline, file_format=form)

@@ -50,7 +50,7 @@ def report(
     from paribus.lab.results import reporting
     from paribus.lab.results.conditions import of_judgement
     from paribus.lab.results.imported_reporting import claims_of
-    from paribus.lab.stores import open_experiment
+    from paribus.lab.store.stores import open_experiment
     from paribus.report.render import junit
 
     conditions = read_conditions(fail_on)

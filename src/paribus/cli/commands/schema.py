@@ -49,19 +49,19 @@ def text_of(document: Document) -> str:
 
     from pydantic import TypeAdapter
 
-    from paribus.lab.apply_document import ApplyDocument
     from paribus.lab.audit.auditing import AuditDocument
     from paribus.lab.check_document import CheckDocument
     from paribus.lab.cleaning import CleanDocument
-    from paribus.lab.deleting import DeleteDocument
-    from paribus.lab.importing import ImportDocument
     from paribus.lab.machine.doctor import DoctorDocument
     from paribus.lab.results.exporting import ExportDocument
+    from paribus.lab.rollout.apply_document import ApplyDocument
     from paribus.lab.rollout.verifying import VerifyDocument
     from paribus.lab.sandboxing import SandboxDocument
     from paribus.lab.schemas import PROTOCOL_VERSION, Job, event_adapter, plan_form
     from paribus.lab.simulation import SimulateDocument
     from paribus.lab.status import StatusDocument
+    from paribus.lab.store.deleting import DeleteDocument
+    from paribus.lab.store.importing import ImportDocument
     from paribus.report.render.document import ReportDocument
 
     forms: dict[Document, TypeAdapter[Any]] = {

@@ -45,7 +45,7 @@ def serve(
     from paribus.cli import browser
     from paribus.lab import status
     from paribus.lab.results import reporting
-    from paribus.lab.stores import name_of, open_store, store_exists, store_url
+    from paribus.lab.store.stores import name_of, open_store, store_exists, store_url
     from paribus.web import server, tokens
     from paribus.web.archive import Archive
     from paribus.web.connections.notices import Notices

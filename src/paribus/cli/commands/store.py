@@ -8,7 +8,7 @@ from paribus.cli.options import StoreUrl, refuse_password
 from paribus.cli.terminal import confirmed, report_line, say
 
 if TYPE_CHECKING:
-    from paribus.lab.pruning import Pruned
+    from paribus.lab.store.pruning import Pruned
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -46,7 +46,7 @@ def copy(
 
     Example: paribus store copy /var/lib/paribus/paribus.db postgresql://lab@db0/lab
     """
-    from paribus.lab.stores import copy_store
+    from paribus.lab.store.stores import copy_store
 
     counts = copy_store(source, target, report_line)
     unfinished = f"; not finished, and left out: {counts.unfinished}" if counts.unfinished else ""
@@ -71,8 +71,8 @@ def prune(
     Example: paribus store prune --series-older-than 90d
     """
     from paribus.errors import UsageError
-    from paribus.lab.deleting import age
-    from paribus.lab.pruning import prune_series
+    from paribus.lab.store.deleting import age
+    from paribus.lab.store.pruning import prune_series
 
     older_s = age(series_older_than, "--series-older-than")
     if older_s is None or series_older_than.strip().isdecimal():

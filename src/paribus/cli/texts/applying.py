@@ -2,8 +2,8 @@
 
 from rich.console import Console
 
-from paribus.lab.apply_document import ApplyDocument, Step
-from paribus.lab.applying import DANGERS
+from paribus.lab.rollout.apply_document import ApplyDocument, Step
+from paribus.lab.rollout.applying import DANGERS
 from paribus.model import Target, is_of_hypervisor
 
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from paribus.lab.deleting import DeleteDocument
+from paribus.lab.store.deleting import DeleteDocument
 from paribus.units import show_size
 
 

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from paribus.lab.importing import FileDocument, ImportDocument, ImportedCell
+from paribus.lab.store.importing import FileDocument, ImportDocument, ImportedCell
 
 _ROWS, _LOADS = 30, 8
 

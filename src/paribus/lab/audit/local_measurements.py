@@ -6,7 +6,7 @@ from paribus.audit import LocalMeasurement, SettingInForce
 from paribus.audit.facts import MILLISECONDS
 from paribus.databases.server.variable import number_of
 from paribus.lab.results.reporting import read_and_judge
-from paribus.lab.stores import open_for_reading, read, store_exists, store_url
+from paribus.lab.store.stores import open_for_reading, read, store_exists, store_url
 from paribus.model import FAMILIES, Effect, Experiment, ExperimentState
 from paribus.units import show_percent
 

@@ -1,1 +1,1 @@
-"""Rollout of what an experiment recommends: a runbook, playbooks, and later verification."""
+"""Rollout of what an experiment recommends: applied to its machine, or a runbook, playbooks and later verification."""

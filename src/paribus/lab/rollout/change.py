@@ -11,14 +11,14 @@ from paribus.i18n import N_, gettext
 from paribus.knobs import recipe
 from paribus.knobs.kinds import knob_kinds
 from paribus.knobs.loss import loss_of
-from paribus.lab.recommendation import (
+from paribus.lab.results.reporting import refuse_set, report_view
+from paribus.lab.rollout.recommendation import (
     recommended_arms,
     recommended_settings,
     refuse_contradiction,
     untested_combination_notes,
 )
-from paribus.lab.results.reporting import refuse_set, report_view
-from paribus.lab.stores import open_experiment, read
+from paribus.lab.store.stores import open_experiment, read
 from paribus.model import LAYOUT, Knob, Plan, Settings, Value, is_of_hypervisor
 from paribus.report.view.view_models import Advice, ReportView
 

@@ -11,7 +11,7 @@ from paribus.lab.audit.server_facts import ServerDescription, server_facts
 from paribus.lab.machine.connection import Report, discard, site
 from paribus.lab.machine.inspection import location_below
 from paribus.lab.rollout.change import ChangeStep, ProductionChange, change_of
-from paribus.lab.stores import open_experiment, read
+from paribus.lab.store.stores import open_experiment, read
 from paribus.model import Location, Plan, Value
 from paribus.trial.target_session import Site
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from paribus.i18n import N_, stored_message
 from paribus.knobs.journals import inspect
-from paribus.lab.deleting import shrink
 from paribus.lab.machine.connection import Report, discard, inspected_site
-from paribus.lab.stores import name_of, open_store
+from paribus.lab.store.deleting import shrink
+from paribus.lab.store.stores import name_of, open_store
 from paribus.model import ExperimentState
 from paribus.store import read
 from paribus.store.delete import size_bytes

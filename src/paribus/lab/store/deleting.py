@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from paribus.errors import StoreError, UsageError
 from paribus.knobs.journals import Inspection, inspect, raise_problems
 from paribus.lab.machine.connection import LOCAL, Report, discard, inspected_site
-from paribus.lab.stores import Store, default_report_path, file_of, name_of, open_store
+from paribus.lab.store.stores import Store, default_report_path, file_of, name_of, open_store
 from paribus.model import Experiment, ExperimentState
 from paribus.store import read
 from paribus.store.delete import compact, size_bytes

@@ -16,7 +16,7 @@ from paribus.imports.files import legible, listed
 from paribus.imports.reading import ImportReader, ReadFile
 from paribus.imports.rules import Rules, read_rules
 from paribus.imports.sets import NO_FACTOR, SetContents
-from paribus.lab.stores import open_store
+from paribus.lab.store.stores import open_store
 from paribus.model import Experiment
 from paribus.parsers.formats import FORMATS
 from paribus.registry import nearest

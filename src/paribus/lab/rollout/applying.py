@@ -10,13 +10,13 @@ from paribus.knobs.discovery import offer
 from paribus.knobs.kinds import knob_kinds
 from paribus.knobs.persistent_apply import AppliedForGood
 from paribus.knobs.recipe import DANGERS
-from paribus.lab.apply_document import Advised, ApplyDocument, Difference, Made, Step
 from paribus.lab.machine.connection import Report, discard
 from paribus.lab.machine.inspection import fingerprint, site_of_plan
 from paribus.lab.machine.running_server import ServerQuery, apply_all_for_good, server_variables
-from paribus.lab.recommendation import recommended_settings, refuse_contradiction, untested_combination_notes
 from paribus.lab.results.reporting import refuse_set, report_view
-from paribus.lab.stores import open_experiment, read
+from paribus.lab.rollout.apply_document import Advised, ApplyDocument, Difference, Made, Step
+from paribus.lab.rollout.recommendation import recommended_settings, refuse_contradiction, untested_combination_notes
+from paribus.lab.store.stores import open_experiment, read
 from paribus.model import Experiment, Knob, Plan, Settings, Target, Value, is_of_hypervisor
 from paribus.report.view.view_models import Advice
 from paribus.trial.target_session import Site
