@@ -13,6 +13,8 @@ from paribus.findings.diagnostics import (
     Limit,
     Moved,
     Preconditioned,
+    ResponseColumn,
+    ResponseMap,
     Scaling,
 )
 from paribus.findings.estimate import Estimate
@@ -57,6 +59,8 @@ __all__ = [
     "Moved",
     "PhaseFigures",
     "Preconditioned",
+    "ResponseColumn",
+    "ResponseMap",
     "Scaling",
     "SelectedLevel",
     "Selection",

@@ -120,6 +120,29 @@ class Distribution:
     trials: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseColumn:
+    """The response times of one trial: for each row of its map the share of the operations."""
+
+    arm: str
+    trial: int
+    shares: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseMap:
+    """The response times of a comparison from trial to trial, at its highest load level.
+
+    `edges_s` are the bounds of the rows, ascending; the columns of each arm are in run order.
+    """
+
+    factor: str
+    workload: str
+    load: LoadLevel
+    edges_s: tuple[float, ...]
+    columns: tuple[ResponseColumn, ...]
+
+
 class Limit(StrEnum):
     """The resource that limits a whole system at a load level."""
 

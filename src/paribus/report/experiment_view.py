@@ -3,12 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from paribus.findings import Distribution, Drift, Matrix, Selection
+from paribus.findings import Distribution, Drift, Matrix, ResponseMap, Selection
 from paribus.i18n import gettext
 from paribus.model import Experiment, ExperimentState, TrialState
 from paribus.report.contents import blocks_at
 from paribus.report.inputs import Pair, ReportInput
-from paribus.report.sections import advice, curves, evidence, io_matrix, pair_changes, tables, trial_timeline, verdicts
+from paribus.report.sections import (
+    advice,
+    curves,
+    evidence,
+    heat_maps,
+    io_matrix,
+    pair_changes,
+    tables,
+    trial_timeline,
+    verdicts,
+)
 from paribus.report.sections.recommendation import recommendation
 from paribus.report.view.blocks import Place
 from paribus.report.view.terms import word
@@ -76,6 +86,7 @@ def _section(
         curves=tables.curves(cells, names, anchor),
         path=curves.path(cells, names, anchor),
         quantiles=curves.quantiles(comparison.of(Distribution), names, anchor),
+        heat_map=heat_maps.heat_map(next(iter(comparison.of(ResponseMap)), None), names),
         drift=tables.drift_curve(next(iter(comparison.of(Drift)), None), anchor),
         blocks=blocks_at(Place.COMPARISON, comparison),
         empty=empty,

@@ -132,7 +132,7 @@ def report_view(store: Store, experiment: Experiment, claims: Sequence[Claim] = 
     return view(
         dataclasses.replace(
             report_input,
-            findings=(*report_input.findings, *drawn_data.distributions),
+            findings=(*report_input.findings, *drawn_data.distributions, *drawn_data.response_maps),
             refused=judgement.refused,
             open_arms={} if imported else open_arms(evidence.trials, judgement.effects, judgement.hopeless),
             time_series=drawn_data.series,

@@ -15,9 +15,10 @@ from typing import Self, TypeVar, cast
 from sqlalchemy.engine import Engine as Store
 
 from paribus.analysis.diagnostics.distribution import distributions
+from paribus.analysis.diagnostics.response_map import response_maps
 from paribus.errors import StoreError
 from paribus.experiment.time_series import Series, done_orders
-from paribus.findings import Distribution
+from paribus.findings import Distribution, ResponseMap
 from paribus.model import Experiment, ExperimentState, Plan, Trial, TrialState
 from paribus.report.sections import curves
 from paribus.store import read
@@ -32,9 +33,10 @@ Part = Callable[[Store, str, Plan, Sequence[Trial]], PartResult]
 
 @dataclass(frozen=True, slots=True)
 class DrawnData:
-    """Distributions of response times, and thinned time series by metric and trial."""
+    """Distributions and maps of response times, and thinned time series by metric and trial."""
 
     distributions: tuple[Distribution, ...]
+    response_maps: tuple[ResponseMap, ...]
     series: Series
 
 
@@ -42,8 +44,10 @@ def read_drawn_data(store: Store, experiment: str, _: Plan, trials: Sequence[Tri
     """Read the distributions and time series that a report draws. Raises StoreError."""
     orders = done_orders(trials)
     chosen = curves.choose(orders)
+    histograms = read.histograms(store, experiment, "response_mean_s", orders)
     return DrawnData(
-        distributions(trials, read.histograms(store, experiment, "response_mean_s", orders)),
+        distributions(trials, histograms),
+        response_maps(trials, histograms),
         {
             metric: {
                 order: curves.thinned(course, chosen.points)

@@ -17,6 +17,7 @@ from paribus.i18n import gettext, tag
 from paribus.report.charts import chart_worker, charts
 from paribus.report.charts.chart_library import vega_embed
 from paribus.report.charts.forest import forest
+from paribus.report.charts.heat_map import shade_paths
 from paribus.report.charts.timeline import lane_bars, load_paths
 from paribus.report.view import numbers
 from paribus.report.view.blocks import Place
@@ -155,6 +156,7 @@ def environment() -> "Environment":
         "sparkline": _sparkline,
         "lane_bars": lane_bars,
         "load_paths": load_paths,
+        "shade_paths": shade_paths,
         "gettext": gettext,
         "tag": tag,
     }

@@ -11,6 +11,7 @@ from paribus.model import Check
 from paribus.report.view.blocks import Block, Place
 from paribus.report.view.curve_models import DriftCurve, LoadCurve, PathCurve, QuantileCurve, TimeSeriesChart
 from paribus.report.view.evidence_models import Trust
+from paribus.report.view.heat_map_models import HeatMap
 from paribus.report.view.pair_models import PairChart
 from paribus.units import LoadLevel
 
@@ -198,6 +199,7 @@ class Section:
     curves: tuple[LoadCurve, ...]
     path: PathCurve | None
     quantiles: QuantileCurve | None
+    heat_map: HeatMap | None
     drift: DriftCurve | None
     blocks: tuple[Block, ...]
     empty: str
