@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from paribus.findings import Distribution, Drift, Matrix, ResponseMap, Selection
+from paribus.findings import Distribution, Drift, Matrix, ResponseMap, Scaling, Selection
 from paribus.i18n import gettext
 from paribus.model import Experiment, ExperimentState, TrialState
 from paribus.report.contents import blocks_at
@@ -83,7 +83,7 @@ def _section(
         table=table,
         effects=effect_tables,
         pairs=pair_changes.pair_charts(effects, effect_tables, most_dots),
-        curves=tables.curves(cells, names, anchor),
+        curves=tables.curves(cells, names, anchor, comparison.of(Scaling)),
         path=curves.path(cells, names, anchor),
         quantiles=curves.quantiles(comparison.of(Distribution), names, anchor),
         heat_map=heat_maps.heat_map(next(iter(comparison.of(ResponseMap)), None), names),

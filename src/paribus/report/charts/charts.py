@@ -12,27 +12,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from paribus.files import write_whole
-from paribus.i18n import N_, gettext
+from paribus.i18n import gettext
 from paribus.report.charts import chart_worker
 from paribus.report.charts.chart_parts import (
-    FROM_ZERO,
     HINT,
-    KNOWN,
     SIGNED,
     Spec,
     hint,
     inline,
     name,
     quantity,
-    value_axis,
 )
 from paribus.report.charts.drift_chart import drift_chart
-from paribus.report.charts.line_charts import lines, path_chart, quantile_chart, row, time_series_chart
+from paribus.report.charts.line_charts import path_chart, quantile_chart, time_series_chart
+from paribus.report.charts.load_chart import load_chart
 from paribus.report.charts.pair_chart import pair_chart
 from paribus.report.charts.response_chart import response_curve
-from paribus.report.view.curve_models import LoadCurve
 from paribus.report.view.view_models import EffectPoint, EffectTable, MatrixSection, ReportView, Section, SectionArm
-from paribus.units import LoadUnit
 
 LIGHT = {
     "paper": "#ffffff",
@@ -84,11 +80,6 @@ CONFIG: Spec = {
     },
 }
 _WIDTH, _HEIGHT, _ROW = 272, 168, 22
-_LOADS = {
-    LoadUnit.OUTSTANDING: N_("outstanding operations"),
-    LoadUnit.RATE_PER_S: N_("operations per second"),
-    LoadUnit.NOT_STATED: N_("not stated"),
-}
 
 
 _PLACES = re.compile(r' (?:d|transform)="[^"]*"')
@@ -97,55 +88,6 @@ _DIGITS = re.compile(r"(\.\d)\d+")  # a tenth of a pixel is enough
 
 def _colour(arm: SectionArm) -> str:
     return f"var(--{arm.decided or ('ink' if arm.baseline else 'muted')})"
-
-
-def curve(load_curve: LoadCurve, arms: Sequence[SectionArm]) -> Spec:
-    """A metric over the load levels: a line per arm, its interval as a band (as a bar where there is one level)."""
-    colours = {arm.name: _colour(arm) for arm in arms}
-    rows = [
-        row(p, gettext("{arm} at {load}: {figure}", arm=p.arm, load=p.load, figure=p.text)) | {"colour": colours[p.arm]}
-        for p in load_curve.points
-    ]
-    loads = sorted({p.load.n for p in load_curve.points})
-    y = quantity("value", title=None, scale=FROM_ZERO, axis=value_axis(",~f"))
-    return {
-        "width": _WIDTH,
-        "height": _HEIGHT,
-        "title": f"{load_curve.title}, {load_curve.unit}",
-        "description": gettext(
-            "{title} over load level, one line per arm; the numbers are in the table", title=load_curve.title
-        ),
-        "data": inline(rows),
-        "encoding": {
-            "x": quantity(
-                "load",
-                title=gettext("load level ({unit})", unit=gettext(_LOADS[load_curve.points[0].load.unit])),
-                scale={"type": "log", "base": 2, "padding": 14, "nice": False},
-                axis={"values": loads, "format": "d", "grid": False, "labelOverlap": "greedy"},
-            )
-        },
-        "layer": [*_intervals(rows), *lines(rows, colours, y, "load")],
-    }
-
-
-def _intervals(rows: Sequence[Spec]) -> list[Spec]:
-    """The layer of intervals: bands, or bars at the only load level; nothing where no interval is known."""
-    bounded = [row for row in rows if "low" in row]
-    if not bounded:
-        return []
-    bar = len({row["load"] for row in bounded}) == 1
-    return [
-        {
-            "transform": [KNOWN],
-            "mark": {"type": "rule", "strokeWidth": 1.6} if bar else {"type": "area", "opacity": 0.14},
-            "encoding": {
-                "y": quantity("low", title=None),
-                "y2": {"field": "high"},
-                "detail": name("arm"),
-                "stroke" if bar else "fill": name("colour", scale=None),
-            },
-        }
-    ]
 
 
 def _clamped(point: EffectPoint, limit: float) -> Spec:
@@ -241,9 +183,9 @@ def of_section(section: Section) -> dict[str, Spec]:
     """All charts of a section by key: the effects of judged responses and their pairs, the curves, the drift."""
     specs = {table.key: forest(table) for table in section.effects if table.judged}
     specs |= {chart.key: pair_chart(chart, _WIDTH) for chart in section.pairs}
-    specs |= {load_curve.key: curve(load_curve, section.arms) for load_curve in section.curves}
     colours = {arm.name: _colour(arm) for arm in section.arms}
     size = (_WIDTH, _HEIGHT)
+    specs |= {load_curve.key: load_chart(load_curve, colours, *size) for load_curve in section.curves}
     if section.path:
         specs[section.path.key] = path_chart(section.path, colours, *size)
     if section.quantiles:

@@ -7,7 +7,7 @@ unit per column. Called by the view.
 import math
 from collections.abc import Mapping, Sequence
 
-from paribus.findings import Drift, Estimate
+from paribus.findings import Drift, Estimate, Scaling
 from paribus.i18n import N_, gettext
 from paribus.model import Cell, Effect
 from paribus.report.sections import verdicts
@@ -101,7 +101,9 @@ def level_table(cells: Sequence[Cell], arms: Sequence[str]) -> LevelTable | None
     return LevelTable(columns=columns, rows=tuple(rows))
 
 
-def curves(cells: Sequence[Cell], arms: Sequence[str], key: str) -> tuple[LoadCurve, ...]:
+def curves(
+    cells: Sequence[Cell], arms: Sequence[str], key: str, scalings: Sequence[Scaling] = ()
+) -> tuple[LoadCurve, ...]:
     """Throughput and p95 response time over the load levels, where they were measured."""
     scales = _scales(cells)
     load_curves = []
@@ -115,8 +117,15 @@ def curves(cells: Sequence[Cell], arms: Sequence[str], key: str) -> tuple[LoadCu
             curve_point(cell, unit) for cell in sorted(metric_cells, key=lambda c: (arms.index(c.arm), c.load))
         )
         name = "throughput" if metric == "throughput_per_s" else "p95"
+        levels_to_use = tuple((scaling.arm, scaling.drive_at) for scaling in scalings) if name == "throughput" else ()
         load_curves.append(
-            LoadCurve(key=f"{key}-{name}", title=gettext(METRICS[metric].title), unit=unit.unit, points=points)
+            LoadCurve(
+                key=f"{key}-{name}",
+                title=gettext(METRICS[metric].title),
+                unit=unit.unit,
+                points=points,
+                to_use=levels_to_use,
+            )
         )
     return tuple(load_curves)
 

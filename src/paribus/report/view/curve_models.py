@@ -20,12 +20,13 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadCurve:
-    """A metric over the load levels, one line per arm."""
+    """A metric over the load levels, one line per arm; `to_use` are arms with the load level that is named for them."""
 
     key: str
     title: str
     unit: str
     points: tuple[CurvePoint, ...]
+    to_use: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
