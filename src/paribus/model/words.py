@@ -36,6 +36,7 @@ class Tag(StrEnum):
     CAPPED = "capped"
     STALLS = "stalls"
     SUSPECT = "suspect"
+    DOUBTFUL = "doubtful"
 
 
 class Purpose(StrEnum):

@@ -14,8 +14,8 @@ def _curves(*to_use: tuple[str, int]) -> dict[str, dict[str, Any]]:
     bench = typical().input()
     scalings = tuple(
         Scaling(
-            factor="block.scheduler", workload="mixed", arm=arm, peak_at=128, peak_per_s=Estimate(1.0, None, None), knee=None,
-            drive_at=load, drive_share=0.99, highest=128, law=None, trials=(),
+            factor="block.scheduler", workload="mixed", arm=arm, peak_at=128, peak_per_s=Estimate(1.0, None, None),
+            knee=None, drive_at=load, drive_share=0.99, highest=128, law=None, trials=(),
         )
         for arm, load in to_use
     )  # fmt: skip

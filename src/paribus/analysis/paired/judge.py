@@ -63,7 +63,8 @@ class Judgement:
     """The results of an experiment.
 
     `unjudged` explains the comparisons without a verdict; `refused` holds that reason by factor, arm and workload.
-    `hopeless` are arms that no number of such trials would decide.
+    `hopeless` are arms that no number of such trials would decide. `doubts` are figures of an imported set that
+    contradict others.
     """
 
     effects: tuple[Effect, ...]
@@ -80,6 +81,7 @@ class Judgement:
     layouts: tuple[LayoutUse, ...] = ()
     refused: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     hopeless: frozenset[ArmKey] = frozenset()
+    doubts: tuple[Breach, ...] = ()
 
 
 def judge(

@@ -1,14 +1,17 @@
 """Report contents of imported sets: judgement, inconsistencies, claims and sources."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sqlalchemy.engine import Engine as Store
 
 from paribus.analysis.imported.claims import ImportedSet, judge_claims
 from paribus.analysis.imported.consistency import SAMPLED, inconsistencies, is_published
+from paribus.analysis.imported.corrections import corrected, implied_figures, marked
 from paribus.analysis.imported.judgement import judge_set
 from paribus.analysis.imported.matched_runs import unrepeated
+from paribus.analysis.paired.effects import Summaries
 from paribus.analysis.paired.judge import Judgement
 from paribus.errors import UsageError
 from paribus.experiment.evidence import ExperimentEvidence
@@ -26,20 +29,27 @@ LASTING = (
 
 
 def judgement(store: Store, experiment: Experiment, evidence: ExperimentEvidence) -> Judgement:
-    """Judge an imported set."""
+    """Judge an imported set, and its effects again where the other figures imply another one than is stated."""
+    doubts = breaches(store, experiment, ())
+    judged = _judged(store, experiment, evidence, evidence.summaries)
+    if implied := implied_figures(doubts, evidence.summaries):
+        again = _judged(store, experiment, evidence, corrected(evidence.summaries, implied))
+        judged = replace(judged, effects=marked(judged.effects, again.effects, implied))
+    return replace(judged, doubts=tuple(doubts))
+
+
+def _judged(store: Store, experiment: Experiment, evidence: ExperimentEvidence, summaries: Summaries) -> Judgement:
     plan, experiment_id = evidence.plan, experiment.id
     origins = sources.origins(store, experiment_id)
     responses = sorted({response for workload in plan.workloads for response in workload.responses})
     return judge_set(
         evidence.trials,
-        evidence.summaries,
+        summaries,
         plan.workloads,
         plan.protocol,
         plan.factors,
         courses={
-            response: read.series(
-                store, experiment_id, response, unrepeated(evidence.trials, response, evidence.summaries)
-            )
+            response: read.series(store, experiment_id, response, unrepeated(evidence.trials, response, summaries))
             for response in responses
         },
         options={trial: origin.said["options"] for trial, origin in origins.items()},
@@ -95,9 +105,14 @@ def breaches(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> l
     return inconsistencies(trials, origins, paths, series, claims)
 
 
-def findings(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> list[Breach | Source | Origin | Tested]:
-    """The findings that only imported sets have: violations, files, origins of trials, and tested claims."""
-    set_breaches = breaches(store, experiment, claims)
+def findings(
+    store: Store, experiment: Experiment, claims: Sequence[Claim], doubts: Sequence[Breach]
+) -> list[Breach | Source | Origin | Tested]:
+    """The findings that only imported sets have: violations, files, origins of trials, and tested claims.
+
+    `doubts` are the violations that need no claims.
+    """
+    set_breaches = breaches(store, experiment, claims) if claims else doubts
     return [
         *set_breaches,
         *sources.sources(store, experiment.id),

@@ -168,7 +168,7 @@ def _report_input(
             *recoveries(evidence.trials, evidence.summaries, evidence.plan.protocol.confidence),
             *flushes(evidence.trials, evidence.summaries),
             *tpcc_figures(evidence.trials, evidence.summaries, evidence.plan.protocol.confidence),
-            *(imported_reporting.findings(store, experiment, claims) if imported else ()),
+            *(imported_reporting.findings(store, experiment, claims, judgement.doubts) if imported else ()),
         ),
         planned_s=None if imported else _planned_s(evidence),
     )

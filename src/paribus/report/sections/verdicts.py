@@ -35,6 +35,7 @@ _TAGS = {
     Tag.CAPPED: N_("at the rate asked for"),
     Tag.STALLS: N_("with stalls"),
     Tag.SUSPECT: N_("suspect"),
+    Tag.DOUBTFUL: N_("with a doubtful figure"),
 }
 
 Anchors = Mapping[tuple[str, str], str]
@@ -80,7 +81,8 @@ def _conclusion(effect: Effect, effects: Sequence[Effect]) -> str:
     low, high, _ = effect.deciding
     text = numbers.effect(effect.estimate, low, high)
     subject = gettext("{response} under {workload}", response=title(effect.response), workload=effect.workload)
-    tags = "".join(gettext(", ") + gettext(_TAGS[tag]) for tag in effect.tags)
+    shown_tags = [tag for tag in effect.tags if tag is not Tag.DOUBTFUL]  # the first reason tells more
+    tags = "".join(gettext(", ") + gettext(_TAGS[tag]) for tag in shown_tags)
     if effect.verdict is Verdict.EQUIVALENT:
         sentence = gettext(
             "keep {baseline}: equivalent within {margin}, between {low} and {high} {what}",
