@@ -231,9 +231,19 @@ class Runner:
         changes += self._servers.verify()
         changes += tuple(c for c in self._server_conditions(trial) if c.state is ChangeState.MISMATCHED)
         if self._plan.protocol.recovers and trial.purpose in COMPARING:
-            mount = self._layouts if self._plan.protocol.cuts_off else None
-            self._readied += self._servers.crash(self._workloads[trial.workload], trial.settings, mount)
+            self._readied += self._crash(trial)
         return changes
+
+    def _crash(self, trial: Trial) -> tuple[Measurement, ...]:
+        """Kill the trial's server and start it again. What a power cut has spoilt is not used any more."""
+        assert self._servers is not None
+        mount = self._layouts if self._plan.protocol.cuts_off else None
+        try:
+            return self._servers.crash(self._workloads[trial.workload], trial.settings, mount)
+        except ParibusError:
+            if mount is not None:
+                mount.damage()
+            raise
 
     def _damage(self, trial: Trial) -> list[StoredMessage]:
         """Return damage by the load or an event to verifiable data: blocks of files, or tables.
