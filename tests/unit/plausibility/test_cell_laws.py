@@ -75,7 +75,7 @@ def test_no_operation_ends_before_the_shortest_one() -> None:
     (breach,) = of_cell(replace(stated, load=1))
     assert breach.law == "Little's law"
     assert (
-        "operations of 2.58 ms or longer make at most 387.6 per second in 1 threads, but 491.43 is stated"
+        "operations of 2.58 ms or longer make at most 387.6 per second in 1 thread, but 491.43 is stated"
         in breach.words
     )
     assert of_cell(replace(stated, load=1, closed=False)) == []
