@@ -77,7 +77,7 @@ enum Command {
         extents: Extents,
     },
     /// Have a mounted file system lose what it has not written, as at a power cut.
-    CutOff { point: PathBuf },
+    CutOff { point: PathBuf, device: PathBuf },
     /// Read kernel files for a remote controller; closing stdin ends it.
     FileAgent,
     /// Send queries to a database; the job comes from stdin, closing stdin ends it.
@@ -226,7 +226,7 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
         Command::PageCache { file, extents } => {
             events.emit(&page_cache::page_cache(&file, &extents.0)?);
         }
-        Command::CutOff { point } => events.emit(&cut_off::cut_off(&point)?),
+        Command::CutOff { point, device } => events.emit(&cut_off::cut_off(&point, &device)?),
         Command::Journal {
             directory,
             allow_volatile,

@@ -26,9 +26,9 @@ def page_cache(host: Host, binary: str, file: str, extents: Sequence[DiskExtent]
     return event
 
 
-def cut_off(host: Host, binary: str, point: str) -> None:
-    """Have the file system mounted at `point` lose what it has not written, as at a power cut. Raises EngineError."""
-    if not isinstance(_event(host, [binary, "cut-off", point]), CutOff):
+def cut_off(host: Host, binary: str, point: str, device: str) -> None:
+    """Have the file system of `device`, mounted at `point` alone, lose what it has not written. Raises EngineError."""
+    if not isinstance(_event(host, [binary, "cut-off", point, device]), CutOff):
         raise _of_another_release(host)
 
 

@@ -133,12 +133,14 @@ class ResponseColumn:
 class ResponseMap:
     """The response times of a comparison from trial to trial, at its highest load level.
 
-    `edges_s` are the bounds of the rows, ascending; the columns of each arm are in run order.
+    `edges_s` are the bounds of the rows, ascending; the columns of each arm are in run order. Of many `trials` of an
+    arm every nth has a column.
     """
 
     factor: str
     workload: str
     load: LoadLevel
+    trials: Mapping[str, int]
     edges_s: tuple[float, ...]
     columns: tuple[ResponseColumn, ...]
 

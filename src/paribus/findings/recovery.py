@@ -9,18 +9,20 @@ from paribus.findings.estimate import Estimate
 class ArmRecovery:
     """Crashes of a private server with the settings of an arm.
 
-    `restart_s` is from the kill until the server answers with its data recovered. Of `acknowledged` commits in the last
-    second before all crashes it has lost `lost`. With a `power_cut` the file system also lost what it had not written.
+    `restart_s` is from the kill until the server answers with its data recovered; None where it never did. Of
+    `acknowledged` commits in the last second before all crashes it has lost `lost`. With a `power_cut` the file system
+    also lost what it had not written; then the server was `spoilt` in so many trials: it did not start, or was damaged.
     """
 
     factor: str
     arm: str
     workload: str
-    restart_s: Estimate
+    restart_s: Estimate | None
     acknowledged: int
     lost: int
     trials: tuple[int, ...]
     power_cut: bool = False
+    spoilt: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

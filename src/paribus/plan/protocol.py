@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable
 
 from paribus.model import RATES, RESPONSES, Limits, Plan, Protocol
-from paribus.plan.form.file import POWER_CUT, LimitsTable, ProtocolTable
+from paribus.plan.form.file import LimitsTable, ProtocolTable
 from paribus.stats.planner import usual_margin
 
 # Share of the length of a trial, and the most seconds: for a new load, for a load that stays, and after a change.
@@ -25,9 +25,9 @@ def protocol_of(table: ProtocolTable) -> Protocol:
         trial_s=table.trial,
         trial_chosen="trial" in table.model_fields_set,
         settle_s=_discarded(table, _SETTLE),
-        in_flight=table.in_flight and not table.recovery,
-        recovers=bool(table.recovery),
-        cuts_off=table.recovery == POWER_CUT,
+        in_flight=table.in_flight and table.recovery == "none",
+        recovers=table.recovery != "none",
+        cuts_off=table.recovery == "power-cut",
         segment_s=None if table.segment is None and stated else table.segment or _SEGMENT_S,
         segment_chosen=table.segment is not None,
         washes_out=table.wash_out,

@@ -60,10 +60,11 @@ def _section(
     answers: Sequence[Answer],
     rows: Sequence[Judged],
     most_dots: int,
+    most_columns: int,
 ) -> Section:
     """Return the section of one factor under one workload from the input restricted to them.
 
-    `most_dots`: pairs of an arm that are drawn.
+    `most_dots` pairs of an arm are drawn, and in a heat map `most_columns` of its trials.
     """
     cells, effects, names = comparison.cells, comparison.effects, comparison.arms
     effect_tables = tables.effect_tables(effects, anchor)
@@ -86,7 +87,7 @@ def _section(
         curves=tables.curves(cells, names, anchor, comparison.of(Scaling)),
         path=curves.path(cells, names, anchor),
         quantiles=curves.quantiles(comparison.of(Distribution), names, anchor),
-        heat_map=heat_maps.heat_map(next(iter(comparison.of(ResponseMap)), None), names),
+        heat_map=heat_maps.heat_map(next(iter(comparison.of(ResponseMap)), None), names, most_columns),
         drift=tables.drift_curve(next(iter(comparison.of(Drift)), None), anchor),
         blocks=blocks_at(Place.COMPARISON, comparison),
         empty=empty,
@@ -167,6 +168,7 @@ def view(report_input: ReportInput) -> ReportView:
     )
     trust = evidence.trust(report_input)
     most_dots = pair_changes.most_dots(report_input.effects)
+    most_columns = heat_maps.most_columns(report_input.of(ResponseMap))
     advised = advice.advice(rows, missing, report_input.recipes, report_input.of(Selection))
     return ReportView(
         title=experiment.name,
@@ -186,6 +188,7 @@ def view(report_input: ReportInput) -> ReportView:
                 [answer for answer in answers if (answer.factor, answer.workload) == pair],
                 [row for row in rows if row.answer.anchor == anchors[pair]],
                 most_dots,
+                most_columns,
             )
             for pair, comparison in report_input.comparisons(pairs).items()
         ),

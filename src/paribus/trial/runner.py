@@ -235,15 +235,17 @@ class Runner:
         return changes
 
     def _crash(self, trial: Trial) -> tuple[Measurement, ...]:
-        """Kill the trial's server and start it again. What a power cut has spoilt is not used any more."""
+        """Kill the trial's server and start it again. What a power cut may have spoilt is not used any more."""
         assert self._servers is not None
         mount = self._layouts if self._plan.protocol.cuts_off else None
+        is_spoilt = True
         try:
-            return self._servers.crash(self._workloads[trial.workload], trial.settings, mount)
-        except ParibusError:
-            if mount is not None:
+            measured = self._servers.crash(self._workloads[trial.workload], trial.settings, mount)
+            is_spoilt = any(each.metric == "power_cut_spoilt" and each.mean for each in measured)
+        finally:
+            if mount is not None and is_spoilt:
                 mount.damage()
-            raise
+        return measured
 
     def _damage(self, trial: Trial) -> list[StoredMessage]:
         """Return damage by the load or an event to verifiable data: blocks of files, or tables.

@@ -33,6 +33,30 @@ def test_crashes_are_counted_and_told_by_arm() -> None:
     assert recoveries([trial(1)], {1: {}}, 0.95) == ()
 
 
+def test_server_that_a_power_cut_has_spoilt_has_no_restart_and_is_counted() -> None:
+    def cut(acknowledged: float, lost: float, spoilt: float) -> dict[str, Measurement]:
+        values = {"acknowledged_commits": acknowledged, "lost_commits": lost, "power_cut_spoilt": spoilt}
+        return {metric: measured(value, metric) for metric, value in values.items()}
+
+    trials = [trial(1, "on"), trial(2, "off"), trial(3, "off")]
+    summaries = {
+        1: _crash(2.0, 500.0, 0.0) | cut(500.0, 0.0, 0.0),
+        2: cut(900.0, 900.0, 1.0),
+        3: cut(800.0, 800.0, 1.0),
+    }
+    arms = recoveries(trials, summaries, 0.95)
+    assert [(arm.power_cut, arm.spoilt, arm.lost) for arm in arms] == [(True, 0, 0), (True, 2, 1700)]
+    assert arms[1].restart_s is None
+
+    class Inputs:
+        def of(self, kind: type) -> tuple[ArmRecovery, ...]:
+            return arms if kind is ArmRecovery else ()
+
+    [table] = recovery(Inputs())  # type: ignore[arg-type]
+    assert table.head[-2:] == ("spoilt", "trials")
+    assert table.rows[1][2:] == ("–", "1,700 of 1,700", "2", "2")
+
+
 def test_flushes_that_ended_in_memory_are_counted_by_arm() -> None:
     mib = float(1 << 20)
 

@@ -9,7 +9,7 @@ from hdrh.histogram import HdrHistogram
 from paribus.analysis.diagnostics.response_map import response_maps
 from paribus.model import Trial
 from paribus.report.charts.heat_map import shade_paths
-from paribus.report.sections.heat_maps import heat_map
+from paribus.report.sections.heat_maps import heat_map, most_columns
 from paribus.report.view.heat_map_models import HeatLane
 
 
@@ -45,7 +45,7 @@ def test_equal_times_have_an_axis_too() -> None:
     [found] = response_maps(trials, {trial.order: _histogram(5.0) for trial in trials})
     assert found.edges_s[0] < 0.005 < found.edges_s[-1]
     assert all(sum(column.shares) == 1.0 for column in found.columns)
-    shown = heat_map(found, ["slow", "fast"])
+    shown = heat_map(found, ["slow", "fast"], 60)
     assert shown is not None
     assert shown.ticks == ((pytest.approx(0.5, abs=0.01), "5 ms"),)
 
@@ -55,6 +55,10 @@ def test_many_trials_are_thinned_and_few_have_no_map() -> None:
     histograms = {trial.order: _histogram(1.0, 9.0) for trial in trials}
     [found] = response_maps(trials, histograms)
     assert len(found.columns) == 2 * 50
+    shown = heat_map(found, ["slow", "fast"], 10)
+    assert shown is not None
+    assert [(lane.trials, len(lane.columns)) for lane in shown.lanes] == [("10 of 150 trials", 10)] * 2
+    assert most_columns([found] * 100) == 10
     assert response_maps(_trials(1), histograms) == ()
     assert response_maps(trials, {}) == ()
 
@@ -78,11 +82,11 @@ def test_cells_of_one_shade_that_touch_are_one_rectangle() -> None:
 def test_rare_operations_have_the_lightest_shade_and_ticks_are_powers_of_ten() -> None:
     trials = _trials(2)
     [found] = response_maps(trials, {trial.order: _histogram(*[1.0] * 5000, 150.0) for trial in trials})
-    shown = heat_map(found, ["slow", "fast"])
+    shown = heat_map(found, ["slow", "fast"], 60)
     assert shown is not None
     assert shown.title == "response time of each trial at 8 threads"
     assert [lane.trials for lane in shown.lanes] == ["2 trials", "2 trials"]
     assert shown.lanes[0].columns[0][0] == 6
     assert shown.lanes[0].columns[0][-1] == 1
     assert [text for _, text in shown.ticks] == ["10 ms", "100 ms"]
-    assert heat_map(None, ["slow"]) is None
+    assert heat_map(None, ["slow"], 60) is None

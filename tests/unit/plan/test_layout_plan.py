@@ -261,6 +261,7 @@ def test_a_layout_that_is_advised_has_its_commands_and_what_makes_it_last() -> N
     [
         ("{ md = { level = 1 } }", "without a file system"),
         ("{ btrfs = {} }", "btrfs cannot be cut off as a power cut does"),
+        ("{ ext4 = { journal = false } }", "ext4 without a journal has nothing that repairs it"),
     ],
 )
 def test_power_cut_needs_a_file_system_that_can_be_cut_off(layout: str, message: str) -> None:

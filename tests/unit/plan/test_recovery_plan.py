@@ -13,6 +13,8 @@ FACTOR = '"vm.swappiness" = [60, 1]'
     [
         ("recovery = true\n", "no workload is on a server that could be killed"),
         ('recovery = "power-cut"\n', "a power cut needs a file system of its own, and this plan has no layout"),
+        ('recovery = "powercut"\n', "'powercut' is not one of none, server, power-cut"),
+        ("recovery = 1\n", "'1' is not one of none, server, power-cut"),
         ('response = "recovery_s"\n', "recovery_s is measured after a crash"),
     ],
 )

@@ -15,7 +15,7 @@ def recoveries(trials: Sequence[Trial], summaries: Summaries, confidence: float)
 
     The mean is geometric, with the t interval of the logarithms.
     """
-    by_arm = _by_arm(trials, summaries, "recovery_s")
+    by_arm = _by_arm(trials, summaries, "acknowledged_commits")
     return tuple(_of_arm(*arm, orders, summaries, confidence) for arm, orders in by_arm.items())
 
 
@@ -32,19 +32,22 @@ def _of_arm(
     factor: str, arm: str, workload: str, orders: Sequence[int], summaries: Summaries, confidence: float
 ) -> ArmRecovery:
     def values(metric: str) -> list[float]:
-        return [summaries[order][metric].mean for order in orders]
+        return [summaries[order][metric].mean for order in orders if metric in summaries[order]]
 
-    mean, low, high = mean_interval([math.log(value) for value in values("recovery_s")], confidence)
-    ends = (None if end is None else math.exp(end) for end in (low, high))
+    restart_s = None
+    if restarts := values("recovery_s"):
+        mean, low, high = mean_interval([math.log(value) for value in restarts], confidence)
+        restart_s = Estimate(math.exp(mean), *(None if end is None else math.exp(end) for end in (low, high)))
     return ArmRecovery(
         factor=factor,
         arm=arm,
         workload=workload,
-        restart_s=Estimate(math.exp(mean), *ends),
+        restart_s=restart_s,
         acknowledged=int(sum(values("acknowledged_commits"))),
         lost=int(sum(values("lost_commits"))),
         trials=tuple(orders),
-        power_cut="remount_s" in summaries[orders[0]],
+        power_cut=bool(values("power_cut_spoilt")),
+        spoilt=int(sum(values("power_cut_spoilt"))),
     )
 
 

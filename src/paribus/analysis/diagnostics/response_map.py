@@ -63,6 +63,7 @@ def _map(
         factor=factor,
         workload=workload,
         load=load,
+        trials={arm: len(of_arm) for arm, of_arm in orders.items()},
         edges_s=tuple(edges.tolist()),
         columns=tuple(
             ResponseColumn(arm=arm, trial=order, shares=tuple((_binned(counted, edges)).tolist()))

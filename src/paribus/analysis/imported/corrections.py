@@ -5,6 +5,7 @@ rests on it says what it would be without the contradiction.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ Implied = Mapping[tuple[int, str], float]
 """The value that the other figures imply, by trial and metric."""
 
 _EQUAL = 1e-9
+_AGREEING = 1.01  # laws that imply different values imply none
 _MOST_ORDERS = 4
 _CORRECTED = N_plural(
     "with the figure that the others imply in trial {orders}: {effect}",
@@ -29,14 +31,14 @@ _Key = tuple[str, str, str, str, LoadLevel | None]
 
 def implied_figures(breaches: Sequence[Breach], summaries: Summaries) -> dict[tuple[int, str], float]:
     """Return the implied values of the trials whose own figure contradicts the others."""
-    return {
-        (order, breach.metric): breach.implied
-        for breach in breaches
-        if breach.grave and breach.stated is not None and breach.implied is not None and breach.implied > 0
-        for order in breach.cells
-        if (stated := summaries.get(order, {}).get(breach.metric)) is not None
-        and math.isclose(stated.mean, breach.stated, rel_tol=_EQUAL)
-    }
+    implied: dict[tuple[int, str], list[float]] = defaultdict(list)
+    for breach in breaches:
+        if breach.grave and breach.stated is not None and breach.implied is not None and breach.implied > 0:
+            for order in breach.cells:
+                stated = summaries.get(order, {}).get(breach.metric)
+                if stated is not None and math.isclose(stated.mean, breach.stated, rel_tol=_EQUAL):
+                    implied[order, breach.metric].append(breach.implied)
+    return {key: values[0] for key, values in implied.items() if max(values) <= min(values) * _AGREEING}
 
 
 def corrected(summaries: Summaries, implied: Implied) -> Summaries:
@@ -59,10 +61,13 @@ def _key(effect: Effect) -> _Key:
 
 def _marked(effect: Effect, other: Effect | None, implied: Implied) -> Effect:
     orders = [order for order in effect.trials if (order, effect.response) in implied]
-    if not orders or other is None or effect.load is not None:
+    if not orders or other is None:
         return effect
+    tags = (*effect.tags, Tag.DOUBTFUL)
+    if effect.load is not None:
+        return replace(effect, tags=tags)
     ends = [show_percent(end).removesuffix(" %") for end in (other.low, other.high)]
     interval = f" [{', '.join(ends)}]" if math.isfinite(other.low) else ""
     listed = ", ".join(map(str, orders[:_MOST_ORDERS])) + (" …" if len(orders) > _MOST_ORDERS else "")
     reason = ngettext(*_CORRECTED, len(orders), orders=listed, effect=show_percent(other.estimate) + interval)
-    return replace(effect, tags=(*effect.tags, Tag.DOUBTFUL), reasons=(reason, *effect.reasons))
+    return replace(effect, tags=tags, reasons=(*effect.reasons, reason))

@@ -43,7 +43,7 @@ Complaint = tuple[KeyPath, str, str]
 
 def on_layouts(parsed: Parsed, facts: Facts) -> Facts:
     """Returns the facts, without those of the file system at target.path where the data lies on layouts."""
-    if not any(True for _ in _written(parsed)):
+    if not has_layouts(parsed):
         return facts
     return dataclasses.replace(facts, direct_refused="", free_bytes=sys.maxsize)
 
@@ -292,6 +292,11 @@ def _settings_of(table: PlanTable, key: str) -> Iterator[tuple[KeyPath, Any]]:
     for number, combination in enumerate(table.combination):
         if key in combination.settings:
             yield ("combination", number, "settings", key), combination.settings[key]
+
+
+def has_layouts(parsed: Parsed) -> bool:
+    """Returns whether a plan names a layout."""
+    return any(True for _ in _written(parsed))
 
 
 def placed_layouts(parsed: Parsed) -> Iterator[tuple[KeyPath, Layout]]:

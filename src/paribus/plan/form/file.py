@@ -89,7 +89,12 @@ ResponseName = Literal[
     "response_p95_s",
     "response_p99_s",
 ]
-POWER_CUT = "power-cut"
+Crash = Annotated[
+    Literal["none", "server", "power-cut"],
+    BeforeValidator(lambda value: _CRASHES.get(value, value) if isinstance(value, bool) else value),
+    WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": ["none", "server", "power-cut"], "type": "string"}]}),
+]
+_CRASHES = {True: "server", False: "none"}
 MOST_OUTSTANDING = 64  # of an open loop that sets no limit; 1,000/s of 64 ms each
 Responses = Annotated[
     list[str],
@@ -311,8 +316,8 @@ class ProtocolTable(StrictTable):
         description="trials of each application of a setting, such as a mount; default: 1, and where applying takes "
         "long as many as are worth it",
     )
-    recovery: bool | Literal["power-cut"] = Field(
-        False,
+    recovery: Crash = Field(
+        "none",
         description="kill the private server at the end of each trial, and measure how it starts again; power-cut: the "
         "layout's file system also loses what it has not written",
     )

@@ -7,26 +7,33 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from paribus.findings import ResponseMap
+from paribus.findings import ResponseColumn, ResponseMap
 from paribus.i18n import gettext
 from paribus.report.view import numbers
 from paribus.report.view.heat_map_models import SHADES, HeatLane, HeatMap
 from paribus.units import show_time
 
 _FEWEST_TICKS = 2
+_FEWEST_COLUMNS, _MOST_COLUMNS = 8, 2000  # of an arm; in a page: under a megabyte
 
 
-def heat_map(response_map: ResponseMap | None, arms: Sequence[str]) -> HeatMap | None:
-    """Return the heat map of a comparison; None where it has none."""
+def most_columns(maps: Sequence[ResponseMap]) -> int:
+    """Return how many trials of each arm a report draws: its share of what a page holds."""
+    arms = sum(len(response_map.trials) for response_map in maps)
+    return max(_FEWEST_COLUMNS, _MOST_COLUMNS // max(arms, 1))
+
+
+def heat_map(response_map: ResponseMap | None, arms: Sequence[str], most: int) -> HeatMap | None:
+    """Return the heat map of a comparison with at most so many trials of an arm; None where it has none."""
     if response_map is None:
         return None
-    by_arm = {arm: [column for column in response_map.columns if column.arm == arm] for arm in arms}
+    by_arm = {arm: _thinned([each for each in response_map.columns if each.arm == arm], most) for arm in arms}
     return HeatMap(
         title=gettext("response time of each trial at {load}", load=response_map.load),
         lanes=tuple(
             HeatLane(
                 arm=arm,
-                trials=numbers.count(len(columns), "trial"),
+                trials=_count(len(columns), response_map.trials[arm]),
                 columns=tuple(tuple(map(_shade, column.shares)) for column in columns),
             )
             for arm, columns in by_arm.items()
@@ -34,6 +41,15 @@ def heat_map(response_map: ResponseMap | None, arms: Sequence[str]) -> HeatMap |
         ),
         ticks=_ticks(response_map.edges_s[0], response_map.edges_s[-1]),
     )
+
+
+def _thinned(columns: Sequence[ResponseColumn], most: int) -> Sequence[ResponseColumn]:
+    return columns[:: math.ceil(len(columns) / most) or 1]
+
+
+def _count(drawn: int, trials: int) -> str:
+    count = numbers.count(trials, "trial")
+    return count if drawn == trials else gettext("{n} of {trials}", n=drawn, trials=count)
 
 
 def _shade(share: float) -> int:

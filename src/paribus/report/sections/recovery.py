@@ -16,8 +16,10 @@ _NOTE = N_(
 )
 _CUT_NOTE = N_(
     "At the end of each trial, right after a second of commits, the file system was made to lose all that it had not "
-    "written, as at a power cut. The server was killed (SIGKILL), the file system mounted again, and the server "
-    "started; both are in the restart. Drives kept what they got, also in a volatile cache, which a power cut empties."
+    "written in that second, as at a power cut. The server was killed (SIGKILL), the file system mounted again, and "
+    "the server started; both are in the restart. Spoilt is a server that did not start then, or found its tables "
+    "damaged. A real power cut may take more: earlier writes that were not flushed, and what a volatile cache of a drive "
+    "holds."
 )
 _FLUSH_NOTE = N_(
     "At the end of each trial the guest flushed 1 MiB, and was told that it is on the disk. A power cut of the "
@@ -32,19 +34,22 @@ _FLUSH_NOTE = N_(
 def recovery(report_input: ReportInput) -> Iterator[WordTable]:
     """A row for each arm under each workload."""
     if arms := report_input.of(ArmRecovery):
+        cut = arms[0].power_cut
         yield WordTable(
             title=gettext("Crashes of the server"),
-            note=gettext(_CUT_NOTE if arms[0].power_cut else _NOTE),
+            note=gettext(_CUT_NOTE if cut else _NOTE),
             head=(
-                gettext("arm"), gettext("workload"), gettext("restart"), gettext("lost commits"), gettext("trials"),
+                gettext("arm"), gettext("workload"), gettext("restart"), gettext("lost commits"),
+                *([gettext("spoilt")] if cut else []), gettext("trials"),
             ),
-            figures=(False, False, True, True, True),
+            figures=(False, False, True, True, *([True] if cut else []), True),
             rows=tuple(
                 (
                     f"{arm.factor} = {arm.arm}",
                     arm.workload,
-                    numbers.estimate(arm.restart_s, show_duration),
+                    "–" if arm.restart_s is None else numbers.estimate(arm.restart_s, show_duration),
                     gettext("{n} of {total}", n=f"{arm.lost:,}", total=f"{arm.acknowledged:,}"),
+                    *([str(arm.spoilt)] if cut else []),
                     str(len(arm.trials)),
                 )
                 for arm in arms

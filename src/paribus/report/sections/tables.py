@@ -117,7 +117,8 @@ def curves(
             curve_point(cell, unit) for cell in sorted(metric_cells, key=lambda c: (arms.index(c.arm), c.load))
         )
         name = "throughput" if metric == "throughput_per_s" else "p95"
-        levels_to_use = tuple((scaling.arm, scaling.drive_at) for scaling in scalings) if name == "throughput" else ()
+        within = [scaling for scaling in scalings if name == "throughput" and scaling.drive_at < scaling.highest]
+        levels_to_use = tuple((scaling.arm, scaling.drive_at) for scaling in within)
         load_curves.append(
             LoadCurve(
                 key=f"{key}-{name}",

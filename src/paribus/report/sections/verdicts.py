@@ -81,8 +81,7 @@ def _conclusion(effect: Effect, effects: Sequence[Effect]) -> str:
     low, high, _ = effect.deciding
     text = numbers.effect(effect.estimate, low, high)
     subject = gettext("{response} under {workload}", response=title(effect.response), workload=effect.workload)
-    shown_tags = [tag for tag in effect.tags if tag is not Tag.DOUBTFUL]  # the first reason tells more
-    tags = "".join(gettext(", ") + gettext(_TAGS[tag]) for tag in shown_tags)
+    tags = "".join(gettext(", ") + gettext(_TAGS[tag]) for tag in effect.tags)
     if effect.verdict is Verdict.EQUIVALENT:
         sentence = gettext(
             "keep {baseline}: equivalent within {margin}, between {low} and {high} {what}",

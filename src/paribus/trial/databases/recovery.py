@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from paribus.databases import Instance
-from paribus.errors import QueryRefused
+from paribus.errors import DatabaseError, EngineError, QueryRefused, ServerWouldNotStart
 from paribus.model import Measurement
 
 COMMITTING_S = 1.0  # the usual interval of a server that writes its log once a second
@@ -34,7 +34,9 @@ def crash(
     """Kill the server right after a second of commits, start it, and count the commits that it still has.
 
     Each commit was acknowledged before the next began. With a `mount`, what was not written in that second is lost
-    too; its data is as it was before. Raises DatabaseError where it does not start again, HostError and EngineError.
+    too. A server that a power cut has spoilt, so that it does not start or finds its tables damaged, has lost all
+    commits; `power_cut_spoilt` is 1 then, and its data must not be used any more. Raises DatabaseError where it does
+    not start again after it alone was killed, HostError and EngineError.
     """
     if mount is not None:
         mount.sync()
@@ -44,22 +46,44 @@ def crash(
     if mount is not None:
         mount.mount_again()
         values.append(("remount_s", "s", time.monotonic() - began))
-    start()
-    took_s = time.monotonic() - began
+    try:
+        start()
+        values.append(("recovery_s", "s", time.monotonic() - began))
+        is_spoilt, commits = False, _counted(instance, database, is_cut=mount is not None)
+    except ServerWouldNotStart:
+        if mount is None:
+            raise
+        is_spoilt, commits = True, 0
+    if mount is not None:
+        is_spoilt = is_spoilt or _is_damaged(instance, database)
+        values.append(("power_cut_spoilt", "", float(is_spoilt)))
+    values += [
+        ("acknowledged_commits", "", float(acknowledged)),
+        ("lost_commits", "", float(acknowledged if is_spoilt else acknowledged - commits)),
+    ]
+    return tuple(Measurement.of_value(name, unit, value, _PHASE, _SOURCE) for name, unit, value in values)
+
+
+def _counted(instance: Instance, database: str, *, is_cut: bool) -> int:
+    """The commits that the server still has; none where a power cut has taken their table."""
     with instance.inside(database) as ask:
         try:
             [[count]] = ask("SELECT COUNT(*) FROM paribus_ledger").rows
         except QueryRefused:
-            if mount is None:
+            if not is_cut:
                 raise
-            count = None  # the table is lost too
+            count = None
         ask("DROP TABLE IF EXISTS paribus_ledger")
-    values += [
-        ("recovery_s", "s", took_s),
-        ("acknowledged_commits", "", float(acknowledged)),
-        ("lost_commits", "", float(acknowledged - int(count or 0))),
-    ]
-    return tuple(Measurement.of_value(name, unit, value, _PHASE, _SOURCE) for name, unit, value in values)
+    return int(count or 0)
+
+
+def _is_damaged(instance: Instance, database: str) -> bool:
+    """Whether the server finds its tables damaged, or ends when it looks at them."""
+    try:
+        with instance.inside(database) as ask:
+            return bool(instance.state.damage(ask))
+    except (DatabaseError, EngineError):
+        return True
 
 
 def _commit(instance: Instance, database: str, mount: Mount | None) -> int:

@@ -20,7 +20,7 @@ from paribus.knobs.layouts.build import Build, build_of
 from paribus.knobs.layouts.faults import SCSI_RUNNING, scsi_state_of
 from paribus.knobs.layouts.layout import parse_layout
 from paribus.knobs.layouts.lvm_layers import DATA
-from paribus.knobs.layouts.volume import SHORT_S, BuildStep, Names, disk_named
+from paribus.knobs.layouts.volume import LONG_S, SHORT_S, BuildStep, Names, disk_named
 from paribus.model import (
     LAYOUT,
     OFFLINE,
@@ -39,7 +39,9 @@ from paribus.trial.layouts.cache_counters import CacheCounts, cache_counts
 from paribus.trial.layouts.layer_counters import LayerCounts, layer_counts
 
 _POLL_S = 0.5
-_SYNCED, _MOUNT = "100", "mount"
+_BUSY_S = 10.0
+_LACKING_POLLS = 20  # after which an idle array lacks a disk for good; before, the kernel may not have begun
+_SYNCED, _MOUNT, _ARRAYS = "100", "mount", "/dev/md/"
 _WHOLE = {"sync_action": "idle", "degraded": "0", "resync_start": "none"}  # files of an array that is in sync
 _MOST_CHARACTERS = 300
 
@@ -195,20 +197,32 @@ class LayoutSession:
         self._journal.make(LAYOUT, WriteFile(path, text))
 
     def sync(self) -> None:
-        """Have the file system write what it was given so far. Raises HostError and Unreachable."""
-        self._host.run(["sync", "--file-system", self.point])
+        """Have the file system write what it was given so far. Raises as `run`."""
+        self._journal.make(LAYOUT, RunProgram(("sync", "--file-system", self.point), LONG_S))
 
     def cut_off(self) -> None:
         """Have the file system lose what it has not written, as at a power cut. Raises EngineError and Unreachable."""
-        cut_off(self._host, self._engine, self.point)
+        assert self._build is not None
+        cut_off(self._host, self._engine, self.point, self._build.top.path)
 
     def mount_again(self) -> None:
-        """Mount the file system again, which repairs it from its log. Raises as `run`, and Interrupted."""
+        """Mount the file system again, which repairs it from its log. Raises as `run`."""
         assert self._build is not None
-        self.run("umount", self.point)
+        deadline = time.monotonic() + _BUSY_S
+        while True:
+            try:
+                self.run("umount", self.point)
+                break
+            except Unreachable:
+                raise
+            except HostError:  # programs that list mounts or free space hold it for a moment
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(_POLL_S)
         for step in self._build.steps:
             if step.argv and step.argv[0] == _MOUNT:
-                self._make(step)
+                self.run(*step.argv)
+        self.run("ls", self.point)  # fails where another mount namespace still holds what was cut off
 
     def take_apart(self) -> None:
         """Make the disks clean. Raises HostError, JournalError and Unreachable."""
@@ -252,18 +266,25 @@ class LayoutSession:
             self._wait(step.waits_for)
 
     def _wait(self, volume: str) -> None:
-        """Until the copies or parities of a volume are whole."""
+        """Until the copies or parities of a volume are whole. Raises HostError for an array that has lost a disk."""
+        idle = 0
         while not self._is_in_sync(volume):
             if self._stopped():
                 raise Interrupted("stopped while an array was synchronised", "continue with: paribus resume")
+            idle = idle + 1 if volume.startswith(_ARRAYS) and self._state_of(volume, "sync_action") == "idle" else 0
+            if idle > _LACKING_POLLS:
+                lacking = self._state_of(volume, "degraded")
+                raise HostError(f"{volume} lacks {lacking} of its disks", "see: mdadm --detail and dmesg")
             time.sleep(_POLL_S)
 
+    def _state_of(self, array: str, file: str) -> str:
+        name = self._host.resolve(array).removeprefix("/dev/")
+        return self._host.read(f"/sys/class/block/{name}/md/{file}").strip()
+
     def _is_in_sync(self, volume: str) -> bool:
-        if volume.startswith("/dev/md/"):
-            name = self._host.resolve(volume).removeprefix("/dev/")
+        if volume.startswith(_ARRAYS):
             # A new array is idle until the kernel begins: it is whole when nothing is missing and nothing is left.
-            states = (self._host.read(f"/sys/class/block/{name}/md/{file}").strip() for file in _WHOLE)
-            return tuple(states) == tuple(_WHOLE.values())
+            return all(self._state_of(volume, file) == state for file, state in _WHOLE.items())
         command = ["lvs", "--noheadings", "--options", "sync_percent", volume]
         return self._host.run(command).stdout.strip().startswith(_SYNCED)
 
