@@ -89,12 +89,12 @@ mod tests {
              23 22 254:0 /etc /srv/etc rw - ext4 /dev/vda rw\n\
              40 22 9:127 / /data rw - xfs /dev/md127 rw\n",
         );
-        let found = |point: &str, number| only_mount(&mounts, Path::new(point), number).is_some();
-        assert!(found("/data", "9:127"));
-        assert!(!found("/data", "254:0"));
-        assert!(!found("/", "254:0"), "the root");
-        assert!(!found("/srv/etc", "254:0"), "a part of the root");
-        assert!(!found("/nowhere", "9:127"));
+        let is_only = |point: &str, number| only_mount(&mounts, Path::new(point), number).is_some();
+        assert!(is_only("/data", "9:127"));
+        assert!(!is_only("/data", "254:0"));
+        assert!(!is_only("/", "254:0"), "the root");
+        assert!(!is_only("/srv/etc", "254:0"), "a part of the root");
+        assert!(!is_only("/nowhere", "9:127"));
         assert!(
             only_mount(&mounts[..1], Path::new("/"), "254:0").is_none(),
             "the root alone"

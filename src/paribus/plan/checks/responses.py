@@ -29,7 +29,7 @@ def complaints(parsed: Parsed) -> Iterator[tuple[KeyPath, str, str]]:
             elif needed and (named := [event.name for event in table.event if event.do in needed and event.name]):
                 message = f"{response} does not exist in trials without {named[0]}"
                 yield place, message, "judge throughput_per_s, or remove the name of the event"
-        if "recovery_s" in responses and not table.protocol.recovery:
+        if "recovery_s" in responses and table.protocol.recovery == "none":
             yield place, "recovery_s is measured after a crash", "set recovery = true under [protocol]"
     for number, each in enumerate(table.workload):
         responses = each.response or table.protocol.response or []

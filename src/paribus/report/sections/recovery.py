@@ -15,8 +15,8 @@ _NOTE = N_(
     "system went on, so that only what the server had not yet written could be lost. A power cut may cost more."
 )
 _CUT_NOTE = N_(
-    "At the end of each trial, right after a second of commits, the file system was made to lose all that it had not "
-    "written in that second, as at a power cut. The server was killed (SIGKILL), the file system mounted again, and "
+    "Each trial ended with a second of commits. Then the file system was made to lose all that it had not written in "
+    "that second, as at a power cut. The server was killed (SIGKILL), the file system mounted again, and "
     "the server started; both are in the restart. Spoilt is a server that did not start then, or found its tables "
     "damaged. A real power cut may take more: earlier writes that were not flushed, and what a volatile cache of a "
     "drive holds."
