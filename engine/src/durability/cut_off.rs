@@ -40,7 +40,10 @@ pub fn cut_off(point: &Path, device: &Path) -> Result<CutOff> {
     let mount = only_mount(&mounts, point, &number).ok_or_else(|| {
         refused(
             point,
-            &format!("is not the only mount of {}", device.display()),
+            &format!(
+                "must be the mount point of {}, and the only one",
+                device.display()
+            ),
         )
     })?;
     if !ABLE.contains(&mount.filesystem.as_str()) {
@@ -107,7 +110,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .contains("is not the only mount of /dev/null"),
+                .contains("must be the mount point of /dev/null, and the only one"),
             "{error}"
         );
     }

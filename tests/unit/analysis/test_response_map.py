@@ -6,7 +6,7 @@ import pytest
 import trial_samples as samples
 from hdrh.histogram import HdrHistogram
 
-from paribus.analysis.diagnostics.response_map import response_maps
+from paribus.analysis.diagnostics.distribution import response_maps
 from paribus.model import Trial
 from paribus.report.charts.heat_map import shade_paths
 from paribus.report.sections.heat_maps import heat_map, most_columns

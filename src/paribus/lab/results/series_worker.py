@@ -14,8 +14,7 @@ from typing import Self, TypeVar, cast
 
 from sqlalchemy.engine import Engine as Store
 
-from paribus.analysis.diagnostics.distribution import distributions
-from paribus.analysis.diagnostics.response_map import response_maps
+from paribus.analysis.diagnostics.distribution import distributions, response_maps
 from paribus.errors import StoreError
 from paribus.experiment.time_series import Series, done_orders
 from paribus.findings import Distribution, ResponseMap
