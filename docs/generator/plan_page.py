@@ -21,6 +21,7 @@ _LINKS = {
     "DatabaseTable": "table-database",
     "OwnRow": "tables-knobname",
     "HealthRow": "tables-healthname",
+    "MemberRow": "tables-membername",
     "CombinationTable": "tables-combination",
     "EventTable": "tables-event",
     "WorkDoneTable": "key-after-of-an-event",

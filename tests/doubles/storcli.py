@@ -9,6 +9,8 @@ The state is in `storcli.json` beside this file. A key `capacitor` other than Op
 as controllers do. Where `device` names a device-mapper device of one linear or delay target, its delays follow the
 policies: this is how fast the volume is. `mood` makes it hang, ask, refuse, or print another form; `when_set` does so
 only where something is set. `learning`, `rebuild`, `bgi` and `media_errors` are states of the battery and the drives.
+`drive` is the state of the last drive, which `/c0/e252/s3` shows and changes. It is rebuilt at the time `rebuilt`,
+`rebuild_s` after that began.
 """
 
 import json
@@ -22,6 +24,7 @@ DEFAULTS = {
     "wrcache": "wb", "rdcache": "ra", "iopolicy": "direct", "pdcache": "default", "autobgi": "on", "rebuildrate": "30",
     "bgirate": "30", "patrolread": "on", "prrate": "30", "cc": "conc", "ccrate": "30", "autorebuild": "on",
     "capacitor": "Optimal", "learning": "No", "rebuild": "no", "bgi": "no", "media_errors": "0",
+    "drive": "Onln", "rebuilt": "0", "rebuild_s": "0.5",
     "device": "", "mood": "", "when_set": "",
 }  # fmt: skip
 OF_VOLUME = {
@@ -85,11 +88,18 @@ def show_controller(state: dict[str, str], what: list[str]) -> str:
             return f"VD LIST :\n=======\n\n{volume_line(state)}\n"
 
 
+def last_drive(state: dict[str, str]) -> str:
+    """Return the state of the last drive now."""
+    if state["rebuild"] == "yes":
+        return "Rbld"
+    return "Onln" if state["drive"] == "Rbld" and time.time() >= float(state["rebuilt"]) else state["drive"]
+
+
 def as_json(state: dict[str, str]) -> dict[str, object]:
     """Return the document that `/c0 show J` prints."""
-    states = ["Onln", "Onln", "Onln", "Rbld" if state["rebuild"] == "yes" else "Onln"]
+    states = ["Onln", "Onln", "Onln", last_drive(state)]
     answer = {
-        "VD LIST": [{"DG/VD": "0/0", "TYPE": "RAID10", "State": "Dgrd" if state["rebuild"] == "yes" else "Optl"}],
+        "VD LIST": [{"DG/VD": "0/0", "TYPE": "RAID10", "State": "Optl" if states[-1] == "Onln" else "Dgrd"}],
         "PD LIST": [{"EID:Slt": f"252:{slot}", "DID": slot + 4, "State": each} for slot, each in enumerate(states)],
         "Cachevault_Info": [{"Model": "CVPM05", "State": state["capacitor"]}],
     }
@@ -151,6 +161,10 @@ def output(state: dict[str, str], arguments: list[str]) -> str:
             return head + initialisation(state)
         case ["/c0/eall/sall", "show", "all"]:
             return head + "".join(drive(state, slot) for slot in range(4))
+        case ["/c0/e252/s3", "show"]:
+            heading = "EID:Slt DID State DG       Size Intf Med SED PI SeSz Model            Sp Type"
+            line = f"252:3     7 {last_drive(state):5} 0  278.875 GB SAS  HDD N   N  512B ST300MM0006      U  -"
+            return f"{head}Drive Information :\n=================\n\n{heading}\n{line}\n"
         case ["/c0/bbu", "show", "status"]:
             return head + battery(state)
         case ["/c0/cv", "show", "status"]:
@@ -164,6 +178,27 @@ def output(state: dict[str, str], arguments: list[str]) -> str:
             return ""
 
 
+def change_drive(state: dict[str, str], words: list[str], mood: str) -> int:
+    """Take the last drive offline, or begin to rebuild it, and return the exit code."""
+    before = last_drive(state)
+    match words:
+        case ["set", "offline"] if before == "Onln" and mood != "refuses":
+            state["drive"] = "Offln"
+        case ["start", "rebuild"] if before == "Offln":
+            state |= {"drive": "Rbld", "rebuilt": str(time.time() + float(state["rebuild_s"]))}
+        case _:
+            return refuse("Operation not allowed", f"Drive is {before}")
+    keep(state)
+    print(HEAD.format(status="Success", text="None"), end="")
+    return 0
+
+
+def keep(state: dict[str, str]) -> None:
+    """Write the state."""
+    STATE.with_suffix(".part").write_text(json.dumps(state))
+    STATE.with_suffix(".part").replace(STATE)
+
+
 def change(state: dict[str, str], address: str, setting: str, mood: str) -> int:
     """Set a value, and return the exit code."""
     key, _, value = setting.partition("=")
@@ -174,8 +209,7 @@ def change(state: dict[str, str], address: str, setting: str, mood: str) -> int:
     if mood == "refuses":
         return refuse("Controller is busy", "Set Virtual Drive properties failed")
     state[key] = value
-    STATE.with_suffix(".part").write_text(json.dumps(state))
-    STATE.with_suffix(".part").replace(STATE)
+    keep(state)
     if state["device"]:
         set_speed(state)
     print(HEAD.format(status="Success", text="None"), end="")
@@ -198,6 +232,8 @@ def main() -> int:
             return 0
     if sys.argv[2:3] == ["set"] and sys.argv[1] in ("/c0", "/c0/v0") and len(sys.argv) == 4:
         return change(state, sys.argv[1], sys.argv[3], mood)
+    if sys.argv[1:2] == ["/c0/e252/s3"] and sys.argv[2:] != ["show"]:
+        return change_drive(state, sys.argv[2:], mood)
     text = output(state, sys.argv[1:])
     if not text:
         return refuse("syntax error", "Un-supported command")

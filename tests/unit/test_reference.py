@@ -42,6 +42,8 @@ NEEDED: dict[str, str] = {
     "load": 'host = "local"',
     "target.bound": 'path = "/srv/test"',
     "knob": 'get = ["x"]\nset = ["x", "{value}"]\npattern = "(.*)"\nlevels = ["a"]\nsummary = "any"',
+    "member": 'get = ["x"]\npattern = "(.*)"\nsummary = "any"\nfail = ["x"]\nreplace = ["x"]\nwhole = "a"\n'
+    'rebuilding = ["b"]\naffects = ["raid.state"]',
     "health": 'get = ["x", "{device}"]\npattern = "(.*)"\nsummary = "any"',
     "event": 'at = "1s"\ndo = "trim"',
     "combination": 'name = "any"\nsettings = { "vm.swappiness" = 1 }',
@@ -111,7 +113,7 @@ def test_examples_of_plan_keys_are_accepted(section: plan_sections.Section) -> N
         if section.prefix == "sqlmix":
             example = example.get("workload", example)
         assert name in example, key.name
-        either = {"pattern"} if "json" in example and section.prefix in ("knob", "health") else set()
+        either = {"pattern"} if "json" in example and section.prefix in ("knob", "health", "member") else set()
         whole = {**_without_generator(section, needed), **_with_generator(section, example)}
         section.model.model_validate({key: value for key, value in whole.items() if key not in either})
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from paribus.model.machine import CommandLines
 from paribus.model.words import Settings
 
 EVENT = "event"
@@ -13,6 +14,24 @@ ON = "ON"
 EventAction = Literal[
     "fail-member", "offline", "add", "replace", "check", "resync", "trim", "delay", "error", "run", "kill-server"
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeMember:
+    """A drive of a controller's volume: `fail` and `replace` are programs, and `command` prints its state.
+
+    It is whole in the state `whole`, and on the way there in one of `rebuilding`. `affects` names the checks of health
+    whose states follow it, such as that of the volume. `proved`: what tried it.
+    """
+
+    name: str
+    command: CommandLines
+    fail: tuple[str, ...]
+    replace: tuple[str, ...]
+    whole: str
+    rebuilding: tuple[str, ...]
+    affects: tuple[str, ...]
+    proved: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +53,8 @@ class PlannedEvent:
     name: str = ""
     over_disk: bool = False
     """Whether a device of device-mapper over the disk makes it happen."""
+    member: VolumeMember | None = None
+    """The drive that `disk` names, where that is one of a controller's volume."""
 
     def is_due(self, elapsed_s: float, done_bytes: int) -> bool:
         """Whether its time and its amount of work have come."""
@@ -84,3 +105,6 @@ OFFLINE = "offline"
 KILL_SERVER = "kill-server"
 WITHOUT_LAYOUT = ("run", KILL_SERVER)
 """Actions that need no layout."""
+
+OF_MEMBER = ("fail-member", "replace")
+"""Actions that happen to the drives of a controller's volume too."""

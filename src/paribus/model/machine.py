@@ -193,13 +193,17 @@ class RunProgram:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetByCommand:
-    """Set a value by a program; `get` prints it, at `json` or in the first group of `pattern`."""
+    """Set a value by a program; `get` prints it, at `json` or in the first group of `pattern`.
+
+    `passing`: values on the way to it, in which the program is not run again.
+    """
 
     set: tuple[str, ...]
     get: tuple[str, ...]
     json: str
     pattern: str
     value: str
+    passing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

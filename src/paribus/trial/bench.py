@@ -11,7 +11,7 @@ from paribus.errors import EngineError, HostError, Unreachable
 from paribus.hosts.storage.devices import size_bytes
 from paribus.hosts.storage.drives import error_counters
 from paribus.i18n import N_, StoredMessage, stored_message
-from paribus.knobs import journal
+from paribus.knobs import journal, members
 from paribus.knobs.apply import Applier
 from paribus.knobs.conditions import Conditions
 from paribus.knobs.discovery import touched
@@ -23,6 +23,7 @@ from paribus.trial.databases.database_session import DatabaseSession
 from paribus.trial.databases.running_server import RunningServerSession
 from paribus.trial.databases.servers import PrivateServers
 from paribus.trial.devices import Devices, PinnedDevices
+from paribus.trial.events.volume_members import VolumeMembers
 from paribus.trial.experiment_session import ComparisonModes, ExperimentSession
 from paribus.trial.guests.domain_session import GuestRestart
 from paribus.trial.guests.flush_probe import FlushProbe
@@ -104,6 +105,7 @@ class Bench:
             servers=self._servers,
             load_host=self._load_host,
             layouts=layouts,
+            members=VolumeMembers(site.host, self._journal, self._plan.health, stopped),
             hypervisor=self._hypervisor,
             watch=self._watch,
             flushes=self._flushes,
@@ -230,13 +232,14 @@ class Bench:
         """Open the journal, which also keeps a second run away from this experiment's data."""
         site = self._site
         database = self._plan.database
-        running = {database.running.address} if database and database.running else set()
+        other = {database.running.address} if database and database.running else set()
+        other |= {members.address_of(event.member) for event in self._plan.events if event.member is not None}
         self._journal = journal.Journal(
             site.host,
             site.engine,
             self._session.experiment,
-            sorted({*addresses, self._session.data_folder, *self._device_nodes(), *running}),
-            volatile=not addresses and not running,
+            sorted({*addresses, self._session.data_folder, *self._device_nodes(), *other}),
+            volatile=not addresses and not other,
             connects=self._needs_password,
         )
         self._note_copy(self._journal.without_copy)

@@ -5,7 +5,7 @@ In: the rows on health that the plan watches. Out: the states, and the reasons n
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from paribus.errors import Interrupted, LimitReached
 from paribus.hosts.transport import Host
@@ -31,22 +31,26 @@ class HealthWatch:
         self._reasons: list[StoredMessage] = []
         self._last_s = 0.0
         self._looked_s = -math.inf
+        self._expected: Collection[str] = ()
 
-    def begin(self, on_wait: Callable[[str], None]) -> dict[str, str]:
+    def begin(self, on_wait: Callable[[str], None], expected: Collection[str] = ()) -> dict[str, str]:
         """Wait until trials count, and begin one; the states that are words, as conditions of the trial.
 
-        `on_wait` hears what is waited for. Raises LimitReached where that takes an hour, Interrupted and Unreachable.
+        `on_wait` hears what is waited for. The rows of the names `expected` void no trial once it has begun. Raises
+        LimitReached where that takes an hour, Interrupted and Unreachable.
         """
         deadline = time.monotonic() + _PATIENCE_S
         announced = ""
         self._last_s = 0.0
         self._states = {name: states[-1:] for name, states in self._states.items()}
-        is_fresh = not self._reasons and time.monotonic() - self._looked_s < _FRESH_S
+        is_fresh = not self._reasons and not expected and time.monotonic() - self._looked_s < _FRESH_S
+        self._expected = ()
         while True:
             if not is_fresh:
                 self._states, self._reasons = {}, []
                 self._look()
             if not self._reasons:
+                self._expected = expected
                 return {name: states[0] for name, states in self._states.items() if health.number(states[0]) is None}
             reason = "; ".join(map(str, self._reasons))
             if time.monotonic() > deadline:
@@ -88,6 +92,8 @@ class HealthWatch:
             states = self._states.setdefault(check.name, [])
             before = states[-1] if states else state
             states.append(state)
+            if check.name.partition(" ")[0] in self._expected:
+                continue
             self._reasons += filter(None, (health.unsound(check, state), health.moved(check, before, state)))
         self._looked_s = time.monotonic()
 

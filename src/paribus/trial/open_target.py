@@ -7,6 +7,7 @@ from paribus.knobs.apply import Applier
 from paribus.knobs.conditions import Conditions
 from paribus.trial.databases.database_session import DatabaseSession
 from paribus.trial.devices import Devices
+from paribus.trial.events.volume_members import VolumeMembers
 from paribus.trial.guests.flush_probe import FlushProbe
 from paribus.trial.guests.hypervisor_session import HypervisorSession
 from paribus.trial.guests.hypervisor_watch import HypervisorWatch
@@ -31,6 +32,7 @@ class OpenTarget:
     servers: DatabaseSession | None
     load_host: LoadHostSession | None
     layouts: LayoutSession | None
+    members: VolumeMembers
     hypervisor: HypervisorSession | None
     watch: HypervisorWatch | None
     flushes: FlushProbe | None

@@ -119,7 +119,7 @@ class Runner:
                         case machine.Apply():
                             refuse_machine(self._plan.limits, self._host, self._engine, self._plan.target.path)
                             self._sampler.revive()
-                            states = self._health.begin(functools.partial(self._wait, listener))
+                            states = self._health.begin(functools.partial(self._wait, listener), self._affected(trial))
                             changes = self._apply(trial, tested)
                             applied = time.time()
                             conditions = self._read_conditions() | states
@@ -161,6 +161,11 @@ class Runner:
         """Tell what is waited for; a load that continues from trial to trial must not run meanwhile."""
         self._loads.stop()
         listener.on_notes([reason])
+
+    def _affected(self, trial: Trial) -> set[str]:
+        """The checks of health whose states follow the drives that fail in a trial."""
+        members = [event.member for event in self._plan.events if event.happens(trial.settings)]
+        return {name for member in members if member is not None for name in member.affects}
 
     def _read_conditions(self) -> dict[str, str]:
         """The conditions of all machines; the samplers beside the target are started again where they have ended."""

@@ -269,3 +269,28 @@ STATES = [
     ("adaptec.volume_state", ADAPTEC, "Optimal", True),
     ("adaptec.smart_warnings", ADAPTEC_DRIVES, "2", True),
 ]
+OF_DRIVE = """
+Drive Information :
+=================
+
+----------------------------------------------------------------------------------
+EID:Slt DID State DG       Size Intf Med SED PI SeSz Model            Sp Type
+----------------------------------------------------------------------------------
+252:3     7 {state}  0 278.875 GB SAS  HDD N   N  512B ST300MM0006      U  -
+----------------------------------------------------------------------------------
+"""
+OLD_DRIVE = """
+Enclosure Device ID: 252
+Slot Number: 3
+Media Error Count: 0
+Firmware state: {state}
+Device Firmware Level: 0003
+"""
+DRIVE_STATES = [
+    ("raid.drive_252_3", OF_DRIVE.format(state="Onln"), "Onln"),
+    ("raid.drive_252_3", OF_DRIVE.format(state="Offln"), "Offln"),
+    ("raid.drive_252_3", OF_DRIVE.format(state="Rbld"), "Rbld"),
+    ("megacli.drive_252_3", OLD_DRIVE.format(state="Online, Spun Up"), "Online"),
+    ("megacli.drive_252_3", OLD_DRIVE.format(state="Offline"), "Offline"),
+    ("megacli.drive_252_3", OLD_DRIVE.format(state="Rebuild"), "Rebuild"),
+]

@@ -243,3 +243,36 @@ def test_a_wrong_moment_is_reported_once() -> None:
 def test_a_program_that_makes_the_load_has_no_events() -> None:
     command = '[[workload]]\nkind = "command"\nrun = ["true"]\nthroughput = "(?P<value>1)"\n'
     assert "events need the load engine" in _refused(f"{TARGET}{LAYOUTS}{FAIL}{command}")
+
+
+DRIVES = 'may_fail = ["raid.drive_3", "raid.drive_4"]\n'
+DRIVE = FAIL.replace("ssd-2", "raid.drive_3")
+KNOB = '[factors]\n"event.backup" = ["off", "on"]\n'
+
+
+def _of_drives(events: str, target: str = f"[target]\n{DRIVES}") -> str:
+    return f"{target}{KNOB}{JOB}{events}{FILEIO}"
+
+
+def test_drives_of_a_controller_fail_without_a_layout() -> None:
+    plan = _plan(_of_drives(DRIVE + REPLACE))
+    assert [(event.action, event.disk) for event in plan.events][1:] == [
+        ("fail-member", "raid.drive_3"),
+        ("replace", "raid.drive_3"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (_of_drives(DRIVE, "[target]\n"), "name a controller's drive in target.may_fail"),
+        (_of_drives(DRIVE.replace("fail-member", "error")), "error is of a layout"),
+        (_of_drives(DRIVE + "[[event]]\nat = '25s'\ndo = 'trim'\n"), "trim is of a layout"),
+        (_of_drives(DRIVE + DRIVE.replace("20s", "25s").replace("_3", "_4")), "raid.drive_3 has failed before"),
+        (_of_drives(DRIVE + REPLACE + 'disk = "raid.drive_4"\n'), "raid.drive_4 has not failed, and raid.drive_3 has"),
+        (_of_drives(DRIVE, f"[target]\n{DRIVES}guest = 'vm'\n"), "the target is a virtual one"),
+        (f"{TARGET}{DRIVES}{LAYOUTS}{DRIVE}{FILEIO}", "and this plan has a layout"),
+    ],
+)
+def test_drives_that_cannot_fail_so_are_refused(text: str, words: str) -> None:
+    assert words in _refused(text)

@@ -13,6 +13,7 @@ from paribus.model import PlannedEvent, Stack
 from paribus.trial.events.md_arrays import MdArrays
 from paribus.trial.events.phases import OccurredEvent, TrialPhase, measurements, phases
 from paribus.trial.events.session import TrialEvents
+from paribus.trial.events.volume_members import VolumeMembers
 
 FAILED, REPLACED = OccurredEvent("fail-member", 10.0), OccurredEvent("replace", 20.0, 26.0)
 MD = "/sys/class/block/md127"
@@ -166,7 +167,12 @@ def _kill_server() -> None:
 
 def events_of(*events: PlannedEvent) -> tuple[FakeHost, FakeLayouts, TrialEvents]:
     host, layouts = FakeHost(ARRAY), FakeLayouts()
-    return host, layouts, TrialEvents(host, layouts, events, FakeJob, OWN.append, _kill_server)  # type: ignore[arg-type]
+    members = VolumeMembers(host, None, [], lambda: False)  # type: ignore[arg-type]
+    return (
+        host,
+        layouts,
+        TrialEvents(host, layouts, members, events, FakeJob, OWN.append, _kill_server, lambda _reason: None),  # type: ignore[arg-type]
+    )
 
 
 def test_a_disk_fails_and_a_blank_one_replaces_it() -> None:

@@ -93,3 +93,13 @@ def test_the_wait_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_user_ends_the_wait() -> None:
     with pytest.raises(Interrupted, match="stopped while the machine was not fit"):
         watch(BATTERY, "Failed", stopped=True).begin(lambda _reason: None)
+
+
+def test_a_state_that_is_expected_in_a_trial_voids_it_not_and_delays_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "_EVERY_S", 0.01)
+    heard: list[str] = []
+    watching = watch(BATTERY, "Optimal", "Failed", "Failed", "Optimal")
+    watching.begin(heard.append, ["raid.battery"])
+    assert watching.end() == []
+    watching.begin(heard.append, ["raid.battery"])
+    assert heard == ["waiting until trials count again: raid.battery is Failed, and not Optimal, Charging"]

@@ -111,14 +111,18 @@ _EVENT_WORDS = {
 }
 
 
+_OF_MEMBER = {"fail-member": "{disk} fails, and is out of its volume", "replace": "{disk} is rebuilt"}
+
+
 def _event_lines(document: CheckDocument) -> Iterator[str]:
     """Yield a heading and a line for each event of a trial; nothing without events."""
     if document.events:
-        is_built = any(event.action not in WITHOUT_LAYOUT for event in document.events)
+        is_built = any(event.action not in WITHOUT_LAYOUT and event.member is None for event in document.events)
         yield "in every trial" + (", for which the layout is built anew:" if is_built else ":")
     for event in document.events:
         program = shlex.join(event.argv)
-        words = _EVENT_WORDS[event.action].format(disk=event.disk, delay=show_time(event.delay_s), program=program)
+        template = _EVENT_WORDS[event.action] if event.member is None else _OF_MEMBER[event.action]
+        words = template.format(disk=event.disk, delay=show_time(event.delay_s), program=program)
         end = f", until {show_duration(event.until_s)}" if event.until_s is not None else ""
         where = f", if event.{event.name} is on" if event.name else ""
         moments = [show_duration(event.at_s)] if event.at_s else []

@@ -14,15 +14,16 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from paribus.errors import UsageError
 from paribus.files import distrust
 from paribus.knobs.catalog.health_rows import HealthRow
+from paribus.knobs.catalog.member_rows import MemberRow
 from paribus.knobs.catalog.printed import Argv, PrintedRow, checked_name
-from paribus.model import CommandLines, HealthCheck, Knob
+from paribus.model import CommandLines, HealthCheck, Knob, VolumeMember
 from paribus.user_folders import config_folder
 
 FOLDER = "knobs"
 KIND = "command"
 """The kind of knobs that the user adds."""
 _SYSTEM = Path("/etc/paribus") / FOLDER
-_OF_KNOBS = {"set", "levels"}
+_OF_KNOBS, _OF_MEMBERS = {"set", "levels"}, {"fail", "replace"}
 
 
 class OwnRow(PrintedRow):
@@ -85,10 +86,11 @@ class OwnRow(PrintedRow):
 
 @dataclass(frozen=True, slots=True)
 class RowFile:
-    """The rows of a file, or of several: knobs, and what of the machine's health is watched."""
+    """The rows of a file, or of several: knobs, what of the machine's health is watched, and drives that may fail."""
 
     knobs: list[Knob]
     health: list[HealthCheck]
+    members: list[VolumeMember]
 
 
 OwnRows = dict[Annotated[str, BeforeValidator(checked_name)], OwnRow]
@@ -102,21 +104,27 @@ def rows_of(table: Mapping[str, OwnRow]) -> list[Knob]:
 def rows_in(folders: Iterable[Path]) -> RowFile:
     """The rows in all TOML files of these folders, in the order of their names. Raises UsageError."""
     files = [rows_in_file(file) for folder in folders if folder.is_dir() for file in sorted(folder.glob("*.toml"))]
-    return RowFile([row for file in files for row in file.knobs], [row for file in files for row in file.health])
+    return RowFile(
+        [row for file in files for row in file.knobs],
+        [row for file in files for row in file.health],
+        [row for file in files for row in file.members],
+    )
 
 
 def rows_in_file(file: Path) -> RowFile:
-    """The rows of a file; those with neither `set` nor `levels` are on health.
+    """The rows of a file: of drives those with `fail` or `replace`, on health others without `set` and `levels`.
 
     Raises UsageError where it is wrong, or where others may write to it.
     """
-    rows = RowFile([], [])
+    rows = RowFile([], [], [])
     row_name = ""
     try:
         _refuse_untrusted(file)
         for name, row in _flat(tomllib.loads(file.read_text(encoding="utf-8"))):
             row_name = f"{name}: "
-            if isinstance(row, Mapping) and _OF_KNOBS.isdisjoint(row):
+            if isinstance(row, Mapping) and not _OF_MEMBERS.isdisjoint(row):
+                rows.members.append(MemberRow.model_validate(row).member(checked_name(name)))
+            elif isinstance(row, Mapping) and _OF_KNOBS.isdisjoint(row):
                 rows.health.append(HealthRow.model_validate(row).check(checked_name(name)))
             else:
                 rows.knobs.append(OwnRow.model_validate(row).knob(checked_name(name)))

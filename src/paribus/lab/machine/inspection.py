@@ -19,6 +19,7 @@ from paribus.lab.machine.connection import Report, discard, site
 from paribus.lab.machine.guest_inspection import hypervisor_of, inspect_guest, with_hypervisor
 from paribus.lab.machine.health import watching
 from paribus.lab.machine.load_host_inspection import inspect_load_host
+from paribus.lab.machine.members import with_members
 from paribus.lab.machine.own_knobs import with_own_rows
 from paribus.lab.machine.server_inspection import inspect_server
 from paribus.model import Facts, Location, Plan, Refusal, Stack, is_of_hypervisor
@@ -186,4 +187,4 @@ def checked(site: Site, parsed: Parsed) -> tuple[Plan, Facts]:
             for name, error in refusals(site, plan, all_settings(plan)).items()
         ]:
             raise PlanError(parsed.name, refused)
-        return watching(site, parsed, plan), facts
+        return with_members(site, parsed, watching(site, parsed, plan)), facts

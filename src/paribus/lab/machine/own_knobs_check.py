@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from paribus.errors import JournalError
-from paribus.knobs import health
+from paribus.knobs import health, members
 from paribus.knobs.apply import Applier
 from paribus.knobs.catalog import Catalogue
 from paribus.knobs.catalog.own_rows import rows_in_file
@@ -63,7 +63,9 @@ def try_rows(file: Path, device: str | None) -> KnobTrials:
         return KnobTrials(
             file=str(file),
             knobs=list(_trials(connected, rows.knobs, location)),
-            health=list(_states(connected, list(health.placed(rows.health, disks)))),
+            health=list(
+                _states(connected, [*health.placed(rows.health, disks), *map(members.as_health, rows.members)])
+            ),
         )
 
 

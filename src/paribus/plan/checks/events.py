@@ -133,9 +133,14 @@ def complaints(parsed: Parsed, facts: Facts) -> Iterator[Complaint]:
     if not table.event:
         return
     layouts = list(layouts_of(table))
-    if not layouts and (of_layouts := [event.do for event in table.event if event.do not in WITHOUT_LAYOUT]):
+    if (
+        not layouts
+        and not has_members(table)
+        and (of_layouts := [event.do for event in table.event if event.do not in WITHOUT_LAYOUT])
+    ):
         message = f"{of_layouts[0]} happens to a layout, and this plan has none"
-        yield ("event",), message, "add layout to [hold] or [factors]"
+        todo = "add layout to [hold] or [factors], or name a controller's drive in target.may_fail"
+        yield ("event",), message, todo
     for number, workload in enumerate(table.workload):
         if program_of(workload):
             message = f"events need the load engine, and {name_of(workload)} is a program"
@@ -212,7 +217,7 @@ def _against(event: EventTable, place: KeyPath, table: PlanTable, layouts: list[
     yield from _of_times(event, place)
     yield from _of_server(event, place, table)
     yield from _of_kills(event, (*place, "do"), table)
-    if event.disk is not None:
+    if event.disk is not None and event.disk not in table.target.may_fail:
         try:
             disk_named(event.disk, table.target.devices)
         except LayoutError as error:
@@ -324,6 +329,11 @@ def _of_times(event: EventTable, place: KeyPath) -> Iterator[Complaint]:
         yield place, "it does not say which program runs", 'add it, such as run = ["fstrim", "/data"]'
     if event.until is not None and event.until <= event.at:
         yield (*place, "until"), f"it is not after {event.at:g} s, when the event begins", "give a later time"
+
+
+def has_members(table: PlanTable) -> bool:
+    """Returns whether drives of a controller's volume fail in a plan, and no disks of a layout."""
+    return any(event.disk in table.target.may_fail for event in table.event)
 
 
 def faulty_disks(table: PlanTable) -> set[str]:

@@ -24,8 +24,8 @@ class EventTable(StrictTable):
     do: EventAction = Field(description="what happens to the layout, to its server, or beside the load")
     disk: PathText | None = Field(
         None,
-        description="the disk that fails or is slow, or that replaces the failed one, as in target.devices; default of "
-        "replace and add: the failed one",
+        description="the disk that fails or is slow, or that replaces the failed one, as in target.devices, or a drive "
+        "as in target.may_fail; default of replace and add: the failed one",
     )
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")] | None = Field(
         None, description="makes the setting event.NAME, on or off, which says whether it happens; default: always"

@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from paribus.knobs.catalog.health_rows import HealthRows
+from paribus.knobs.catalog.member_rows import MemberRows
 from paribus.knobs.catalog.own_rows import OwnRows
 from paribus.model import RESPONSES
 from paribus.plan.database import DatabaseTable
@@ -151,6 +152,11 @@ class TargetTable(StrictTable):
     )
     devices: list[PathText] = Field(
         [], max_length=64, description="the disks that the setting layout is made of; each in may_destroy too"
+    )
+    may_fail: list[PathText] = Field(
+        [],
+        description="drives of a controller's volume that events may let fail, by the names of their rows; the volume "
+        "has no redundancy meanwhile",
     )
     guest: PathText | None = Field(
         None,
@@ -348,6 +354,7 @@ class PlanTable(StrictTable):
     database: DatabaseTable | None = None
     knob: OwnRows = Field({}, description="knobs of your own: programs that print and set a value")
     health: HealthRows = Field({}, description="states of the machine that decide whether trials count")
+    member: MemberRows = Field({}, description="drives of a controller's volume that events may let fail")
     hold: dict[str, Level] = Field({}, description="settings held in every trial")
     factors: dict[str, Annotated[list[Level], Field(min_length=2, max_length=32)]] = Field(
         {}, description="knobs or workload parameters, each with its levels; the first is the baseline"

@@ -19,6 +19,7 @@ from paribus.trial.events.background import BackgroundJob
 from paribus.trial.events.logical_raid import LogicalRaid
 from paribus.trial.events.md_arrays import MdArrays
 from paribus.trial.events.phases import OccurredEvent
+from paribus.trial.events.volume_members import VolumeMembers
 from paribus.trial.layouts.session import LayoutSession
 
 _MISSED = N_("{event} did not happen before the trial ended: lengthen protocol.trial, or let it happen earlier")
@@ -31,16 +32,20 @@ class TrialEvents:
         self,
         host: Host,
         layouts: LayoutSession | None,
+        members: VolumeMembers,
         events: Sequence[PlannedEvent],
         start_job: Callable[[int, Sequence[str]], BackgroundJob],
         own_processes: Callable[[Sequence[int]], None],
         kill_server: Callable[[], None],
+        on_wait: Callable[[str], None],
     ) -> None:
         """Prepare the events; none happens before `pass_time`. `layouts` may be None where no event is of a layout.
 
         `start_job` takes a number and an argument list; `own_processes` hears the processes of all jobs. `kill_server`
-        returns when the server answers again.
+        returns when the server answers again. `on_wait` hears what the end of the trial waits for.
         """
+        self._members = members
+        self._on_wait = on_wait
         self._own_processes = own_processes
         self._host = host
         self._of_layout = layouts
@@ -77,24 +82,28 @@ class TrialEvents:
                 self._disturbing.remove((event, occurred))
                 occurred.end_s = self._now_s()
         while self._waiting and self._waiting[0].is_due(elapsed_s, done_bytes):
-            event = self._waiting.pop(0)
-            occurred = OccurredEvent(event.action, self._now_s())
-            self._history.append(occurred)
-            if event.action == "run":
-                self._jobs.append((event, occurred, self._start_job(len(self._jobs) + 1, event.argv)))
-                self._own_processes([job.pid for _, _, job in self._jobs])
-                continue
-            if event.action == KILL_SERVER:
-                self._kill_server()
-                occurred.end_s = self._now_s()
-                self._own_processes([job.pid for _, _, job in self._jobs])
-                continue
+            self._begin(self._waiting.pop(0))
+
+    def _begin(self, event: PlannedEvent) -> None:
+        """Let an event happen."""
+        occurred = OccurredEvent(event.action, self._now_s())
+        self._history.append(occurred)
+        if event.action == "run":
+            self._jobs.append((event, occurred, self._start_job(len(self._jobs) + 1, event.argv)))
+            self._own_processes([job.pid for _, _, job in self._jobs])
+            return
+        if event.action == KILL_SERVER:
+            self._kill_server()
+            occurred.end_s = self._now_s()
+            self._own_processes([job.pid for _, _, job in self._jobs])
+            return
+        if event.member is None:
             self._layouts.damage()
-            self._actions[event.action](event)
-            if event.action == "trim":
-                occurred.end_s = self._now_s()
-            if event.action in (*OF_DISK, OFFLINE):
-                self._disturbing.append((event, occurred))
+        self._actions[event.action](event)
+        if event.action == "trim":
+            occurred.end_s = self._now_s()
+        if event.action in (*OF_DISK, OFFLINE):
+            self._disturbing.append((event, occurred))
 
     @property
     def lasting(self) -> bool:
@@ -107,12 +116,16 @@ class TrialEvents:
         return [*missed, *(failure for _, _, job in self._jobs if (failure := job.failure()))]
 
     def close(self) -> None:
-        """End the programs that still run, and let disks be as before. Raises EngineError and HostError."""
+        """End the programs that still run, and let disks be as before; a drive that failed is rebuilt first.
+
+        Raises EngineError, HostError and JournalError.
+        """
         with contextlib.ExitStack() as ending:  # each, also where another cannot be ended
             for _, occurred, job in self._jobs:
                 ending.callback(self._end, occurred, job)
             for event, _ in self._disturbing:
                 ending.callback(self._let_work, event)
+            ending.callback(self._members.bring_back, self._on_wait)
         self._disturbing.clear()
 
     def _end(self, occurred: OccurredEvent, job: BackgroundJob) -> None:
@@ -162,9 +175,15 @@ class TrialEvents:
         return time.monotonic() - self._opened_s
 
     def _fail(self, event: PlannedEvent) -> None:
+        if event.member is not None:
+            self._members.fail(event.member)
+            return
         self._raid.fail(self._layouts.disk(event.disk))
 
     def _replace(self, event: PlannedEvent) -> None:
+        if event.member is not None:
+            self._members.replace()
+            return
         self._rebuild_on(self._layouts.disk(event.disk), self._raid.replace)
 
     def _add(self, event: PlannedEvent) -> None:
@@ -221,4 +240,6 @@ class TrialEvents:
             return False
         if occurred.action == "run":
             return any(job.is_over() for _, begun, job in self._jobs if begun is occurred)
+        if self._of_layout is None:
+            return self._members.is_whole()
         return self._raid.is_whole() if occurred.action in RETURNS else self._raid.is_idle()

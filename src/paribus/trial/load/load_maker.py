@@ -18,7 +18,7 @@ from paribus.trial.events.session import TrialEvents
 from paribus.trial.experiment_session import ExperimentSession
 from paribus.trial.load.load_session import LoadSession
 from paribus.trial.load.monitor import LoadMonitor
-from paribus.trial.load.precondition import PreconditionListener, PreconditionLoad
+from paribus.trial.load.precondition import PreconditionLoad, TrialListener
 from paribus.trial.load.trial_load import TrialLoad
 from paribus.trial.open_target import OpenTarget
 from paribus.trial.tools.tool_load import ToolLoad
@@ -51,6 +51,7 @@ class LoadMaker:
         self._tools = target.tools
         self._servers = target.servers
         self._layouts = target.layouts
+        self._members = target.members
         self._watch = target.watch
         self._other_load = validity.OtherLoad(own_pids={os.getpid()} if plan.target.is_local else set())
         self._other_loads = [each for each in (self._other_load, self._load_host, self._watch) if each is not None]
@@ -60,7 +61,7 @@ class LoadMaker:
         """Conditions of the process that makes the present load, as it was started."""
 
     def make(
-        self, trial: Trial, protocol: Protocol, listener: PreconditionListener, *, in_flight: bool
+        self, trial: Trial, protocol: Protocol, listener: TrialListener, *, in_flight: bool
     ) -> TrialLoad | ToolLoad | PreconditionLoad:
         """The load of a trial, which begins with its first event. `in_flight`: it continues for the next trial.
 
@@ -74,7 +75,9 @@ class LoadMaker:
             self._layouts.cache_use()  # what was before the trial does not count
         tool = tool_of(self._workloads[trial.workload])
         self._load = (
-            self._of_tool(tool, trial, protocol) if tool else self._of_engine(trial, protocol, in_flight=in_flight)
+            self._of_tool(tool, trial, protocol)
+            if tool
+            else self._of_engine(trial, protocol, listener, in_flight=in_flight)
         )
         return self._load
 
@@ -94,7 +97,7 @@ class LoadMaker:
         """A message, once, as soon as other load disturbs too many trials to discard them."""
         return next(filter(None, (each.warning() for each in self._other_loads)), None)
 
-    def _precondition(self, trial: Trial, listener: PreconditionListener) -> PreconditionLoad:
+    def _precondition(self, trial: Trial, listener: TrialListener) -> PreconditionLoad:
         workload = self._workloads[trial.workload]
         job = self._devices.placed(jobs.job(workload, trial.settings, self._data_folder, "run", seed=trial.order))
         return PreconditionLoad(
@@ -118,7 +121,7 @@ class LoadMaker:
             self._on_second,
         )
 
-    def _of_engine(self, trial: Trial, protocol: Protocol, *, in_flight: bool) -> TrialLoad:
+    def _of_engine(self, trial: Trial, protocol: Protocol, listener: TrialListener, *, in_flight: bool) -> TrialLoad:
         calibrates = trial.purpose is Purpose.CALIBRATE
         settle_s, measure_s = (0.0, protocol.settle_run_s) if calibrates else (protocol.settle_s, protocol.trial_s)
         workload = self._workloads[trial.workload]
@@ -155,7 +158,7 @@ class LoadMaker:
             functools.partial(self._check_process, trial),
             (settle_s, min(settle_s, same_s)),
             self._on_second,
-            None if calibrates else self._events(trial),
+            None if calibrates else self._events(trial, listener),
         )
 
     def _monitor(self, trial: Trial) -> LoadMonitor:
@@ -172,7 +175,7 @@ class LoadMaker:
             monitor.watch_also(self._watch.monitor(monitor))
         return monitor
 
-    def _events(self, trial: Trial) -> TrialEvents | None:
+    def _events(self, trial: Trial, listener: TrialListener) -> TrialEvents | None:
         """Return the events that happen while the trial's load runs; None without any."""
         events = [event for event in self._plan.events if event.happens(trial.settings)]
         if not events:
@@ -180,7 +183,16 @@ class LoadMaker:
         server = self.server(trial)
         start_job = functools.partial(BackgroundJob, self._host, self._engine, self._data_folder, server)
         kill_server = functools.partial(self._kill_server, trial)
-        return TrialEvents(self._host, self._layouts, events, start_job, self._sampler.add_own_processes, kill_server)
+        return TrialEvents(
+            self._host,
+            self._layouts,
+            self._members,
+            events,
+            start_job,
+            self._sampler.add_own_processes,
+            kill_server,
+            lambda reason: listener.on_notes([reason]),
+        )
 
     def _kill_server(self, trial: Trial) -> None:
         """Kill the server of a trial and start it again. Raises DatabaseError where it does not answer."""
