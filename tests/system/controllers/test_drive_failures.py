@@ -1,8 +1,9 @@
 """A drive of a controller's volume that events let fail, on a double that takes it offline and rebuilds it."""
 
-import json
 import os
+import random
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,7 @@ NEEDED = ("raid.rebuild_rate", "raid.volume_state", "raid.drives", "raid.drive_2
 ROWS = "\n\n".join(
     row for row in EXAMPLE.read_text(encoding="utf-8").split("\n\n") if any(f'["{name}"]\n' in row for name in NEEDED)
 )
+KILLS = 30
 PLAN = """
 name = "drive"
 [target]
@@ -67,8 +69,10 @@ def plan(tmp_path: Path, storcli: Storcli, as_root: None) -> Callable[[str], str
 
 def _state(storcli: Storcli) -> str:
     """The state of the drive now, as the program prints it."""
-    done = run_paribus("knobs", "check", str(EXAMPLE), "--json")
-    return next(row["state"] for row in json.loads(done.out)["health"] if row["name"] == "raid.drive_252_3")
+    shown = subprocess.run(
+        [storcli.folder / "storcli64", "/c0/e252/s3", "show"], check=True, stdout=subprocess.PIPE, text=True
+    )
+    return next(line.split()[2] for line in shown.stdout.splitlines() if line.startswith("252:3"))
 
 
 def _ended() -> list[Trial]:
@@ -140,6 +144,29 @@ def test_a_killed_experiment_leaves_a_drive_that_is_rebuilt(storcli: Storcli, pl
     assert run_paribus("undo").code == 0
 
 
+def test_after_each_of_many_kills_undo_brings_the_drive_back(storcli: Storcli, plan: Callable[[], str]) -> None:
+    moments, path = random.Random(20261130), plan()
+    storcli.put(rebuild_s="1")
+    struck = 0
+    for number in range(KILLS):
+        running = Running("run", path)
+        while storcli.state.get("drive") == "Onln" and running.goes_on():
+            time.sleep(0.01)
+        time.sleep(moments.uniform(0.0, 4.0))
+        struck += _state(storcli) != "Onln"
+        os.kill(running.pid, signal.SIGSTOP)
+        if number % 2:
+            for keeper in keepers_of(running.pid):
+                os.kill(keeper, signal.SIGKILL)
+        running.signal(signal.SIGKILL)
+        running.end()
+        while run_paribus("undo").code != 0:  # until it is rebuilt
+            time.sleep(0.1)
+        assert _state(storcli) == "Onln", (number, storcli.state)
+        storcli.put(drive="Onln")
+    assert struck > KILLS // 4
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
@@ -153,7 +180,9 @@ def test_a_killed_experiment_leaves_a_drive_that_is_rebuilt(storcli: Storcli, pl
         ),
     ],
 )
-def test_failures_that_a_plan_does_not_allow_are_refused(plan: Callable[..., str], old: str, new: str, words: str) -> None:
+def test_failures_that_a_plan_does_not_allow_are_refused(
+    plan: Callable[..., str], old: str, new: str, words: str
+) -> None:
     checked = run_paribus("check", plan(PLAN.replace(old, new)))
     assert checked.code == 2
     assert words in " ".join(checked.err.split())
