@@ -19,6 +19,7 @@ from paribus.plan.protocol import with_usual_margin
 from paribus.plan.schedule.budget import Extent, duration_s, rounds_for_noise, rounds_that_show, with_settle_runs
 from paribus.plan.schedule.comparisons import comparisons
 from paribus.plan.schedule.settling import with_settle
+from paribus.plan.schedule.trial_fit import with_fitting_trials
 from paribus.stats.planner import smallest_effect, smallest_margin
 from paribus.store import read
 from paribus.units import show_duration
@@ -63,7 +64,7 @@ def plan_for_machine(store: Store | None, plan: Plan, fingerprint: Mapping[str, 
             plan, protocol=dataclasses.replace(plan.protocol, apply_s=apply_s, level_sd=level_noise)
         )
         plan = _with_known_settle(store, plan, recent)
-    return with_settle_runs(plan), pair_sds
+    return with_settle_runs(with_fitting_trials(plan)), pair_sds
 
 
 def _recent_experiments(store: Store, fingerprint: Mapping[str, str]) -> list[str]:

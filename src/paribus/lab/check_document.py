@@ -54,6 +54,13 @@ class Reach(_Document):
     margin_takes_s: float
 
 
+class ForeseenReach(_Document):
+    """Power of a comparison whose noise is not known here, at a noise that it may have; both are log ratios."""
+
+    pair_sd: float
+    effect: float
+
+
 class Screen(_Document):
     """Factors of two levels that are tried in the same trials; each that shows an effect is then tried alone."""
 
@@ -146,4 +153,5 @@ class CheckDocument(_Document):
     tools: list[ToolRun] = Field(description="what makes the load where that is a tool of the user's")
     also_moved: list[str]
     reach: list[Reach]
+    foreseen_reach: list[ForeseenReach]
     blocks: list[Block]

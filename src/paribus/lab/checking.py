@@ -1,6 +1,7 @@
 """Preview of a plan: cost, commands with their undo, blocks in order."""
 
 import contextlib
+import math
 import shlex
 from collections.abc import Iterator, Mapping
 
@@ -12,6 +13,7 @@ from paribus.lab.check_document import (
     BoundHost,
     CheckDocument,
     Command,
+    ForeseenReach,
     GuestTarget,
     Preconditioning,
     Reach,
@@ -35,6 +37,8 @@ from paribus.registry import parameters_of
 from paribus.stats.planner import smallest_effect, smallest_margin
 from paribus.trial.target_session import Site, data_folder
 from paribus.workloads.tools import request_of, tool_of
+
+_FORESEEN_NOISE = (0.01, 0.03, 0.1)  # a quiet disk, a usual server, a shared virtual machine
 
 
 def check_plan(
@@ -110,6 +114,7 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         tools=_tools(plan),
         also_moved=_also_moved(plan, site),
         reach=_reach(plan, noise, planned_extent.rounds),
+        foreseen_reach=_foreseen_reach(plan, noise, planned_extent.rounds),
         blocks=_blocks(trials),
     )
 
@@ -229,6 +234,16 @@ def _reach(plan: Plan, noise: dict[str, float], rounds: int) -> list[Reach]:
             margin_takes_s=takes_s,
         )
     return list(reach_by_workload.values())
+
+
+def _foreseen_reach(plan: Plan, noise: dict[str, float], rounds: int) -> list[ForeseenReach]:
+    """Power at several noises of the comparisons that have the fewest pairs, among those whose noise is not known."""
+    unknown = [each for each in comparisons(plan) if each.workload.name not in noise]
+    if not unknown:
+        return []
+    pairs = rounds * min(each.blocks_per_round for each in unknown)
+    sds = map(math.log1p, _FORESEEN_NOISE)
+    return [ForeseenReach(pair_sd=sd, effect=smallest_effect(sd, pairs)) for sd in sds]
 
 
 def _screens(plan: Plan, planned_extent: Extent) -> list[Screen]:

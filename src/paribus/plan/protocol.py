@@ -47,6 +47,14 @@ def protocol_of(table: ProtocolTable) -> Protocol:
     )
 
 
+def with_trial_length(protocol: Protocol, seconds: float) -> Protocol:
+    """Returns the protocol with trials of another length, and with the settle times that are usual for it."""
+    if protocol.settled != "usual":
+        return dataclasses.replace(protocol, trial_s=seconds)
+    settle_s, takeoff_s, toggle_s = (_usual_s(seconds, usual) for usual in (_SETTLE, _TAKEOFF, _TOGGLE))
+    return dataclasses.replace(protocol, trial_s=seconds, settle_s=settle_s, takeoff_s=takeoff_s, toggle_s=toggle_s)
+
+
 def with_usual_margin(plan: Plan, noise: Iterable[float]) -> Plan:
     """Returns the plan with the usual margin for this noise (standard deviations of a pair), if it declares none."""
     if not plan.protocol.usual_margin:
@@ -57,8 +65,12 @@ def with_usual_margin(plan: Plan, noise: Iterable[float]) -> Plan:
 
 
 def _discarded(table: ProtocolTable, usual: tuple[float, float]) -> float:
+    return table.settle if table.settle is not None else _usual_s(table.trial, usual)
+
+
+def _usual_s(trial_s: float, usual: tuple[float, float]) -> float:
     share, most_s = usual
-    return table.settle if table.settle is not None else min(table.trial * share, most_s)
+    return min(trial_s * share, most_s)
 
 
 def limits_of(table: LimitsTable) -> Limits:

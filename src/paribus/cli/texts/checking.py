@@ -174,3 +174,7 @@ def _show_cost(document: CheckDocument, console: Console) -> None:
         console.print(f"{noise}: {margin_cost}; {planned_reach}.", markup=False)
     if not document.reach:
         console.print("The noise of this machine is not known yet: the first pairs show it.")
+    if document.foreseen_reach:
+        noises = " / ".join(f"{math.expm1(each.pair_sd):.0%}" for each in document.foreseen_reach)
+        effects = " / ".join(f"{math.expm1(each.effect):.1%}" for each in document.foreseen_reach)
+        console.print(f"Where equal trials differ by {noises}, this plan finds effects of {effects}.", markup=False)
