@@ -4,6 +4,7 @@ Every run is a trial in a block of its own, since it is unknown which runs belon
 order of appearance; the first level is the baseline unless another is named.
 """
 
+import bisect
 import hashlib
 import json
 import math
@@ -60,6 +61,7 @@ class SetContents:
     levels: dict[str, list[str]] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
+    _has_level: set[tuple[str, str]] = field(default_factory=set)
     _names: WorkloadNames = field(default_factory=WorkloadNames)
     _tables: RepeatedTables = field(default_factory=RepeatedTables)
     _loads: dict[str, set[LoadLevel]] = field(default_factory=lambda: defaultdict(set))
@@ -79,6 +81,7 @@ class SetContents:
     ) -> None:
         """Restore the contents from the store; `origins` are by trial."""
         self.levels = {factor.key: list(factor.labels) for factor in plan.factors}
+        self._has_level = {(factor, level) for factor, levels in self.levels.items() for level in levels}
         self._names.resume(plan.workloads)
         labelled: dict[int, set[tuple[tuple[str, str], ...]]] = defaultdict(set)
         for trial in trials:
@@ -162,9 +165,9 @@ class SetContents:
     def _note(self, labels: Mapping[str, str], workload: str, load: LoadLevel, figures: Mapping[str, float]) -> Cell:
         for factor, level in labels.items():
             levels = self.levels.setdefault(factor, [])
-            if level not in levels:
-                levels.append(level)
-                levels.sort(key=lambda other: self._rank(factor, other))  # a stable sort keeps equal ranks in order
+            if (factor, level) not in self._has_level:
+                self._has_level.add((factor, level))
+                bisect.insort(levels, level, key=lambda other: self._rank(factor, other))  # after equal ranks
         self._loads[workload].add(load)
         self._metrics[workload] |= figures.keys()
         return tuple(sorted(labels.items())), workload, load

@@ -1,7 +1,7 @@
 """Defects of whole tables: missing cells, wrong ratios to the best, jumps in curves."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -44,11 +44,16 @@ def gaps(grid: Grid) -> Iterator[Breach]:
             cell_key: cell.figures[metric].value for cell_key, cell in grid.cells.items() if metric in cell.figures
         }
         present = {cell_key for cell_key, value in figures.items() if value > 0 or metric not in _RATES}
+        settings_at = Counter(load for _, load in present)
+        loads_of = defaultdict(list)
+        for setting, load in present:
+            loads_of[setting].append(load)
         for setting in grid.settings:
             absent = [
                 load
                 for load in grid.loads
-                if (setting, load) not in present and _expected(grid, present, setting, load)
+                if (setting, load) not in present
+                and _expected(grid, setting, load, settings_at[load], loads_of.get(setting, ()))
             ]
             zero = [load for load in absent if (setting, load) in figures]
             if zero:
@@ -59,12 +64,12 @@ def gaps(grid: Grid) -> Iterator[Breach]:
         yield _gap(grid, setting, loads, metrics, [])
 
 
-def _expected(grid: Grid, present: Collection[CellKey], setting: Setting, load: float) -> bool:
-    others = [(other, load) in present for other in grid.settings if other != setting]
-    setting_loads = [other_load for other_load in grid.loads if (setting, other_load) in present]
+def _expected(grid: Grid, setting: Setting, load: float, present: int, setting_loads: Sequence[float]) -> bool:
+    """Whether a cell should have a figure that `present` others at its load have, and its level at `setting_loads`."""
+    others = len(grid.settings) - 1
     if not setting_loads:
-        return sum(others) * 2 > len(others) and _like_others(grid, setting, load)
-    return sum(others) * 2 > len(others) or (not others and setting_loads[0] < load < setting_loads[-1])
+        return present * 2 > others and _like_others(grid, setting, load)
+    return present * 2 > others or (not others and min(setting_loads) < load < max(setting_loads))
 
 
 def _like_others(grid: Grid, setting: Setting, load: float) -> bool:

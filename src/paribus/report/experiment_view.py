@@ -8,6 +8,7 @@ from paribus.i18n import gettext
 from paribus.model import Experiment, ExperimentState, TrialState
 from paribus.report.contents import blocks_at
 from paribus.report.inputs import Pair, ReportInput
+from paribus.report.many_arms import with_fewer_arms
 from paribus.report.sections import (
     advice,
     curves,
@@ -66,6 +67,7 @@ def _section(
 
     `most_dots` pairs of an arm are drawn, and in a heat map `most_columns` of its trials.
     """
+    comparison, others = with_fewer_arms(comparison)
     cells, effects, names = comparison.cells, comparison.effects, comparison.arms
     effect_tables = tables.effect_tables(effects, anchor)
     table, empty = tables.level_table(cells, names), ""
@@ -79,7 +81,7 @@ def _section(
         workload=pair[1],
         arms=_arms(comparison),
         answers=tuple(answers),
-        reasons=_reasons(rows),
+        reasons=(*others, *_reasons(rows)),
         checks=verdicts.check_lists(effects),
         table=table,
         effects=effect_tables,

@@ -1,7 +1,7 @@
 """Import of files that others measured, and the document of `paribus import`."""
 
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
@@ -23,7 +23,8 @@ from paribus.registry import nearest
 
 __all__ = ["FORMATS", "FileDocument", "ImportDocument", "ImportTally", "ImportedCell", "import_files", "import_request"]
 
-RunKey = tuple[tuple[tuple[str, str], ...], str, int | None]
+_Labels = tuple[tuple[str, str], ...]
+RunKey = tuple[_Labels, str, int | None]
 """Labels, workload and load of a run."""
 
 
@@ -212,12 +213,10 @@ def _run_keys(outcome: pipeline.ImportOutcome) -> Iterator[RunKey]:
 def document(contents: SetContents, experiment: Experiment | None, tally: ImportTally) -> ImportDocument:
     """Result of an import."""
     cells = []
-    for labels, workload in dict.fromkeys((labels, workload) for labels, workload, _ in tally.runs):
-        runs_by_load = {
-            load: n
-            for (run_labels, run_workload, load), n in tally.runs.items()
-            if (run_labels, run_workload) == (labels, workload)
-        }
+    runs_by_cell: defaultdict[tuple[_Labels, str], dict[int | None, int]] = defaultdict(dict)
+    for (labels, workload, load), n in tally.runs.items():
+        runs_by_cell[labels, workload][load] = n
+    for (labels, workload), runs_by_load in runs_by_cell.items():
         loads = sorted(runs_by_load, key=lambda load: -1 if load is None else load)
         cells.append(ImportedCell(labels=dict(labels), workload=workload, loads=loads, runs=sum(runs_by_load.values())))
     return ImportDocument(

@@ -80,6 +80,7 @@ CONFIG: Spec = {
     },
 }
 _WIDTH, _HEIGHT, _ROW = 272, 168, 22
+_MOST_ROWS = 64  # of a panel; with more load levels it has the effect over all of them
 
 
 _PLACES = re.compile(r' (?:d|transform)="[^"]*"')
@@ -109,7 +110,8 @@ def forest(effects: EffectTable) -> Spec:
     """Effects with intervals, a row per load level and a panel per arm; the band is what is too small to matter."""
     estimates = [abs(p.estimate) for p in effects.points if math.isfinite(p.estimate)]
     limit = max(3 * effects.margin_high, 2.5 * max(estimates, default=0.0))
-    labels = [gettext("all levels") if load is None else load.figure for load in effects.loads]
+    loads = effects.loads if len(effects.loads) <= _MOST_ROWS else [None]
+    labels = [gettext("all levels") if load is None else load.figure for load in loads]
     return {
         "vconcat": [_panel(effects, arm, labels, limit) for arm in effects.arms],
         "spacing": 14,
@@ -127,6 +129,7 @@ def forest(effects: EffectTable) -> Spec:
 def _panel(effects: EffectTable, arm: str, labels: Sequence[str], limit: float) -> Spec:
     """The effects of one arm."""
     rows = [_clamped(point, limit) for point in effects.points if point.arm == arm and not math.isnan(point.estimate)]
+    rows = [row for row in rows if row["load"] in labels]
     axis = {"tickCount": 5, "grid": False, "domain": False, "labelFlush": False, "labelExpr": SIGNED}
     margin = inline([{"low": effects.margin_low, "high": effects.margin_high, "nothing": 0}])
     encoding = {

@@ -4,6 +4,7 @@ In: effects as the analysis made them, and the trials (for arms that got none). 
 Called by the view. An undecided effect is never worded as if nothing had been found to differ.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -253,13 +254,16 @@ def unanswered(
     judged_arms = {(e.factor, e.arm, e.workload) for e in effects if e.verdict is not None}
     compared = comparing(trials, effects)
     baselines = {(t.factor, t.workload): t.arm for t in compared if t.baseline}
+    by_pair: defaultdict[tuple[str, str], list[Trial]] = defaultdict(list)
+    for trial in compared:
+        by_pair[trial.factor, trial.workload].append(trial)
+    unusable = {pair: why_unusable(of_pair) for pair, of_pair in by_pair.items()}
     answers = []
     planned = dict.fromkeys((t.factor, t.arm, t.workload) for t in compared if not t.baseline)
     for factor, arm, workload in planned:
         if (factor, arm, workload) in judged_arms:
             continue
-        pair_trials = [t for t in compared if (t.factor, t.workload) == (factor, workload)]
-        reasons = [refused.get((factor, arm, workload), ""), why_unusable(pair_trials)]
+        reasons = [refused.get((factor, arm, workload), ""), unusable[factor, workload]]
         answers.append(
             Answer(
                 factor=factor,

@@ -169,7 +169,11 @@ class EffectTable:
 
     def point(self, arm: str, load: LoadLevel | None) -> EffectPoint | None:
         """The effect of an arm at a load level, where there is one."""
-        return next((p for p in self.points if (p.arm, p.load) == (arm, load)), None)
+        return self.by_place().get((arm, load))
+
+    def by_place(self) -> dict[tuple[str, LoadLevel | None], EffectPoint]:
+        """The effects by arm and load level: for tables, which ask for each of them."""
+        return {(point.arm, point.load): point for point in reversed(self.points)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
