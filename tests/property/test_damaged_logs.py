@@ -14,7 +14,7 @@ from paribus.parsers import formats
 from paribus.parsers.log import Log
 from paribus.parsers.shapes import lines_of
 
-OF_REPORTS = ("sysbench", "tpcc-mysql", "pgbench", "hammerdb", "ycsb", "")
+OF_REPORTS = ("sysbench", "tpcc-mysql", "pgbench", "hammerdb", "ycsb", "go-tpc", "")
 REPORTS = [path for path in LOGS if path.parent.name in OF_REPORTS]
 TEXTS = {path: text_of(path) for path in LOGS}
 NOISE = (
@@ -255,7 +255,7 @@ LONG += (
 
 
 @pytest.mark.parametrize("what", LONG)
-@pytest.mark.parametrize("name", ["sysbench", "tpcc-mysql", "pgbench", "hammerdb", "ycsb"])
+@pytest.mark.parametrize("name", ["sysbench", "tpcc-mysql", "pgbench", "hammerdb", "ycsb", "go-tpc"])
 def test_a_long_text_takes_time_in_proportion(name: str, what: str) -> None:
     short, long = (_seconds(what * (size // len(what)), name) for size in (100_000, 800_000))
     assert long < 1 or long < 24 * short
