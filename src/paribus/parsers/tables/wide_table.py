@@ -1,6 +1,7 @@
 """Published tables with load levels down and factor levels across, or with one line per run."""
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -31,6 +32,7 @@ _SETTINGS = re.compile(
     r"(?:parameter|option|setting|variable|flag|key|item|property|component)s?|参数|配置项", re.IGNORECASE
 )
 _MEASURE = re.compile(r"metrics?|measures?|指标", re.IGNORECASE)
+_AT = re.compile(r"^(?:at|with|under|for|@|of|[(\[]) ?", re.IGNORECASE)
 _COUNTED = ("1/s", "count", "B/s")
 _MOST_MEASURES = 0.6  # share of rows whose first cell names a metric
 
@@ -156,15 +158,19 @@ class WideTable:
                     self._put(Setting(labels, workload, load), head, cell, line, 0 if head.metric else line)
 
     def _down(self, columns: Sequence[TableColumn], workload: str, load: int | None) -> None:
+        tests = _tests_named([row[0] for _line, row in self.rows])
         for line, row in self.rows:
             head = head_of(row[0])
             if head.metric is None and any(not empty(cell) for cell in row[1:]):
                 self.wrong.add(line)
                 continue
+            row_load = load_of(_AT.sub("", head.qualifier))
+            of_test = head.qualifier if head.qualifier in tests and row_load is None else ""
+            under = " ".join(filter(None, (workload, of_test)))
             for column in columns[1:]:
                 if column.index < len(row) and column.role is not Role.FOLLOWS:
                     level = {_named(self._factor): column.name} if len(columns) > 2 else {}
-                    self._put(Setting(level, workload, load), head, row[column.index], line, 0)
+                    self._put(Setting(level, under, row_load or load), head, row[column.index], line, 0)
         self._remark_derived_columns(columns)
 
     def _upright(self, columns: Sequence[TableColumn], corner: str, workload: str, load: int | None) -> None:
@@ -286,6 +292,15 @@ class WideTable:
 
 def _has_level(column: TableColumn) -> bool:
     return column.role is Role.VALUE and bool(column.level)
+
+
+def _tests_named(heads: Sequence[str]) -> set[str]:
+    """Return what tells rows of one metric apart: different tests, as in `TPS read-only` and `TPS read-write`."""
+    qualifiers: dict[str, set[str]] = defaultdict(set)
+    for head in map(head_of, heads):
+        if head.metric is not None:
+            qualifiers[head.metric.name].add(head.qualifier)
+    return {qualifier for several in qualifiers.values() if len(several) > 1 for qualifier in several}
 
 
 def _named(factor: str) -> str:
