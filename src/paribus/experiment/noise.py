@@ -48,23 +48,29 @@ def plan_for_machine(store: Store | None, plan: Plan, fingerprint: Mapping[str, 
     the time to apply each factor, and the settle time or the runs that measure it. Without a store nothing is known.
     Raises StoreError.
     """
-    pair_sds = known_pair_sds(store, plan, fingerprint) if store else {}
     recent = _recent_experiments(store, fingerprint) if store else []
+    if store and recent:
+        plan = _with_known_applications(store, plan, recent)
+    plan = with_fitting_trials(plan)  # noise and settle time are those of trials of this length
+    pair_sds = known_pair_sds(store, plan, fingerprint) if store else {}
     plan = with_usual_margin(plan, pair_sds.values())
     if store and recent:
-        durations_s: dict[str, list[float]] = defaultdict(list)
-        for factor, seconds in read.applications(store, recent):
-            durations_s[factor].append(seconds)
-        measured_s = {factor: statistics.median(seconds) for factor, seconds in durations_s.items()}
-        apply_s = {**plan.protocol.apply_s, **measured_s}
         stored = _stored_calibrations(store, plan, fingerprint)
         level_noise = {workload.name: level_sds(stored[workload.name], workload.levels) for workload in plan.workloads}
         level_noise = {name: sds for name, sds in level_noise.items() if sds}
-        plan = dataclasses.replace(
-            plan, protocol=dataclasses.replace(plan.protocol, apply_s=apply_s, level_sd=level_noise)
-        )
+        plan = dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, level_sd=level_noise))
         plan = _with_known_settle(store, plan, recent)
-    return with_settle_runs(with_fitting_trials(plan)), pair_sds
+    return with_settle_runs(plan), pair_sds
+
+
+def _with_known_applications(store: Store, plan: Plan, recent: Sequence[str]) -> Plan:
+    """The plan with the time that applying each factor took in earlier experiments."""
+    durations_s: dict[str, list[float]] = defaultdict(list)
+    for factor, seconds in read.applications(store, recent):
+        durations_s[factor].append(seconds)
+    measured_s = {factor: statistics.median(seconds) for factor, seconds in durations_s.items()}
+    apply_s = {**plan.protocol.apply_s, **measured_s}
+    return dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, apply_s=apply_s))
 
 
 def _recent_experiments(store: Store, fingerprint: Mapping[str, str]) -> list[str]:

@@ -62,6 +62,7 @@ class SetContents:
     hashes: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
     _has_level: set[tuple[str, str]] = field(default_factory=set)
+    _ordered: set[str] = field(default_factory=set)
     _names: WorkloadNames = field(default_factory=WorkloadNames)
     _tables: RepeatedTables = field(default_factory=RepeatedTables)
     _loads: dict[str, set[LoadLevel]] = field(default_factory=lambda: defaultdict(set))
@@ -167,6 +168,9 @@ class SetContents:
             levels = self.levels.setdefault(factor, [])
             if (factor, level) not in self._has_level:
                 self._has_level.add((factor, level))
+                if factor not in self._ordered:  # those of the store may have had another baseline
+                    levels.sort(key=lambda other: self._rank(factor, other))
+                    self._ordered.add(factor)
                 bisect.insort(levels, level, key=lambda other: self._rank(factor, other))  # after equal ranks
         self._loads[workload].add(load)
         self._metrics[workload] |= figures.keys()

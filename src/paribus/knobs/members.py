@@ -2,6 +2,7 @@
 
 import dataclasses
 import shlex
+from collections.abc import Iterable
 
 from paribus.errors import HostError, TimedOut
 from paribus.hosts.programs import full_path
@@ -24,6 +25,16 @@ def placed(host: Host, member: VolumeMember) -> VolumeMember:
 def address_of(member: VolumeMember) -> str:
     """The program that prints its state, which stands for the drive in the journal."""
     return shlex.join(member.command.get)
+
+
+def checks_of(member: VolumeMember, checks: Iterable[HealthCheck]) -> list[HealthCheck]:
+    """The checks of health whose states follow a drive."""
+    return [check for check in checks if check.name.partition(" ")[0] in member.affects]
+
+
+def claimed(member: VolumeMember, checks: Iterable[HealthCheck]) -> set[str]:
+    """Addresses of one experiment alone: of the drive, and of its volume, which then lacks no second drive."""
+    return {address_of(member), *(shlex.join(check.command.get) for check in checks_of(member, checks))}
 
 
 def state_of(host: Host, member: VolumeMember) -> str:

@@ -96,6 +96,7 @@ class Bench:
         server_kind = self._plan.database.kind if self._plan.database else ""
         folder_of_files, stopped = self._session.files_folder, self._session.stopped
         self._tools = Tools(site.host, site.engine, folder_of_files, confinement, stopped, server_of, server_kind)
+        self._members = VolumeMembers(site.host, self._journal, self._plan.health, stopped)
         target = OpenTarget(
             applier=self._applier,
             conditions=conditions,
@@ -105,7 +106,7 @@ class Bench:
             servers=self._servers,
             load_host=self._load_host,
             layouts=layouts,
-            members=VolumeMembers(site.host, self._journal, self._plan.health, stopped),
+            members=self._members,
             hypervisor=self._hypervisor,
             watch=self._watch,
             flushes=self._flushes,
@@ -125,6 +126,8 @@ class Bench:
             if self._servers is not None:
                 closing.callback(self._servers.release)
             closing.callback(self._restore, error)
+            if error is None:  # an interrupt does not wait for a rebuild
+                closing.callback(self._members.bring_back, lambda _reason: None)
             closing.callback(self._close_servers)
             for beside in (self._watch, self._load_host):
                 if beside is not None:
@@ -233,7 +236,9 @@ class Bench:
         site = self._site
         database = self._plan.database
         other = {database.running.address} if database and database.running else set()
-        other |= {members.address_of(event.member) for event in self._plan.events if event.member is not None}
+        for event in self._plan.events:
+            if event.member is not None:
+                other |= members.claimed(event.member, self._plan.health)
         self._journal = journal.Journal(
             site.host,
             site.engine,

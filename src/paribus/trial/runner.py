@@ -68,6 +68,7 @@ class Runner:
         self._loads = LoadMaker(session, target, self._health.pass_time)
         self._servers = target.servers
         self._layouts = target.layouts
+        self._members = target.members
         self._make_data = make_data
         self._host = site.host
         self._engine = site.engine
@@ -119,6 +120,7 @@ class Runner:
                         case machine.Apply():
                             refuse_machine(self._plan.limits, self._host, self._engine, self._plan.target.path)
                             self._sampler.revive()
+                            self._members.bring_back(functools.partial(self._wait, listener))
                             states = self._health.begin(functools.partial(self._wait, listener), self._affected(trial))
                             changes = self._apply(trial, tested)
                             applied = time.time()

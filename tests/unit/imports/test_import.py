@@ -179,6 +179,15 @@ def test_another_baseline_reverses_the_comparison(store: Engine, tmp_path: Path)
     assert {t.arm: t.baseline for t in trials(store, experiment)} == {"noop": False, "cfq": True}
 
 
+def test_another_baseline_comes_first_with_the_next_level(store: Engine, tmp_path: Path) -> None:
+    for number, level in enumerate(("a", "b", "c")):
+        bring(store, [write(tmp_path / f"{level}.log", 100 + number)], level)
+    experiment, _ = bring(store, [write(tmp_path / "d.log", 110)], "d", baseline="c")
+    assert experiment is not None
+    [factor] = read.plan(store, experiment.id).factors
+    assert factor.labels == ("c", "a", "b", "d")
+
+
 def test_no_password_is_stored(store: Engine, tmp_path: Path) -> None:
     text = "sysbench --mysql-password=s3cr3t --threads=8 oltp_read_write run\n" + sysbench(100)
     (tmp_path / "a.log").write_text(text)

@@ -1,9 +1,12 @@
 """Drives of a controller's volume in a trial, on a program that prints states."""
 
+from dataclasses import replace
+
 import pytest
 
 from paribus.errors import HostError
 from paribus.hosts.transport import Completed
+from paribus.knobs.members import claimed
 from paribus.model import CommandLines, HealthCheck, SetByCommand, VolumeMember
 from paribus.trial.events import volume_members
 from paribus.trial.events.volume_members import VolumeMembers
@@ -31,12 +34,13 @@ class Controller:
     def __init__(self, *, takes: bool = True) -> None:
         self.did: list[str] = []
         self.drive = "Onln"
+        self.volume = ""
         self.takes = takes
         self.polls = 0
 
     def run(self, argv: list[str], **_options: object) -> Completed:
         if argv[1] == "volume":
-            return Completed(0, "Ok" if self.drive == "Onln" else "Degraded", "")
+            return Completed(0, self.volume or ("Ok" if self.drive == "Onln" else "Degraded"), "")
         self.polls += 1
         if self.drive == "Rbld" and self.polls > 2:
             self.drive = "Onln"
@@ -69,9 +73,10 @@ def test_a_drive_is_in_the_journal_before_it_fails_and_is_whole_after_its_rebuil
     members.fail(DRIVE)
     assert controller.did == ["raid.drive Onln rebuild ('Rbld',)", "offline"]
     members.replace()
-    assert not members.is_whole()
+    assert members.reasons() == ["raid.drive was not whole again when the trial ended"]
     members.bring_back(heard.append)
     assert members.is_whole()
+    assert members.reasons() == []
     assert heard == ["waiting until raid.drive is Onln again"]
     members.fail(DRIVE)
     assert controller.did.count("raid.drive Onln rebuild ('Rbld',)") == 1
@@ -110,3 +115,40 @@ def test_a_program_that_does_nothing_is_told() -> None:
 def test_a_replacement_before_a_failure_is_told() -> None:
     with pytest.raises(HostError, match="no disk has failed in this trial"):
         _members(Controller()).replace()
+
+
+def test_a_rebuild_that_fails_ends_the_wait() -> None:
+    controller = Controller()
+    members = _members(controller)
+    members.fail(DRIVE)
+    members.replace()
+    controller.drive = "Failed"
+    with pytest.raises(HostError, match=r"raid\.drive is Failed, and not rebuilt"):
+        members.is_whole()
+
+
+def test_a_volume_that_stays_degraded_ends_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(volume_members, "_SETTLES_S", -1.0)
+    controller = Controller()
+    members = _members(controller)
+    members.fail(DRIVE)
+    members.replace()
+    controller.volume = "Degraded"
+    with pytest.raises(HostError, match=r"raid\.drive is Onln, and yet raid\.volume is Degraded"):
+        members.bring_back(lambda _reason: None)
+
+
+def test_a_state_is_not_asked_for_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(volume_members, "_POLL_S", 60.0)
+    controller = Controller()
+    members = _members(controller)
+    members.fail(DRIVE)
+    members.replace()
+    assert not members.is_whole()
+    controller.drive = "Onln"
+    assert not members.is_whole()
+
+
+def test_the_volume_of_a_drive_belongs_to_one_experiment() -> None:
+    other = replace(DRIVE, name="raid.other", command=replace(DRIVE.command, get=("raid", "other")))
+    assert claimed(DRIVE, [VOLUME]) & claimed(other, [VOLUME]) == {"raid volume"}

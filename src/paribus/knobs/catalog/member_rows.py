@@ -22,7 +22,7 @@ class MemberRow(PrintedRow):
     )
     affects: Annotated[tuple[_State, ...], Field(min_length=1)] = Field(
         description="rows on health whose states follow the drive, such as that of its volume: they must be sound when "
-        "it fails, and void no trial while it does"
+        "it fails, and void no trial in which it does"
     )
 
     def member(self, name: str) -> VolumeMember:

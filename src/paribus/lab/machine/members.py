@@ -38,8 +38,12 @@ def with_members(site: Site, parsed: Parsed, plan: Plan) -> Plan:
     if problems:
         raise PlanError(parsed.name, problems)
     events = tuple(dataclasses.replace(event, member=rows.get(event.disk)) for event in plan.events)
-    failing = dict.fromkeys(event.disk for event in events if event.member is not None)
-    notes = [f"{name} fails in every trial, and its volume has no redundancy until it is rebuilt" for name in failing]
+    failing = {event.disk: event.name for event in events if event.action == "fail-member"}
+    notes = [
+        f"{disk} fails in every trial{f' with event.{name} on' if name else ''}, and its volume then has no redundancy"
+        for disk, name in failing.items()
+    ]
+    notes.append("take out spares, which would take the place of a drive that fails")
     notes.append("the time of a rebuild that goes on after a trial is not part of the estimate")
     if untried := [name for name in failing if rows[name].proved == "transcript"]:
         notes.append(f"the rows of these drives follow manuals, and were never tried on a device: {', '.join(untried)}")

@@ -26,6 +26,8 @@ _KNOWN = re.compile(
     r"\[Current\] .*|\[Summary\] (?:KEYING|THINKING)TIME-.*|Finished|begin to .*|creating table .*|load to .*"
     r"|creating index .*|finish .*|maxprocs: .*|Starting component .*|execute run failed, err .*"
 )
+_OTHER_COMMAND = re.compile(r"(?:^| )(?:prepare|cleanup|check)(?: |$)")
+_ATTACHED = re.compile(r"-T(?P<threads>[0-9]{1,6})")
 _OPTIONS = {"-T": "threads", "--threads": "threads", "--warehouses": "warehouses", "--time": "time", "--parts": "parts",
             "--isolation": "isolation", "--weight": "weight", "-d": "driver", "--driver": "driver"}  # fmt: skip
 _FLAGS = ("--wait", "--use-fk")
@@ -54,7 +56,9 @@ def _options(arguments: str) -> dict[str, str]:
     remaining = iter(words)
     for word in remaining:
         name, equals, value = word.partition("=")
-        if name in _OPTIONS:
+        if match := _ATTACHED.fullmatch(word):
+            options["threads"] = match["threads"]
+        elif name in _OPTIONS:
             options[_OPTIONS[name]] = value if equals else next(remaining, "")
         elif name in _FLAGS:
             options[name.lstrip("-")] = value or "true"
@@ -81,18 +85,21 @@ class _Reader(LogReader):
         if number == self.cut:
             return False
         if match := _COMMAND.fullmatch(line):
-            return self._command(number, match["arguments"])
+            return self._command(number, match["arguments"], is_echo=line.startswith("Starting component"))
         if match := _SUMMARY.fullmatch(line):
             return self._summary(number, match["kind"].lower(), match["figures"], failed=bool(match["failed"]))
         if match := _TPMC.fullmatch(line):
             return self._tpmc(number, match)
         return _KNOWN.fullmatch(line) is not None
 
-    def _command(self, line: int, arguments: str) -> bool:
-        if self.draft.stage:
-            self.end()
+    def _command(self, line: int, arguments: str, *, is_echo: bool) -> bool:
+        """The command line of a run, or the second one that tiup prints of the same; others make no run."""
+        earlier = self.draft.options if is_echo else {}
+        self.end()
+        if _OTHER_COMMAND.search(arguments):
+            return True
         self.draft.touch(line)
-        self.draft.options |= _options(arguments)  # tiup prints a second line for the same run
+        self.draft.options = earlier | _options(arguments)
         threads = self.draft.options.get("threads", "1")
         self.draft.load = int(threads) if threads.isdecimal() and len(threads) < 7 else None
         return True
@@ -140,8 +147,9 @@ def _reading(metric: str, unit: str, value: float, line: int, text: str, subject
 
 
 def _failures(kind: str, figures: Mapping[str, str], line: int) -> LogReading | None:
-    count = figures.get("Count", "")
-    return _reading("errors", "count", float(count), line, count, kind) if count.isdecimal() else None
+    text = figures.get("Count", "")
+    count = printed(text)
+    return _reading("errors", "count", count, line, text, kind) if count is not None else None
 
 
 def _of_kind(kind: str, figures: Mapping[str, str], line: int) -> Sequence[LogReading | None]:

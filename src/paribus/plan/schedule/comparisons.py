@@ -11,7 +11,18 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from paribus.model import COMBINATION, LAYOUT, PLATFORM, RATES, Factor, Plan, Purpose, Settings, Workload
+from paribus.model import (
+    COMBINATION,
+    LAYOUT,
+    PLATFORM,
+    RATES,
+    WITHOUT_LAYOUT,
+    Factor,
+    Plan,
+    Purpose,
+    Settings,
+    Workload,
+)
 from paribus.plan.schedule.rounds import SPLIT_BLOCKS_PER_ROUND, blocks_per_look, pairs_per_round
 from paribus.registry import data_of, workload_kinds
 from paribus.stats.foldover import least_pairs, rows_for
@@ -203,9 +214,10 @@ def _comparison(
 def application_s(tested: Iterable[str], plan: Plan) -> float:
     """Returns the seconds that an application of these settings takes: measured here before, else the usual value.
 
-    Events damage the layout, so that every application builds it; a program beside the load does not.
+    Events of a layout damage it, so that every application builds it.
     """
-    tested = {*tested, LAYOUT} if any(event.action != "run" for event in plan.events) else tested
+    of_layout = [event for event in plan.events if event.action not in WITHOUT_LAYOUT and event.member is None]
+    tested = {*tested, LAYOUT} if of_layout else tested
     usual = {knob.name: _USUAL_APPLY_S.get(knob.takes_effect, 0.0) for knob in plan.knobs}
     return sum(plan.protocol.apply_s.get(key, usual.get(key, 0.0)) for key in tested)
 

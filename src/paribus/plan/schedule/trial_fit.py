@@ -7,6 +7,7 @@ settle runs are planned.
 import bisect
 import dataclasses
 
+from paribus.mechanisms import has_least
 from paribus.model import OF_SECONDS, Plan
 from paribus.plan.protocol import with_trial_length
 from paribus.plan.schedule.budget import Extent, duration_s, least_rounds
@@ -31,6 +32,7 @@ def with_fitting_trials(plan: Plan) -> Plan:
     trial_s = lengths[max(fitting - 1, 0)]
     budget, length, usual = map(show_duration, (protocol.budget_s, trial_s, protocol.trial_s))
     note = f"trials of {length} instead of {usual}, since a budget of {budget} holds only so many that can be judged"
+    note += "; none becomes longer" if any(map(has_least, plan.requirements)) else ""
     return dataclasses.replace(_with_trials_of(plan, trial_s), notes=(*plan.notes, note))
 
 

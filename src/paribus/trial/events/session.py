@@ -5,6 +5,7 @@ In: the events of the plan and the layout that they happen to. Out: when they ha
 
 import contextlib
 import functools
+import math
 import time
 from collections.abc import Callable, Sequence
 
@@ -57,7 +58,7 @@ class TrialEvents:
         self._disturbing: list[tuple[PlannedEvent, OccurredEvent]] = []
         self._rebuilding: tuple[str, int] | None = None  # the disk, and what was written to it before
         self._rebuilt_bytes: int | None = None  # None: no rebuild has ended
-        self._opened_s = 0.0
+        self._opened_s = math.inf
 
     def pass_time(self, elapsed_s: float, done_bytes: int = 0) -> None:
         """Begin the events that are due `elapsed_s` after the measured time began, and see which are over.
@@ -66,7 +67,7 @@ class TrialEvents:
 
         Raises HostError where one cannot be made, and DatabaseError where a killed server does not start again.
         """
-        self._opened_s = time.monotonic() - elapsed_s
+        self._opened_s = min(self._opened_s, time.monotonic() - elapsed_s)  # intervals are read late, and never early
         for occurred in self._history:
             if occurred.end_s is None and self._is_over(occurred):
                 occurred.end_s = self._now_s()
@@ -97,8 +98,11 @@ class TrialEvents:
             occurred.end_s = self._now_s()
             self._own_processes([job.pid for _, _, job in self._jobs])
             return
-        if event.member is None:
-            self._layouts.damage()
+        if event.member is not None:  # programs of a controller take a second each
+            done_s = self._members.fail(event.member) if event.action == "fail-member" else self._members.replace()
+            occurred.start_s = done_s - self._opened_s
+            return
+        self._layouts.damage()
         self._actions[event.action](event)
         if event.action == "trim":
             occurred.end_s = self._now_s()
@@ -113,19 +117,20 @@ class TrialEvents:
     def reasons(self) -> list[StoredMessage]:
         """Return reasons against using the trial: an event whose time did not come, or a program that failed."""
         missed = [stored_message(_MISSED, event=event.name or event.action) for event in self._waiting]
-        return [*missed, *(failure for _, _, job in self._jobs if (failure := job.failure()))]
+        failed = (failure for _, _, job in self._jobs if (failure := job.failure()))
+        return [*missed, *failed, *self._members.reasons()]
 
-    def close(self) -> None:
-        """End the programs that still run, and let disks be as before; a drive that failed is rebuilt first.
+    def close(self, *, wait: bool = True) -> None:
+        """End the programs that still run, and let disks be as before; then wait until a drive that failed is rebuilt.
 
         Raises EngineError, HostError and JournalError.
         """
-        with contextlib.ExitStack() as ending:  # each, also where another cannot be ended
+        with contextlib.ExitStack() as ending:  # each, also where another cannot be ended; the last one first
+            ending.callback(self._members.bring_back, self._on_wait, wait=wait)
             for _, occurred, job in self._jobs:
                 ending.callback(self._end, occurred, job)
             for event, _ in self._disturbing:
                 ending.callback(self._let_work, event)
-            ending.callback(self._members.bring_back, self._on_wait)
         self._disturbing.clear()
 
     def _end(self, occurred: OccurredEvent, job: BackgroundJob) -> None:
@@ -175,15 +180,9 @@ class TrialEvents:
         return time.monotonic() - self._opened_s
 
     def _fail(self, event: PlannedEvent) -> None:
-        if event.member is not None:
-            self._members.fail(event.member)
-            return
         self._raid.fail(self._layouts.disk(event.disk))
 
     def _replace(self, event: PlannedEvent) -> None:
-        if event.member is not None:
-            self._members.replace()
-            return
         self._rebuild_on(self._layouts.disk(event.disk), self._raid.replace)
 
     def _add(self, event: PlannedEvent) -> None:

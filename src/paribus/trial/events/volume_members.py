@@ -9,13 +9,17 @@ from collections.abc import Callable, Iterable
 
 from paribus.errors import HostError
 from paribus.hosts.transport import Host
+from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs import health, members
 from paribus.knobs.journal import Journal
 from paribus.model import HealthCheck, VolumeMember
 from paribus.trial.events.raid import no_failure
 
 _POLL_S = 1.0
+_LOOKS_SHARE = 10  # times as long as a look takes is until the next: a controller's program takes a processor
+_SETTLES_S = 60.0  # in which a volume is told to be whole after its drive is
 _FAILED = "failed"
+_NOT_WHOLE = N_("{drive} was not whole again when the trial ended")
 
 
 class VolumeMembers:
@@ -31,9 +35,14 @@ class VolumeMembers:
         self._stopped = stopped
         self._journalled: set[str] = set()
         self._lacking: VolumeMember | None = None  # failed, and not whole again
+        self._next_look_s = 0.0
+        self._drive_whole_s: float | None = None  # since when the drive is whole and its volume is not
 
-    def fail(self, member: VolumeMember) -> None:
-        """Let a drive fail. Raises HostError where its volume is not whole, and JournalError."""
+    def fail(self, member: VolumeMember) -> float:
+        """Let a drive fail, and return when it had, on the monotonic clock.
+
+        Raises HostError where its volume is not whole, and JournalError.
+        """
         self._refuse_unless_whole(member)
         if member.name not in self._journalled:
             undo = [members.returning(member)]
@@ -42,47 +51,79 @@ class VolumeMembers:
             self._journalled.add(member.name)
         self._lacking = member
         self._journal.make(member.name, members.failing(member))
+        failed_s = time.monotonic()
         if (state := members.state_of(self._host, member)) == member.whole:
             raise HostError(
                 f"{member.name} is {state} after it was to fail", f"correct fail in the row of {member.name}"
             )
+        return failed_s
 
-    def replace(self) -> None:
-        """Begin to rebuild the drive that failed. Raises HostError and JournalError."""
+    def replace(self) -> float:
+        """Begin to rebuild the drive that failed, and return when, on the monotonic clock.
+
+        Raises HostError and JournalError.
+        """
         member = self._lacking
         if member is None:
             raise no_failure()
         self._journal.make(member.name, members.returning(member))
-        state = members.state_of(self._host, member)
-        if state not in (member.whole, *member.rebuilding):
-            todo = f"correct replace or rebuilding in the row of {member.name}; then run: paribus undo"
-            raise HostError(f"{member.name} is {state} after its rebuild was to begin", todo)
+        begun_s = time.monotonic()
+        self._next_look_s, self._drive_whole_s = 0.0, None
+        self._state_on_the_way(member)
+        return begun_s
 
     def is_whole(self) -> bool:
-        """Whether no drive lacks, and every volume is whole."""
+        """Whether no drive lacks, and every volume is whole; looked at now and then.
+
+        Raises HostError where a drive is not rebuilt any more, or its volume does not become whole.
+        """
         member = self._lacking
         if member is None:
             return True
-        if members.state_of(self._host, member) != member.whole or self._unsound(member):
+        began_s = time.monotonic()
+        if began_s < self._next_look_s:
+            return False
+        reasons = self._unsound(member) if self._state_on_the_way(member) == member.whole else None
+        now_s = time.monotonic()
+        self._next_look_s = now_s + max(_POLL_S, _LOOKS_SHARE * (now_s - began_s))
+        if reasons is None:
+            return False
+        if reasons:
+            self._drive_whole_s = self._drive_whole_s or now_s
+            if now_s - self._drive_whole_s > _SETTLES_S:
+                raise HostError(f"{member.name} is {member.whole}, and yet {'; '.join(reasons)}", "mend that first")
             return False
         self._lacking = None
         return True
 
-    def bring_back(self, on_wait: Callable[[str], None]) -> None:
-        """Wait until every volume is whole, and begin the rebuild where none has; a stop ends the wait.
+    def bring_back(self, on_wait: Callable[[str], None], *, wait: bool = True) -> None:
+        """Begin the rebuild of a drive that lacks, where none has begun, and wait until its volume is whole.
 
-        `on_wait` hears what is waited for. Raises HostError and JournalError.
+        A stop ends the wait, and `wait` leaves it out. `on_wait` hears what is waited for. Raises HostError and
+        JournalError.
         """
         member = self._lacking
         if member is None:
             return
         self.replace()
         announced = False
-        while not self.is_whole() and not self._stopped():
+        while wait and not self.is_whole() and not self._stopped():
             if not announced:
                 announced = True
                 on_wait(f"waiting until {member.name} is {member.whole} again")
-            time.sleep(_POLL_S)
+            time.sleep(min(_POLL_S, 1.0))
+
+    def reasons(self) -> list[StoredMessage]:
+        """Return the reason not to use a trial after which a drive lacks."""
+        return [stored_message(_NOT_WHOLE, drive=self._lacking.name)] if self._lacking is not None else []
+
+    def _state_on_the_way(self, member: VolumeMember) -> str:
+        """Return the state of a drive that is rebuilt. Raises HostError where it is not."""
+        state = members.state_of(self._host, member)
+        if state not in (member.whole, *member.rebuilding):
+            todo = f"bring it back by hand, or correct replace and rebuilding in the row of {member.name}"
+            raise HostError(f"{member.name} is {state}, and not rebuilt", f"{todo}; then run: paribus undo")
+        return state
 
     def _refuse_unless_whole(self, member: VolumeMember) -> None:
         state = members.state_of(self._host, member)
@@ -92,9 +133,8 @@ class VolumeMembers:
 
     def _unsound(self, member: VolumeMember) -> list[str]:
         """Reasons why the volume of a drive is not whole. Raises HostError where that is unknown."""
-        affected = [check for check in self._checks if check.name.partition(" ")[0] in member.affects]
         reasons: list[str] = []
-        for reading in health.read_each(self._host, affected):
+        for reading in health.read_each(self._host, members.checks_of(member, self._checks)):
             if reading.state is None:
                 raise HostError(f"{reading.check.name} cannot be read: {reading.refused}", "correct its row")
             if (reason := health.unsound(reading.check, reading.state)) is not None:

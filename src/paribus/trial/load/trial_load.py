@@ -52,7 +52,7 @@ class TrialLoad:
         self._session.stop()
         if self._planned is not None:
             with contextlib.suppress(EngineError, HostError):  # a keeper that is lost ends its program by itself
-                self._planned.close()
+                self._planned.close(wait=False)
 
     def events(self) -> Iterator[machine.Event]:
         """The trial's events. Raises EngineError, HostError, LimitReached and Interrupted."""
