@@ -65,6 +65,8 @@ def _members(controller: Controller, *, stopped: bool = False) -> VolumeMembers:
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(volume_members, "_POLL_S", 0.0)
+    monkeypatch.setattr(volume_members, "_BEGINS_S", 0.0)
+    monkeypatch.setattr(volume_members, "_LOOKS_SHARE", 0)
 
 
 def test_a_drive_is_in_the_journal_before_it_fails_and_is_whole_after_its_rebuild() -> None:
@@ -152,3 +154,15 @@ def test_a_state_is_not_asked_for_all_the_time(monkeypatch: pytest.MonkeyPatch) 
 def test_the_volume_of_a_drive_belongs_to_one_experiment() -> None:
     other = replace(DRIVE, name="raid.other", command=replace(DRIVE.command, get=("raid", "other")))
     assert claimed(DRIVE, [VOLUME]) & claimed(other, [VOLUME]) == {"raid volume"}
+
+
+def test_a_controller_may_show_a_moment_later_that_a_rebuild_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(volume_members, "_BEGINS_S", 60.0)
+    controller = Controller()
+    members = _members(controller)
+    members.fail(DRIVE)
+    members.replace()
+    controller.drive = "Offln"
+    assert not members.is_whole()
+    controller.drive = "Onln"
+    assert members.is_whole()

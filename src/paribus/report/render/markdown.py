@@ -102,8 +102,9 @@ def _effects(section: Section) -> list[str]:
             judged="" if table.judged else gettext(", not judged"),
         )
         lines += [caption, ""]
+        points = table.by_place()
         rows = [
-            [gettext("all") if load is None else load.figure, *(_point(table.point(arm, load)) for arm in table.arms)]
+            [gettext("all") if load is None else load.figure, *(_point(points.get((arm, load))) for arm in table.arms)]
             for load in table.loads
         ]
         changes = (gettext("{arm} instead of {baseline}", arm=arm, baseline=table.baseline) for arm in table.arms)

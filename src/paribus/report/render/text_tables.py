@@ -154,11 +154,12 @@ def _measured(
         table.add_column(f"{_short(column.title)} {column.unit}".strip(), justify="right", no_wrap=True)
     if first:
         table.add_column(gettext("effect on {title}", title=_short(first.title)), justify="right", no_wrap=True)
+    points = first.by_place() if first else {}
     for row in levels.rows:
         for arm_index, arm in enumerate(section.arms):
             cells: list[RenderableType] = [row.load.figure if arm_index == 0 else "", plain(arm.name)]
             cells += [_figure(row.figures[i][arm_index]) for i, _ in indexed_columns]
-            cells += [_point(first.point(arm.name, row.load))] if first else []
+            cells += [_point(points.get((arm.name, row.load)))] if first else []
             table.add_row(*cells)
     return table
 

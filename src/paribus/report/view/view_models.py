@@ -169,7 +169,7 @@ class EffectTable:
 
     def point(self, arm: str, load: LoadLevel | None) -> EffectPoint | None:
         """The effect of an arm at a load level, where there is one."""
-        return self.by_place().get((arm, load))
+        return next((p for p in self.points if (p.arm, p.load) == (arm, load)), None)
 
     def by_place(self) -> dict[tuple[str, LoadLevel | None], EffectPoint]:
         """The effects by arm and load level: for tables, which ask for each of them."""

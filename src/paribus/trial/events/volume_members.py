@@ -4,6 +4,7 @@ In: the drives that the events of a plan name. Out: failures that the journal kn
 volume is whole, and the trial is over when it is whole again.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterable
 
@@ -17,6 +18,7 @@ from paribus.trial.events.raid import no_failure
 
 _POLL_S = 1.0
 _LOOKS_SHARE = 10  # times as long as a look takes is until the next: a controller's program takes a processor
+_BEGINS_S = 10.0  # in which a controller shows that a rebuild has begun
 _SETTLES_S = 60.0  # in which a volume is told to be whole after its drive is
 _FAILED = "failed"
 _NOT_WHOLE = N_("{drive} was not whole again when the trial ended")
@@ -35,6 +37,7 @@ class VolumeMembers:
         self._stopped = stopped
         self._journalled: set[str] = set()
         self._lacking: VolumeMember | None = None  # failed, and not whole again
+        self._begun_s = -math.inf  # when its rebuild did
         self._next_look_s = 0.0
         self._drive_whole_s: float | None = None  # since when the drive is whole and its volume is not
 
@@ -49,7 +52,7 @@ class VolumeMembers:
             address = members.address_of(member)
             self._journal.intend(member.name, address, member.whole, _FAILED, undo, persistent=True)
             self._journalled.add(member.name)
-        self._lacking = member
+        self._lacking, self._begun_s = member, -math.inf
         self._journal.make(member.name, members.failing(member))
         failed_s = time.monotonic()
         if (state := members.state_of(self._host, member)) == member.whole:
@@ -67,10 +70,9 @@ class VolumeMembers:
         if member is None:
             raise no_failure()
         self._journal.make(member.name, members.returning(member))
-        begun_s = time.monotonic()
+        self._begun_s = time.monotonic()
         self._next_look_s, self._drive_whole_s = 0.0, None
-        self._state_on_the_way(member)
-        return begun_s
+        return self._begun_s
 
     def is_whole(self) -> bool:
         """Whether no drive lacks, and every volume is whole; looked at now and then.
@@ -105,22 +107,24 @@ class VolumeMembers:
         member = self._lacking
         if member is None:
             return
-        self.replace()
+        if time.monotonic() - self._begun_s > _BEGINS_S:
+            self.replace()
         announced = False
         while wait and not self.is_whole() and not self._stopped():
             if not announced:
                 announced = True
                 on_wait(f"waiting until {member.name} is {member.whole} again")
-            time.sleep(min(_POLL_S, 1.0))
+            time.sleep(_POLL_S)
 
     def reasons(self) -> list[StoredMessage]:
         """Return the reason not to use a trial after which a drive lacks."""
         return [stored_message(_NOT_WHOLE, drive=self._lacking.name)] if self._lacking is not None else []
 
     def _state_on_the_way(self, member: VolumeMember) -> str:
-        """Return the state of a drive that is rebuilt. Raises HostError where it is not."""
+        """Return the state of a drive that is rebuilt. Raises HostError where it is not, some time after that began."""
         state = members.state_of(self._host, member)
-        if state not in (member.whole, *member.rebuilding):
+        has_begun = time.monotonic() - self._begun_s > _BEGINS_S
+        if has_begun and state not in (member.whole, *member.rebuilding):
             todo = f"bring it back by hand, or correct replace and rebuilding in the row of {member.name}"
             raise HostError(f"{member.name} is {state}, and not rebuilt", f"{todo}; then run: paribus undo")
         return state
