@@ -17,6 +17,7 @@ from typing import BinaryIO
 
 from paribus.errors import UsageError
 from paribus.files import distrust_entry, replaceable, user_name
+from paribus.parsers import web_page
 from paribus.parsers.redact import redact
 from paribus.units import show_size
 
@@ -57,14 +58,14 @@ class Unreadable(Exception):
 class OpenedFile:
     """Hash and size of a file's bytes, and its text without passwords; `content` is that text in bytes.
 
-    `damage` describes an archive that was read only in part.
+    `remarks` describe an archive that was read only in part, and a web page, which is kept as the text that it shows.
     """
 
     sha256: str
     size_bytes: int
     text: str
     content: bytes
-    damage: str = ""
+    remarks: tuple[str, ...] = ()
 
 
 def _natural(path: Path) -> list[tuple[int, int | str]]:
@@ -124,8 +125,13 @@ def open_file(path: str) -> OpenedFile:
         raise Unreadable(f"is larger than {show_size(MOST_BYTES)}: import a part of it")
     digest = hashlib.sha256(content).hexdigest()
     unpacked, damage = _unpacked(content)
-    text = redact(as_text(unpacked))
-    return OpenedFile(digest, len(content), text, text.encode("utf-8", "surrogateescape"), damage)
+    text = as_text(unpacked)
+    remarks = (damage,) if damage else ()
+    if web_page.is_page(text):
+        text = web_page.text_of(legible(text.encode("utf-8", "surrogateescape")))
+        remarks = (*remarks, "it is a web page: numbers of lines are those of the text that it shows")
+    text = redact(text)  # also passwords that the page had divided by its markup
+    return OpenedFile(digest, len(content), text, text.encode("utf-8", "surrogateescape"), remarks)
 
 
 def _refuse_endless(path: Path, status: os.stat_result) -> None:

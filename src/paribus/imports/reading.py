@@ -69,8 +69,8 @@ class ImportReader:
         if forced and forced not in formats.FORMATS:
             raise UsageError(f"unknown format {forced!r}", f"known: {', '.join(formats.FORMATS)}")
         log = formats.read_plain(legible(opened.content), forced or None)  # passwords are already removed
-        if opened.damage:
-            log = replace(log, remarks=(*log.remarks, opened.damage))
+        if opened.remarks:
+            log = replace(log, remarks=(*log.remarks, *opened.remarks))
         return self.from_log(source, log, opened.sha256, opened.size_bytes, opened.content)
 
     def from_log(self, source: ImportFile, log: Log, sha256: str, size_bytes: int, content: bytes) -> ReadFile:

@@ -42,7 +42,7 @@ def test_a_truncated_archive_yields_its_readable_part(tmp_path: Path) -> None:
     whole = gzip.compress("".join(f"{n} {n * n % 977}\n" for n in range(100_000)).encode())
     path.write_bytes(whole[: len(whole) // 2])
     assert files.open_file(str(path)).text.startswith("0 0\n1 1\n")
-    assert files.open_file(str(path)).damage == "the archive breaks off; it is read up to there"
+    assert files.open_file(str(path)).remarks == ("the archive breaks off; it is read up to there",)
     path.write_bytes(whole[:12])
     with pytest.raises(files.Unreadable, match="cannot be unpacked"):
         files.open_file(str(path))
@@ -54,7 +54,7 @@ def test_a_broken_block_yields_what_comes_before_it(tmp_path: Path) -> None:
     whole[len(whole) // 2 : len(whole) // 2 + 64] = b"\xff" * 64
     path.write_bytes(whole)
     assert files.open_file(str(path)).text.startswith("0 0\n1 1\n")
-    assert "is damaged" in files.open_file(str(path)).damage
+    assert "is damaged" in files.open_file(str(path)).remarks[0]
     whole[10:40] = b"\xff" * 30
     path.write_bytes(whole)
     with pytest.raises(files.Unreadable, match="cannot be unpacked"):
