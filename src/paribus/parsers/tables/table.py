@@ -14,6 +14,7 @@ from paribus.parsers.tables import long_table
 from paribus.parsers.tables.cells import Style, cell_of, empty
 from paribus.parsers.tables.column_names import unit_of
 from paribus.parsers.tables.descriptions import describes
+from paribus.parsers.tables.divided_cells import is_divided, undivided
 from paribus.parsers.tables.heads import head_of
 from paribus.parsers.tables.sizes import in_one_size
 from paribus.parsers.tables.wide_table import WideTable
@@ -62,7 +63,9 @@ class _Block:
     def continues_with(self, cells: list[str]) -> bool:
         """Return whether the cells belong to this table, even after a blank line or a remark."""
         widths = (len(self.rows[0][1]), len(self.rows[-1][1]))
-        return len(cells) > 1 and len(cells) in widths and any(map(_number, reversed(cells)))
+        if len(cells) < 2 or len(cells) not in widths:
+            return False
+        return any(map(_number, reversed(cells))) or all(any(map(is_divided, row)) for row in (cells, self.rows[-1][1]))
 
 
 def _is_title(line: tuple[int, str]) -> bool:
@@ -86,9 +89,7 @@ def recognises(text: str) -> float:
     for block in blocks:
         heads, rows = _heads(block.rows)
         cells = [cell for _line, row in rows for cell in row[1:] if not empty(cell)]
-        numbers = sum(
-            cell_of(cell, Style.POINT) is not None or cell_of(cell, Style.COMMA) is not None for cell in cells
-        )
+        numbers = sum(_number(cell) or is_divided(cell) for cell in cells)
         if heads and len(cells) >= 2 and numbers > len(cells) / 2:
             best = max(best, 0.6 if block.separator in ("|", "\t") else 0.5 if block.separator in ",;" else 0.35)
     return best
@@ -227,10 +228,14 @@ def _heads(rows: list[tuple[int, list[str]]]) -> tuple[list[tuple[int, list[str]
         numbers = [cell for cell in cells if _number(cell) and not _of_something(cell)]
         if len(numbers) > 0 and not (count == 0 and len(numbers) == len(cells) > 1 and _is_words(row[0])):
             break
-        if count and not cells:
+        is_named = bool(row[0].strip()) and row[0] != rows[0][1][0]
+        if count and (not cells or (is_named and any(map(is_divided, cells)))):
             break
         count += 1
-    return rows[:count], rows[count:]
+    heads = rows[:count]
+    if count > 1 and not heads[1][1][0].strip():  # the corner spans both lines
+        heads[1] = (heads[1][0], [heads[0][1][0], *heads[1][1][1:]])
+    return heads, rows[count:]
 
 
 def _of_something(cell: str) -> bool:
@@ -274,7 +279,8 @@ def _read(block: _Block) -> tuple[list[LogRun], set[int], list[str]]:
     heads, rows = _heads(block.rows)
     if not rows or not heads:
         return [], {line for line, _row in block.rows}, []
-    table = WideTable(title=block.title[1], over=block.heading[1], heads=heads, rows=rows, separator=block.separator)
+    heads, rows, title = undivided(heads, rows, block.title[1])
+    table = WideTable(title=title, over=block.heading[1], heads=heads, rows=rows, separator=block.separator)
     table.read()
     if not table.runs:
         return [], {line for line, _row in block.rows}, table.remarks

@@ -1,0 +1,99 @@
+"""Cells with several figures, as in `1234 / 5.2`: each becomes a column or a row of its own.
+
+The head, the first cell of the row or the title must name as many measures in the same form, as in `TPS / p95 (ms)`.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import chain
+
+from paribus.parsers.tables.cells import Style, cell_of, empty
+from paribus.parsers.tables.heads import head_of
+
+Row = tuple[int, list[str]]
+_SLASH = re.compile(r"\s*/\s*")
+_REST = re.compile(r",? \b(?:by|per|for|under|on|with|at)\b|[:;]", re.IGNORECASE)
+_LONGEST, _MAX_FIGURES = 120, 8
+
+
+def is_divided(cell: str) -> bool:
+    """Return whether a cell has several figures with slashes between them."""
+    return "/" in cell and len(_figures(cell)) > 1
+
+
+def undivided(heads: Sequence[Row], rows: Sequence[Row], title: str) -> tuple[list[Row], list[Row], str]:
+    """Return the heads, rows and title of a table with one figure in each cell.
+
+    They are as they were where no names fit the figures. Measures that the columns have taken from the title are not in
+    it any more.
+    """
+    counts = {len(_figures(cell)) for _line, row in rows for cell in row[1:] if is_divided(cell)}
+    if len(counts) != 1:
+        return list(heads), list(rows), title
+    (count,) = counts
+    rows = [(line, divided) for line, row in rows for divided in _rows(row, count)]
+    line, bottom = heads[-1]
+    columns = [index for index in range(1, len(bottom)) if _is_column(index, rows, count)]
+    names = {index: _names(bottom[index], count) for index in columns}
+    if columns and not any(names.values()):
+        measures, rest = _measures(title.strip("# "), count)
+        title = rest if measures else title
+        names = {index: [f"{bottom[index]} {name}".strip() for name in measures] for index in columns}
+
+    def across(row: Sequence[str], parts_of: Callable[[int, str], list[str]]) -> list[str]:
+        parts = [parts_of(index, cell) if names.get(index) else [cell] for index, cell in enumerate(row)]
+        return list(chain.from_iterable(parts))
+
+    above = [(number, across(row, lambda _index, cell: [cell] * count)) for number, row in heads[:-1]]
+    head = (line, across(bottom, lambda index, _cell: names[index]))
+    below = [(number, across(row, lambda _index, cell: _parts(cell, count))) for number, row in rows]
+    return [*above, head], below, title
+
+
+def _figures(cell: str) -> list[str]:
+    """The figures of a cell, of which some may be marked as absent; none where a part is anything else."""
+    parts = _SLASH.split(cell.strip().strip("*`")) if len(cell) <= _LONGEST else []
+    numbers = [part for part in parts if cell_of(part, Style.POINT) or cell_of(part, Style.COMMA)]
+    others = [part for part in parts if part not in numbers]
+    return parts if numbers and len(parts) <= _MAX_FIGURES and all(map(empty, others)) else []
+
+
+def _is_column(index: int, rows: Sequence[Row], count: int) -> bool:
+    """Return whether some cells of a column have so many figures, and no others have a single one."""
+    cells = [row[index] for _line, row in rows if index < len(row) and not empty(row[index])]
+    divided = [cell for cell in cells if len(_figures(cell)) == count]
+    return bool(divided) and all("/" in cell for cell in cells)
+
+
+def _names(text: str, count: int) -> list[str]:
+    """Return the names of so many measures, each with what follows all of them."""
+    measures, rest = _measures(text, count)
+    return [name + rest for name in measures]
+
+
+def _measures(text: str, count: int) -> tuple[list[str], str]:
+    """Return the names of so many measures between slashes, and what follows them: TPS / p95 (ms), at 8 threads.
+
+    The last measure lends its words to others that are none without, as in min / avg / max latency (ms).
+    """
+    plain = text.strip().strip("*`")[:_LONGEST]
+    rest = plain[match.start() :] if (match := _REST.search(plain)) else ""
+    parts = _SLASH.split(plain.removesuffix(rest))
+    if len(parts) != count:
+        return [], ""
+    shared = parts[-1].partition(" ")[2]
+    names = [part if head_of(part).metric else f"{part} {shared}" for part in parts[:-1]] + parts[-1:]
+    return (names, rest) if all(head_of(name).metric for name in names) else ([], "")
+
+
+def _rows(row: Sequence[str], count: int) -> list[list[str]]:
+    """Return the rows that a row becomes, if its first cell names the measures."""
+    names = _names(row[0], count)
+    if not names or not all(empty(cell) or len(_figures(cell)) == count for cell in row[1:]):
+        return [list(row)]
+    return [[name, *(_parts(cell, count)[index] for cell in row[1:])] for index, name in enumerate(names)]
+
+
+def _parts(cell: str, count: int) -> list[str]:
+    figures = _figures(cell)
+    return figures if len(figures) == count else [cell] * count
