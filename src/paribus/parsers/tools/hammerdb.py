@@ -1,4 +1,4 @@
-"""Reader of HammerDB output (CLI, GUI and log file): results, virtual users, time profiles."""
+"""Reader of HammerDB output (CLI, GUI, log file, JSON of jobs): results, virtual users, time profiles."""
 
 import re
 
@@ -17,6 +17,9 @@ _SIGNS = (
     (">>>>> PROC:", 0.6),
     ("Active Virtual Users", 0.3),
     (" NOPM", 0.2),
+    ('"NEWORD": {', 0.6),
+    ('"nopm": "', 0.4),
+    ('"activevu": "', 0.4),
 )
 _VUSER = re.compile(r"(?:Vuser|Virtual User) ([0-9]{1,6}):\s?(.*)")
 # 4.0 and later print NOPM before TPM, unless configured to print the old form.
@@ -33,7 +36,7 @@ _PROFILE = re.compile(
 _PROCEDURE = re.compile(r"[> ]*>> PROC: (\w{1,60})")
 _TIMES = re.compile(r"([A-Z][A-Z0-9]{1,6}): ([^\s]+)")
 _SETTING = re.compile(
-    r"(?:hammerdb>\s*)?(diset|dbset|vuset|loadscript|vucreate|vurun|vudestroy|tcset|tcstart)\b\s*(.*)"
+    r"(?:hammerdb>\s*)?(diset|dbset|vuset|jobs?|loadscript|vucreate|vurun|vudestroy|tcset|tcstart)\b\s*(.*)"
 )
 _CHANGED = re.compile(r"(?:Changed|Value) (\S+) ?(.*)")
 _RAMPED = re.compile(r"Rampup [0-9]+ minutes complete \.\.\.|[0-9]{1,6} +\.\.\.,")
@@ -68,6 +71,16 @@ _PROFILE_METRICS = {
     **{f"P{n}": (f"response_p{n}_s", "s", 1000.0) for n in (99, 95, 90, 75, 50, 25)},
     "RATIO": ("time_share", "1", 100.0),
 }
+_OF_JOBS = re.compile(
+    r'"(?P<procedure>[A-Z][A-Z0-9_]{1,20})": \{'
+    r'|"(?P<name>calls|(?:min|avg|max|total|p[0-9]{2})_ms|sd|ratio_pct)": "(?P<time>[0-9.,]{1,20})",?'
+    r'|"(?P<key>db|activevu|nopm|tpm)": "(?P<value>[^"]{1,40})",?'
+)
+_IDLE_OF_JOBS = re.compile(
+    r'[\]\[{}],?|"[0-9A-F]{16,32}"(?:,|: \{)?|"[0-9-]{10} [0-9:]{8}",?|"(?:elapsed_ms|bm|tstamp)": ".*",?'
+    r'|"[A-Za-z ]{1,30} tpm": \{|"[0-9]{1,12}": "[0-9-]{10} [0-9:]{8}",?'
+    r"|TRANSACTION (?:RESPONSE TIMES|COUNT)|HAMMERDB RESULT"
+)
 _NAMES = {"neword": "new_order", "ostat": "order_status", "slev": "stock_level"}
 _MS = re.compile(r"([0-9]+[.,][0-9]{3})ms")
 
@@ -90,6 +103,7 @@ class _Reader(LogReader):
         self.users = ""  # suffix naming the virtual user of the profile; empty for all users
         self.profile_known = False  # whether the heading of the profile was read
         self.procedure = ""
+        self.times_first = False  # whether the draft has times of a job, whose result follows
         self.version = ""
         self.options: dict[str, str] = {}
         self.user = ""  # virtual user of the current line
@@ -97,6 +111,12 @@ class _Reader(LogReader):
 
     def understands(self, number: int, line: str) -> bool:
         line = line.strip()
+        if match := _OF_JOBS.fullmatch(line):
+            return number != self.cut and self._of_job(number, match)
+        if _IDLE_OF_JOBS.fullmatch(line):
+            if line == "TRANSACTION RESPONSE TIMES" and self.draft.stage > 1:
+                self.end()
+            return True
         if line.startswith('"'):
             line = line.strip('",')  # the web service returns the lines of a job quoted
         self.user = ""
@@ -113,16 +133,48 @@ class _Reader(LogReader):
             return self._times(number, line)
         return self._setting(number, line) or self._status_line(number, line)
 
+    def _of_job(self, number: int, match: re.Match[str]) -> bool:
+        """Read a line of JSON: a procedure, a time of it, or a figure of a result."""
+        if match["procedure"]:
+            self.times_first = self.times_first or not self.draft.readings
+            self.procedure, self.users = _NAMES.get(match["procedure"].lower(), match["procedure"].lower()), ""
+            return self._advance(number, 0)
+        if match["name"]:
+            name = match["name"].removesuffix("_ms").removesuffix("_pct").upper()
+            reading = _reading_of(name, match["time"], match["time"], self.procedure, number)
+            if reading is None or not self.procedure:
+                return False
+            self._add_time_of_profile(reading)
+            return self._advance(number, 2)
+        value = match["value"]
+        if match["key"] == "db":
+            if self.draft.stage > 1:
+                self.end()
+            self.draft.options["database"] = value
+        elif match["key"] == "activevu":
+            self.draft.load = int(value) if value.isdecimal() and len(value) < 7 else None
+        elif not value.isdecimal():
+            return False
+        else:
+            self._rate(number, match["key"], value, value)
+            return self._advance(number, 2)
+        return self._advance(number, 1)
+
+    def _rate(self, number: int, name: str, token: str, stated: str) -> None:
+        """Add new orders (nopm) or all transactions (tpm) a minute."""
+        metric = "throughput_per_s" if name == "nopm" else "transactions_per_s"
+        value = in_base_unit(token, Field(metric, "1/s", 0, 60))
+        if value is not None:
+            self.draft.add(LogReading(metric=metric, value=value, unit="1/s", line=number, stated=stated))
+
     def _result(self, number: int, match: re.Match[str]) -> bool:
-        if self.draft.stage > 1:
+        if self.draft.stage > 1 and not self.times_first:
             self.end()
+        self.times_first = False
         groups = {name: value for name, value in match.groupdict().items() if value}
-        for metric, name in (("throughput_per_s", "nopm"), ("transactions_per_s", "tpm")):
+        for name in ("nopm", "tpm"):
             token = groups.get(name) or groups[f"old_{name}"]
-            value = in_base_unit(token, Field(metric, "1/s", 0, 60))
-            if value is not None:
-                stated = f"{token} NOPM" if name == "nopm" else token
-                self.draft.add(LogReading(metric=metric, value=value, unit="1/s", line=number, stated=stated))
+            self._rate(number, name, token, f"{token} NOPM" if name == "nopm" else token)
         self.draft.options["database"] = groups.get("database") or groups["old_database"]
         return self._advance(number, 2) and len(self.draft.readings) >= 2
 
@@ -149,15 +201,18 @@ class _Reader(LogReader):
             reading = _profile_reading(name, token, subject, number)
             if reading is None or (number == self.cut and line.endswith(token) and not token.endswith(("ms", "%"))):
                 understood = False
-            elif (reading.metric, reading.subject) in self.draft.readings:
-                procedure, users = self.procedure, self.users
-                self.end()
-                self.procedure, self.users, self.profile_known = procedure, users, True
-                self.draft.add(reading)
             else:
-                self.draft.add(reading)
+                self._add_time_of_profile(reading)
         self._advance(number, 2)
         return understood
+
+    def _add_time_of_profile(self, reading: LogReading) -> None:
+        """Add a time of a procedure; one that the run has already begins another run."""
+        if (reading.metric, reading.subject) in self.draft.readings:
+            procedure, users = self.procedure, self.users
+            self.end()
+            self.procedure, self.users, self.profile_known = procedure, users, True
+        self.draft.add(reading)
 
     def _setting(self, number: int, line: str) -> bool:
         if match := _SETTING.fullmatch(line):
@@ -182,7 +237,7 @@ class _Reader(LogReader):
         elif match := _ACTIVE.fullmatch(line):
             if self.may_lack_its_beginning(number):
                 return False
-            if self.draft.stage > 1:
+            if self.draft.stage > 1 and not self.times_first:
                 self.end()
             self.draft.load = int(match[1])
             self._advance(number, 1)
@@ -244,7 +299,7 @@ class _Reader(LogReader):
 
     def end(self) -> None:
         draft, self.draft, self.procedure, self.users = self.draft, Draft(tool=self.tool), "", ""
-        self.profile_known = False
+        self.profile_known = self.times_first = False
         if not draft.stage:
             return
         draft.version = self.version
@@ -259,17 +314,19 @@ class _Reader(LogReader):
 
 
 def _profile_reading(name: str, printed: str, subject: str, line: int) -> LogReading | None:
-    metric, unit, per = _PROFILE_METRICS.get(name, ("", "", 1.0))
-    if not metric:
-        return None
+    """The reading of a time with its unit, a share with its sign, or a number of calls."""
+    _metric, unit, _per = _PROFILE_METRICS.get(name, ("", "", 1.0))
     if unit == "s":
-        match = _MS.fullmatch(printed)
-        token, decimals = (match[1], 3) if match else ("", 3)
-    elif unit == "count":
-        token, decimals = printed, 0
+        token = match[1] if (match := _MS.fullmatch(printed)) else ""
     else:
-        token, decimals = (printed[:-1], 3) if printed.endswith("%") else ("", 3)
-    value = in_base_unit(token, Field(metric, unit, decimals, per)) if token else None
+        token = printed if unit == "count" else printed.removesuffix("%") if printed.endswith("%") else ""
+    return _reading_of(name, token, printed, subject, line) if token else None
+
+
+def _reading_of(name: str, token: str, printed: str, subject: str, line: int) -> LogReading | None:
+    metric, unit, per = _PROFILE_METRICS.get(name, ("", "", 1.0))
+    decimals = 0 if unit == "count" else 3
+    value = in_base_unit(token, Field(metric, unit, decimals, per)) if metric else None
     if value is None:
         return None
     return LogReading(metric=metric, value=value, unit=unit, line=line, stated=printed, subject=subject)
