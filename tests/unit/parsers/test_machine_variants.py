@@ -78,6 +78,25 @@ def test_output_of_other_systems_is_named_and_not_read(whose: str) -> None:
     assert len(log.not_understood) == sum(1 for line in FOREIGN[whose].splitlines() if line.strip())
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("0 1 170027 0 1662132851 580065\n1 1 168589 0 1662132851 581837\n", "pgbench -l"),
+        ("0, 123456, 0, 4096, 0\n1, 223456, 0, 4096, 4096\n", "write_lat_log"),
+        (
+            "#[Histogram log format version 1.3]\n"
+            '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"\n'
+            "0.127,1.007,2.769,HISTFAAAAEV42pNpmSz\n1.134,0.999,0.442,HISTFAAAAEJ42pNpmSz\n",
+            "HdrHistogram",
+        ),
+    ],
+)
+def test_logs_of_single_operations_are_named_and_not_read(text: str, kind: str) -> None:
+    log = formats.read(text)
+    assert not log.runs
+    assert kind in log.remarks[0]
+
+
 def test_a_table_of_processes_yields_no_processor() -> None:
     pidstat = FOREIGN["pidstat"].split("\n\n")[1]
     text = golden_text("sar/processors-12.6")
