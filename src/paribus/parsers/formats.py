@@ -10,7 +10,7 @@ from paribus.parsers.redact import redact
 from paribus.parsers.shapes import lines_of
 from paribus.parsers.sysstat import iostat, mpstat, sar, vmstat
 from paribus.parsers.tables import table
-from paribus.parsers.tools import go_tpc, hammerdb, orion, pgbench, tpcc_mysql, ycsb
+from paribus.parsers.tools import go_tpc, hammerdb, memtier, orion, pgbench, tpcc_mysql, ycsb
 from paribus.parsers.tools.fio import fio_output
 from paribus.parsers.tools.sysbench import sysbench_output
 
@@ -41,6 +41,7 @@ _ALL: tuple[Format, ...] = (
     pgbench,
     hammerdb,
     go_tpc,
+    memtier,
     fio_output,
     ycsb,
     orion,
