@@ -38,6 +38,7 @@ NAMES = (
     table.BEST,
     table.JUMP,
     text.PROSE,
+    text.WHOLE,
 )
 """Names of the laws, translated by `gettext`."""
 

@@ -1,4 +1,4 @@
-"""Stated changes in prose, compared with the table that they describe."""
+"""Percentages in prose, compared with the table that they describe and with each other."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +11,19 @@ from paribus.plausibility.quantity import Claimed, Range
 from paribus.plausibility.wording import sentence
 
 PROSE = N_("percentages in prose")
+WHOLE = N_("reserved + usable = whole")
+
+_SHARE = r"(?P<{}>[0-9]{{1,2}}(?:\.[0-9]{{1,3}})?) ?%"
+_RESERVED = re.compile(
+    _SHARE.format("share") + r" (?:\w+ ){0,2}?(?:reserved|spare|unallocated|set aside|OP\b|over-?provision)",
+    re.IGNORECASE,
+)
+_USABLE = re.compile(
+    _SHARE.format("share")
+    + r" (?:(?:is|are|remains?) )?(?:of (?:the )?(?:total|whole|space|capacity)|usable|left|available)",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"[;。；]|\.(?=\s|$)")
 
 _ABOUT = 4.0  # roundings
 _RATES = ("throughput_per_s", "bytes_per_s", "queries_per_s", "normalised")
@@ -28,6 +41,40 @@ def percentages(claims: Sequence[Claimed], grids: Sequence[Grid]) -> list[Breach
     skipped.
     """
     return [breach for claim in claims if (breach := _contradiction(claim, grids))]
+
+
+def wholes(statements: Mapping[str, str]) -> Iterator[Breach]:
+    """Yield statements in which a reserved and a usable share of one whole do not add up, by the name of the claim.
+
+    The reserved share may be of the whole, or of the usable part as vendors of SSDs state it.
+    """
+    for name, statement in statements.items():
+        for clause in _CLAUSE.split(statement):
+            reserved, usable = _RESERVED.findall(clause), _USABLE.findall(clause)
+            if len(reserved) == len(usable) == 1 and (breach := _of_whole(name, reserved[0], usable[0])):
+                yield breach
+
+
+def _of_whole(name: str, reserved: str, usable: str) -> Breach | None:
+    half = sum(0.5 * 10.0 ** -len(text.partition(".")[2]) for text in (reserved, usable))
+    left, left_of_usable = 100 - float(reserved), 100 / (1 + float(reserved) / 100)
+    if any(abs(float(usable) - share) <= half for share in (left, left_of_usable)):
+        return None
+    message = gettext(
+        N_("{reserved} reserved leave {implied} of the whole, but the text states {stated}"),
+        reserved=f"{reserved} %",
+        implied=f"{left:.4g} %",
+        stated=f"{usable} %",
+    )
+    return Breach(
+        law=WHOLE,
+        where=name,
+        cells=(),
+        words=sentence(WHOLE, message, name),
+        stated=float(usable) / 100,
+        implied=left / 100,
+        tolerance=half / 100,
+    )
 
 
 def changes(grid: Grid) -> Iterator[Breach]:

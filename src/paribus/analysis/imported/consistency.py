@@ -10,6 +10,7 @@ from paribus.findings import Breach
 from paribus.model import Claim, Measurement, Origin, Trial
 from paribus.plausibility import Claimed, StatedCell, StatedFigure, of_set
 from paribus.plausibility.quantity import SECOND_COUNT
+from paribus.plausibility.text import wholes
 from paribus.units import LoadUnit, parse_size
 
 _BLOCKS = ("file-block-size", "bs", "block-size", "blocksize", "io-size", "memory-block-size")
@@ -54,7 +55,7 @@ def inconsistencies(
     return [
         replace(breach, cells=tuple(dict.fromkeys(orders[index] for index in breach.cells)))
         for breach in of_set(all_cells, _percentages(claims))
-    ]
+    ] + list(wholes({claim.id: claim.statement for claim in claims}))
 
 
 def is_published(origin: Origin) -> bool:
