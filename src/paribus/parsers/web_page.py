@@ -115,12 +115,12 @@ class _Table:
         reaching: dict[int, tuple[_Cell, int]] = {}  # by column: a cell, and the number of rows that it goes on
         for row in self.rows:
             cells: list[_Cell] = []
-            own = iter(row)
+            unplaced = iter(row)
             while len(cells) < _MAX_COLUMNS:
                 cell, more = reaching.pop(len(cells), (None, 0))
                 columns = 1
                 if cell is None:
-                    if (cell := next(own, None)) is None:
+                    if (cell := next(unplaced, None)) is None:
                         break
                     more, columns = cell.rows - 1, cell.columns
                 for column in range(len(cells), min(len(cells) + columns, _MAX_COLUMNS)):

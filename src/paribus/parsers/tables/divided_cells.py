@@ -1,6 +1,7 @@
 """Cells with several figures, as in `1234 / 5.2`: each becomes a column or a row of its own.
 
-The head, the first cell of the row or the title must name as many measures in the same form, as in `TPS / p95 (ms)`.
+As many measures must be named in the same form, as in `TPS / p95 (ms)`: by the head, the first cell of the row, or the
+title.
 """
 
 import re
@@ -12,7 +13,7 @@ from paribus.parsers.tables.heads import head_of
 
 Row = tuple[int, list[str]]
 _SLASH = re.compile(r"\s*/\s*")
-_REST = re.compile(r",? \b(?:by|per|for|under|on|with|at)\b|[:;]", re.IGNORECASE)
+_SUFFIX = re.compile(r",? \b(?:by|per|for|under|on|with|at)\b|[:;]", re.IGNORECASE)
 _LONGEST, _MAX_FIGURES = 120, 8
 
 
@@ -36,8 +37,8 @@ def undivided(heads: Sequence[Row], rows: Sequence[Row], title: str) -> tuple[li
     columns = [index for index in range(1, len(bottom)) if _is_column(index, rows, count)]
     names = {index: _names(bottom[index], count) for index in columns}
     if columns and not any(names.values()):
-        measures, rest = _measures(title.strip("# "), count)
-        title = rest if measures else title
+        measures, suffix = _measures(title.strip("# "), count)
+        title = suffix if measures else title
         names = {index: [f"{bottom[index]} {name}".strip() for name in measures] for index in columns}
 
     def across(row: Sequence[str], parts_of: Callable[[int, str], list[str]]) -> list[str]:
@@ -67,8 +68,8 @@ def _is_column(index: int, rows: Sequence[Row], count: int) -> bool:
 
 def _names(text: str, count: int) -> list[str]:
     """Return the names of so many measures, each with what follows all of them."""
-    measures, rest = _measures(text, count)
-    return [name + rest for name in measures]
+    measures, suffix = _measures(text, count)
+    return [name + suffix for name in measures]
 
 
 def _measures(text: str, count: int) -> tuple[list[str], str]:
@@ -77,13 +78,13 @@ def _measures(text: str, count: int) -> tuple[list[str], str]:
     The last measure lends its words to others that are none without, as in min / avg / max latency (ms).
     """
     plain = text.strip().strip("*`")[:_LONGEST]
-    rest = plain[match.start() :] if (match := _REST.search(plain)) else ""
-    parts = _SLASH.split(plain.removesuffix(rest))
+    suffix = plain[match.start() :] if (match := _SUFFIX.search(plain)) else ""
+    parts = _SLASH.split(plain.removesuffix(suffix))
     if len(parts) != count:
         return [], ""
     shared = parts[-1].partition(" ")[2]
     names = [part if head_of(part).metric else f"{part} {shared}" for part in parts[:-1]] + parts[-1:]
-    return (names, rest) if all(head_of(name).metric for name in names) else ([], "")
+    return (names, suffix) if all(head_of(name).metric for name in names) else ([], "")
 
 
 def _rows(row: Sequence[str], count: int) -> list[list[str]]:
