@@ -44,3 +44,11 @@ def test_words_beside_the_only_row_of_a_metric_are_no_test() -> None:
     runs = _runs("TPS (higher is better) | 402.1 | 411.0", "p95 latency (ms) | 12.1 | 11.9")
     assert {run.workload for run in runs} == {""}
     assert [len(run.readings) for run in runs] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("corner", "factor"), [("scheduler", "scheduler"), ("Metric", "level"), ("Test", "level"), ("", "level")]
+)
+def test_the_corner_names_the_levels_unless_it_is_of_the_measures(corner: str, factor: str) -> None:
+    text = f"| {corner} | noop | deadline |\n|---|---|---|\n| TPS | 402.1 | 411.0 |\n| p95 (ms) | 12.1 | 11.9 |\n"
+    assert [dict(run.labels) for run in formats.read(text).runs] == [{factor: "noop"}, {factor: "deadline"}]

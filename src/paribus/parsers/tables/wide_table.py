@@ -32,6 +32,9 @@ _SETTINGS = re.compile(
     r"(?:parameter|option|setting|variable|flag|key|item|property|component)s?|参数|配置项", re.IGNORECASE
 )
 _MEASURE = re.compile(r"metrics?|measures?|指标", re.IGNORECASE)
+_GENERAL = re.compile(
+    r"(?:tests?|results?|benchmarks?|workloads?|names?|values?|stat(?:istic)?s?|description|counters?|#)", re.IGNORECASE
+)
 _AT = re.compile(r"^(?:at|with|under|for|@|of|[(\[]) ?", re.IGNORECASE)
 _COUNTED = ("1/s", "count", "B/s")
 _MOST_MEASURES = 0.6  # share of rows whose first cell names a metric
@@ -69,7 +72,8 @@ class WideTable:
         alone = down and len(columns) == 2  # only metrics and their values
         named = (corner and not is_load(corner)) if across else alone or not (down or any(map(_has_level, columns)))
         titles = titles_of(self.title, self.over, needs_factor=not named)
-        self._factor, self._titled = crossed or titles.factor or (corner if across and named else ""), titles.titled
+        names_levels = named if across else down and not alone and _names_factor(corner)
+        self._factor, self._titled = crossed or titles.factor or (corner if names_levels else ""), titles.titled
         self._settle_style(columns, down=down)
         if across:
             self._across(titles.workload)
@@ -301,6 +305,12 @@ def _tests_named(heads: Sequence[str]) -> set[str]:
         if head.metric is not None:
             qualifiers[head.metric.name].add(head.qualifier)
     return {qualifier for several in qualifiers.values() if len(several) > 1 for qualifier in several}
+
+
+def _names_factor(corner: str) -> bool:
+    """Return whether the corner of a table with measures down names the levels across, and not the measures."""
+    is_general = any(pattern.fullmatch(corner) for pattern in (_MEASURE, _SETTINGS, _GENERAL))
+    return bool(corner) and not (is_general or is_load(corner) or head_of(corner).metric)
 
 
 def _named(factor: str) -> str:
