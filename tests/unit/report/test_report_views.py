@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from report_samples import RECIPES, Bench, many, typical
 from rich.console import Console
 
-from paribus.model import Effect, ExperimentState, Purpose, Tag, TrialState, Verdict
+from paribus.model import Check, Effect, ExperimentState, Purpose, Tag, TrialState, Verdict
 from paribus.report import experiment_view
 from paribus.report.charts import charts
 from paribus.report.experiment_view import ReportView
@@ -293,6 +293,14 @@ def test_a_sound_gain_is_recommended_though_a_larger_one_is_suspect() -> None:
     (advice,) = bench.view().advice
     assert (advice.kind, advice.arm) == ("set", "1")
     assert "2 seems better too, but the verdict is suspect" in advice.text
+
+
+def test_advice_says_why_a_verdict_is_suspect() -> None:
+    bench = Bench().compare("vm.x", "0", {"1": (0.05, 0.01, Verdict.BETTER)}, tags=(Tag.SUSPECT,))
+    checks = (Check("order", passed=True, finding="no order"), Check("drift", passed=False, finding="it drifts by 9 %"))
+    bench.effects = [replace(effect, checks=checks) for effect in bench.effects]
+    (advice,) = bench.view().advice
+    assert advice.text.endswith("but the verdict is suspect: repeat it first (it drifts by 9 %)")
 
 
 def test_a_recipe_goes_with_the_setting_that_is_recommended() -> None:

@@ -44,7 +44,7 @@ def _set(
     rows = arms[arm]
     if arm in suspect:
         pattern = N_("{arm} seems better under {workloads}, but the verdict is suspect: repeat it first")
-        text = gettext(pattern, arm=arm, workloads=_under(rows, "better"))
+        text = gettext(pattern, arm=arm, workloads=_under(rows, "better")) + _doubt(rows)
         return Advice(factor=factor, kind="wait", text=text, recipe=None)
     pattern = N_("set {arm}: better than {baseline} under {workloads}")
     text = gettext(pattern, arm=arm, baseline=rows[0].answer.baseline, workloads=_under(rows, "better"))
@@ -62,7 +62,7 @@ def _set(
         text += gettext(pattern, arm=arm, others=", ".join(others))
     if suspect:
         pattern = N_("; {others} seems better too, but the verdict is suspect")
-        text += gettext(pattern, others=", ".join(suspect))
+        text += gettext(pattern, others=", ".join(suspect)) + _doubt([row for name in suspect for row in arms[name]])
     recipe = recipes.get(f"{factor}={arm}")
     losses = gettext("; ").join(map(gettext, recipe.losses)) if recipe else ""
     if losses:
@@ -71,6 +71,12 @@ def _set(
     return Advice(
         factor=factor, kind="set", text=text, recipe=recipe, arm=arm, gain=" ".join(filter(None, gain)), losses=losses
     )
+
+
+def _doubt(rows: Sequence[Judged]) -> str:
+    """Return the first finding that makes a verdict suspect, in parentheses; empty where no check failed."""
+    finding = next((doubt for row in rows for doubt in row.doubts), "")
+    return gettext(N_(" ({finding})"), finding=finding) if finding else ""
 
 
 def _mixed(arm: str, rows: Sequence[Judged]) -> str:
