@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+import pytest
 from report_samples import typical
 
 from paribus.report.charts import charts
 from paribus.report.experiment_view import view
 from paribus.report.inputs import ReportInput
 from paribus.report.many_arms import MOST_ARMS, with_fewer_arms
+from paribus.report.render import html
 from paribus.units import LoadLevel, LoadUnit
 
 PAIR = ("factor", "load")
@@ -54,3 +56,16 @@ def test_a_forest_of_many_load_levels_has_the_effect_over_all() -> None:
     [table] = shown.sections[0].effects
     assert len(table.loads) == 101
     assert [row["load"] for row in charts.forest(table)["vconcat"][0]["data"]["values"]] == ["all levels"]
+
+
+def test_a_page_has_so_many_effects_and_trials_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    view = typical().view()
+    whole = html.render(view)
+    assert "are on this page" not in whole
+    monkeypatch.setattr(html, "_MAX_EFFECTS", 2)
+    monkeypatch.setattr(html, "_MAX_TRIALS", 10)
+    page = html.render(view)
+    assert f"2 of {len(view.answers)} are on this page" in page
+    assert f"10 of {len(view.trust.trials)} are on this page" in page
+    assert page.count('<tr id="trial-') == 10
+    assert whole.count('<tr id="trial-') == len(view.trust.trials)

@@ -10,6 +10,7 @@ import hashlib
 import math
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,9 @@ _STILLS = 60
 _STRIP, _ARROW = 132.0, 8.0
 _MAX_WITH_REASONS = 12
 """The longest verdict table that shows its reasons below each row."""
+
+_MAX_EFFECTS, _MAX_TRIALS = 500, 5000
+"""The most effects and trials in a page, half a megabyte each; sets of other people's results may have more."""
 
 
 def _closed(script: str) -> str:
@@ -163,10 +167,22 @@ def environment() -> "Environment":
     return environment
 
 
+def _bounded(view: ReportView) -> ReportView:
+    """Return the view with as many effects and trials as a page may have, the first ones."""
+    if len(view.answers) <= _MAX_EFFECTS and len(view.trust.trials) <= _MAX_TRIALS:
+        return view
+    verdicts = view.verdicts[:_MAX_EFFECTS]
+    answers = (*(row.answer for row in verdicts), *view.unanswered[: _MAX_EFFECTS - len(verdicts)])
+    trust = replace(view.trust, trials=view.trust.trials[:_MAX_TRIALS])
+    return replace(view, verdicts=verdicts, answers=answers, trust=trust)
+
+
 def render(view: ReportView) -> str:
     """The whole report as one self-contained HTML page."""
     from markupsafe import Markup
 
+    totals = {"answers": len(view.answers), "trials": len(view.trust.trials)}
+    view = _bounded(view)
     chart_specs = charts.of_view(view)
     time_series_specs = charts.of_trials(view)
     specs = {key: spec for group in (*chart_specs.values(), time_series_specs) for key, spec in group.items()}
@@ -197,6 +213,7 @@ def render(view: ReportView) -> str:
                 script=Markup(script),  # noqa: S704
                 policy=" ".join(digest(text) for text in (library, script)),
                 max_with_reasons=_MAX_WITH_REASONS,
+                totals=totals,
                 alike={name: _alike(values) for name, values in column_values.items()},
             )
         )
