@@ -66,6 +66,14 @@ _SUMMARY = re.compile(
 )
 
 
+_MEAN = re.compile(r"(?:arithmetic )?(?:mean|average|avg\.?|平均|均值)", re.IGNORECASE)
+_SPREAD = re.compile(
+    r"min(?:imum)?|max(?:imum)?|median|(?:std|standard)\.?[ _-]?(?:dev|deviation|err|error)?\.?|sd|cv|rsd"
+    r"|var(?:iance)?|range|(?:最小|最大|中位)值?|标准差",
+    re.IGNORECASE,
+)
+
+
 class Role(Enum):
     """Role of a column."""
 
@@ -125,6 +133,7 @@ def columns_of(lines: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) ->
         cells = [row[index] for row in rows if index < len(row) and not empty(row[index])]
         columns.append(_column(index, bottom, above if len(heads) > 1 and index else "", cells))
     _settle(columns, rows)
+    _settle_statistics(columns)
     return columns
 
 
@@ -184,6 +193,22 @@ def _settle(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> No
             )
             sized = _sized(column) and not any("%" in cell for cell in cells)
             column.role = Role.LABEL if column.index == 0 or repeats or sized else Role.VALUE
+
+
+def _settle_statistics(columns: Sequence[TableColumn]) -> None:
+    """Keep the mean of columns that are statistics of one measure, such as min, avg, max and STDDEV%."""
+    by_metric: dict[str, list[TableColumn]] = defaultdict(list)
+    for column in columns:
+        if column.role is Role.VALUE and column.index:
+            by_metric[column.head.metric.name if column.head.metric else ""].append(column)
+    for group in by_metric.values():
+        texts = [(column.level or column.name).strip("%*` ()") for column in group]
+        means = [column for column, text in zip(group, texts, strict=True) if _MEAN.fullmatch(text)]
+        spreads = [column for column, text in zip(group, texts, strict=True) if _SPREAD.fullmatch(text)]
+        if len(means) == 1 and spreads and len(means) + len(spreads) == len(group):
+            means[0].level = ""
+            for column in spreads:
+                column.role = Role.FOLLOWS
 
 
 def _sized(column: TableColumn) -> bool:

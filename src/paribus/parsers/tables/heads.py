@@ -26,6 +26,9 @@ _LONGEST = 300
 _WORDS = re.compile(r"[^\s,:;()\[\]|]+")
 
 
+_MINIMUM = re.compile(r"[(\[] ?min(?:[,;] ?(?P<unit>[^()\[\]]{1,60}))?[)\]]|, ?min$", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Head:
     """Parts of a head or title: metric, unit, and a qualifier that is a level or a factor."""
@@ -36,12 +39,29 @@ class Head:
     unknown_unit: str = ""  # text of an unrecognised unit
 
 
+def _may_be_minutes(text: str) -> bool:
+    """Return whether a head before `min` names no rate and no response time, of which it is the minimum."""
+    metrics = (metric_of(word[0]) for word in _WORDS.finditer(text))
+    return not any(
+        metric and (metric.expects in ("1/s", "B/s") or metric.name.startswith("response")) for metric in metrics
+    )
+
+
+def _minimum_first(text: str) -> str:
+    """Return `latency (min, ms)` as `min latency (ms)`; min stays where it may be minutes."""
+    match = _MINIMUM.search(text)
+    if match is None or _may_be_minutes(text[: match.start()]):
+        return text
+    unit = f"({match['unit']})" if match["unit"] else ""
+    return f"min {text[: match.start()].strip()} {unit}{text[match.end() :]}".strip()
+
+
 @lru_cache(4096)
 def head_of(text: str) -> Head:
     """Split a head into parts; the longest sequence of words that names a metric is its metric."""
     text = " ".join(re.sub("[*`]+", " ", in_english(text[:_LONGEST])).strip("# ").split())
     unknown_unit = match[0] if (match := _THOUSANDS.search(text)) else ""
-    text = _THOUSANDS.sub(" ", text)
+    text = _minimum_first(_THOUSANDS.sub(" ", text))
     unit, bare = None, text
     for match in _UNIT.finditer(text):
         word = match["unit"] or match["after"] or ""
@@ -56,7 +76,8 @@ def head_of(text: str) -> Head:
             span = words[start].start(), words[start + length - 1].end()
             metric = metric_of(bare[slice(*span)])
             inner = unit_of(words[start + length - 1][0]) if length > 1 else None
-            if metric is None and inner is not None:
+            is_minimum = words[start + length - 1][0].lower() == "min" and not _may_be_minutes(bare[slice(*span)])
+            if metric is None and inner is not None and not is_minimum:
                 metric = metric_of(bare[span[0] : words[start + length - 2].end()])
                 unit = unit or inner if metric else unit
             qualifier = words_of(f"{bare[: span[0]]} {bare[span[1] :]}")
