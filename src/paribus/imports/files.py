@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from paribus.errors import UsageError
 from paribus.files import distrust_entry, replaceable, user_name
-from paribus.parsers import web_page
+from paribus.parsers.pages import web_page
 from paribus.parsers.redact import redact
 from paribus.units import show_size
 
@@ -127,6 +127,8 @@ def open_file(path: str) -> OpenedFile:
     unpacked, damage = _unpacked(content)
     text = as_text(unpacked)
     remarks = (damage,) if damage else ()
+    if web_page.is_report(text):
+        raise Unreadable("is a report of Paribus: import what `paribus export` writes")
     if web_page.is_page(text):
         text = web_page.text_of(legible(text.encode("utf-8", "surrogateescape")))
         remarks = (*remarks, "it is a web page: numbers of lines are those of the text that it shows")

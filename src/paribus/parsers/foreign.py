@@ -26,10 +26,11 @@ _OTHERS: Mapping[str, str] = {
     r"^\S+(?: [AP]M)? +(?:(?:UID|USER) +)?(?:TGID +TID|PID) .*\bCommand\b": (
         "pidstat, which is not read: iostat, vmstat, sar and mpstat report the machine"
     ),
-    r"\A(?:#.*\n)*(?:[0-9]{1,7} ){3}[0-9]{1,3} [0-9]{10} [0-9]{1,6}(?: |$)": (
+    r"\A(?:#.*\n)*(?:[0-9]{1,7} ){2}(?:[0-9]{1,12}|skipped|failed|serialization|deadlock) "
+    r"[0-9]{1,3} [0-9]{10} [0-9]{1,6}(?: |$)": (
         "a log of single transactions (pgbench -l), one part for each thread: what pgbench printed is read"
     ),
-    r"\A(?:[0-9]{1,12}, ){2}[012], [0-9]{1,9}(?:, [0-9]{1,18}){0,3}$": (
+    r"\A(?:[0-9]{1,12}, ){2}[012], [0-9]{1,9}(?:, (?:[0-9]{1,18}|0x[0-9a-f]{1,8})){0,3}$": (
         "a log of single operations of fio (write_lat_log, write_bw_log, write_iops_log): what fio printed is read"
     ),
     r"^#\[Histogram log format version ": "a log of HdrHistogram, which is not read: what the tool printed is read",

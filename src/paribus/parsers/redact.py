@@ -58,13 +58,15 @@ _PATTERNS = (
     _after("tpcc_", r"\btpcc_(?:start|load)(?:\s{1,9}(?!-)\S{1,200}){3}\s{1,9}(?!-)"),
     _after("tpcc_", r"\btpcc_(?:start|load)\s[^|;]{0,400}?\s(?-i:-p)\s{0,9}"),
     # tools that take the password as a separate argument
-    _after("mongo", r"\bmongo\w{0,20}\s[^|;]{0,400}?\s(?-i:-p)\s{0,9}"),
+    _after("mongo", r"\bmongo\w{0,20}\s(?:[^|;]{0,400}?\s)?(?-i:-p)\s{0,9}"),
     _after("sshpass", r"\bsshpass\s{1,9}(?-i:-p)\s{0,9}"),
-    _after("charbench", r"\bcharbench\s[^|;]{0,400}?\s(?-i:-p)\s{0,9}"),
-    _after("sqlcmd", r"\bsqlcmd\s[^|;]{0,400}?\s(?-i:-P)\s{0,9}"),
+    _after("charbench", r"\bcharbench\s(?:[^|;]{0,400}?\s)?(?-i:-p)\s{0,9}"),
+    _after("sqlcmd", r"\bsqlcmd\s(?:[^|;]{0,400}?\s)?(?-i:-P)\s{0,9}"),
     # properties of YCSB's databases: keys, tokens and credentials
     _after("-p ", r"\s-p\s{1,9}[\w.-]{0,60}(?:secret|key(?!s?\b|space)|token|cred|auth|\.pw)[\w.-]{0,40}="),
-    _after("redis-cli", r"\bredis-cli\s[^|;]{0,400}?\s(?-i:-a)\s{1,9}"),
+    _after("memtier", r"\bmemtier_benchmark\s(?:[^|;]{0,400}?\s)?(?-i:-a)\s{0,9}"),
+    _after("memtier", r"\bmemtier_benchmark\s(?:[^|;]{0,400}?\s)?--authenticate[= ]\s{0,9}"),
+    _after("redis-cli", r"\bredis-cli\s(?:[^|;]{0,400}?\s)?(?-i:-a)\s{1,9}"),
 )
 _BRACKETS = ("''", '""', "{}")
 _SIGNS = tuple(dict.fromkeys(sign for sign, _ in _PATTERNS))

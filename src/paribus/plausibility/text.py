@@ -13,16 +13,18 @@ from paribus.plausibility.wording import sentence
 PROSE = N_("percentages in prose")
 WHOLE = N_("reserved + usable = whole")
 
-_SHARE = r"(?P<{}>[0-9]{{1,2}}(?:\.[0-9]{{1,3}})?) ?%"
+_SHARE = r"(?<![0-9.,–~≈-])(?<!about )(?<!around )(?P<{}>[0-9]{{1,2}}(?:[.,][0-9]{{1,3}})?) ?%"
 _RESERVED = re.compile(
-    _SHARE.format("share") + r" (?:\w+ ){0,2}?(?:reserved|spare|unallocated|set aside|OP\b|over-?provision)",
+    _SHARE.format("share")
+    + r" (?:\w+ ){0,2}?(?:reserved(?! (?:instance|capacity))|spare|unallocated|set aside|OP\b|over-?provision)",
     re.IGNORECASE,
 )
 _USABLE = re.compile(
-    _SHARE.format("share")
-    + r" (?:(?:is|are|remains?) )?(?:of (?:the )?(?:total|whole|space|capacity)|usable|left|available)",
+    r"(?:only |leav(?:es?|ing) )?" + _SHARE.format("share") + r" (?:(?:is|are|remains?) )?(?:usable|left\b|available)"
+    r"|(?:only|leav(?:es?|ing)) " + _SHARE.format("of_whole") + r" of (?:the )?(?:total|whole|space|capacity)",
     re.IGNORECASE,
 )
+_PERCENT = re.compile(r"[0-9] ?%")
 _CLAUSE = re.compile(r"[;。；]|\.(?=\s|$)")
 
 _ABOUT = 4.0  # roundings
@@ -50,12 +52,15 @@ def wholes(statements: Mapping[str, str]) -> Iterator[Breach]:
     """
     for name, statement in statements.items():
         for clause in _CLAUSE.split(statement):
-            reserved, usable = _RESERVED.findall(clause), _USABLE.findall(clause)
-            if len(reserved) == len(usable) == 1 and (breach := _of_whole(name, reserved[0], usable[0])):
+            reserved, usable = _RESERVED.search(clause), _USABLE.search(clause)
+            if reserved is None or usable is None or len(_PERCENT.findall(clause)) != len(("reserved", "usable")):
+                continue
+            if breach := _of_whole(name, reserved["share"], usable["share"] or usable["of_whole"]):
                 yield breach
 
 
 def _of_whole(name: str, reserved: str, usable: str) -> Breach | None:
+    reserved, usable = reserved.replace(",", "."), usable.replace(",", ".")
     half = sum(0.5 * 10.0 ** -len(text.partition(".")[2]) for text in (reserved, usable))
     left, left_of_usable = 100 - float(reserved), 100 / (1 + float(reserved) / 100)
     if any(abs(float(usable) - share) <= half for share in (left, left_of_usable)):

@@ -75,3 +75,33 @@ def test_heads_with_slashes_stay_heads() -> None:
 def test_heads_with_slashes_under_a_measure_stay_heads() -> None:
     lines = _table("threads | TPS | TPS", " | 70/30 | 50/50", "8 | 100 | 110", "16 | 190 | 200")
     assert list(_figures(*lines)) == [("70/30", 8), ("50/50", 8), ("70/30", 16), ("50/50", 16)]
+
+
+@pytest.mark.parametrize(
+    ("title", "heads", "row"),
+    [
+        ("Throughput (TPS) / latency (ms)", "Threads | read/write mix | TPS | latency (ms)", "8 | 70/30 | 100 | 5"),
+        ("TPS / QPS", "scheduler | cores/threads | remark", "noop | 4/8 | none"),
+        ("TPS / latency (ms)", "scheduler | date | TPS", "noop | 01/15 | 100"),
+        ("Results", "scheduler | read/write | TPS", "noop | 70/30 | 100"),
+    ],
+)
+def test_mixes_dates_and_cores_are_no_figures(title: str, heads: str, row: str) -> None:
+    figures = _figures(f"# {title}", "", *_table(heads, row, row.replace("noop", "cfq").replace("8 |", "16 |", 1)))
+    read = [figure for figure in figures.values() if figure]
+    assert all(figure.get("throughput_per_s", 100) == 100 for figure in read)
+    assert all(figure.get("response_mean_s", 0.005) == 0.005 for figure in read)
+    assert not any({"reads_per_s", "writes_per_s", "read", "write", "queries_per_s"} & set(figure) for figure in read)
+
+
+@pytest.mark.parametrize(
+    ("head", "cell", "expected"),
+    [
+        ("p95 / p99 (ms)", "5.2 / 9.1", {"response_p95_s": 0.0052, "response_p99_s": 0.0091}),
+        ("read / write IOPS", "70 / 30", {"reads_per_s": 70, "writes_per_s": 30}),
+        ("latency avg / p95 (us)", "100 / 200", {"response_mean_s": 0.0001, "response_p95_s": 0.0002}),
+    ],
+)
+def test_the_last_measure_lends_its_unit(head: str, cell: str, expected: dict[str, float]) -> None:
+    figures = _figures(*_table(f"scheduler | {head}", f"noop | {cell}", f"cfq | {cell}"))
+    assert figures["noop", None] == expected

@@ -65,6 +65,9 @@ sshpass -p geh3im ssh x
 curl -u admin:geh3im http://h
 mongo -u x -p geh3im
 redis-cli -h x -a geh3im ping
+redis-cli -a geh3im ping
+mongo -p geh3im
+memtier_benchmark -a geh3im -t 4 --authenticate=geh3im
 Command line: -t -db x -p s3.secretKey=geh3im -threads 4
 ycsb run couchbase -p couchbase.pw=geh3im -p credential=geh3im
 mysql \\ ⏎  -uroot \\ ⏎  -pgeh3im \\ ⏎  db

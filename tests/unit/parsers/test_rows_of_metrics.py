@@ -47,7 +47,16 @@ def test_words_beside_the_only_row_of_a_metric_are_no_test() -> None:
 
 
 @pytest.mark.parametrize(
-    ("corner", "factor"), [("scheduler", "scheduler"), ("Metric", "level"), ("Test", "level"), ("", "level")]
+    ("corner", "factor"),
+    [
+        ("scheduler", "scheduler"),
+        ("Metric", "level"),
+        ("Test case", "level"),
+        ("KPI", "level"),
+        ("oltp_read_only", "level"),
+        ("innodb_io_capacity", "innodb_io_capacity"),
+        ("", "level"),
+    ],
 )
 def test_the_corner_names_the_levels_unless_it_is_of_the_measures(corner: str, factor: str) -> None:
     text = f"| {corner} | noop | deadline |\n|---|---|---|\n| TPS | 402.1 | 411.0 |\n| p95 (ms) | 12.1 | 11.9 |\n"

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from paribus.imports.files import ImportFile, open_file
+from paribus.imports.files import ImportFile, Unreadable, open_file
 from paribus.imports.reading import ImportReader
-from paribus.parsers import formats, web_page
+from paribus.parsers import formats
+from paribus.parsers.pages import web_page
 
 PAGE = """<!DOCTYPE html><html><head><title>A page</title><style>td { color: red }</style></head><body>
 <nav><a href="/">Home</a></nav><h1>Schedulers</h1><p>Measured &amp; written <b>down</b>.</p>
@@ -96,3 +97,130 @@ def test_damaged_pages_take_time_in_proportion_to_their_length(piece: str) -> No
 def test_large_spans_are_bounded() -> None:
     text = web_page.text_of("<table>" + "<tr><td colspan=99999 rowspan=99999>x<td>y" * 200)
     assert len(text) < 1_000_000
+
+
+def _lines(page: str) -> list[str]:
+    return [line for line in web_page.text_of(page).splitlines() if line]
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        ("100<br>105<br>110", "100 ; 105 ; 110"),
+        ("<p>100</p><p>105</p>", "100 ; 105"),
+        ("100 <small>105</small>", "100 ; 105"),
+        ("<del>500</del> 600", "600"),
+        ("<s>500</s><b>600</b>", "600"),
+        ("100<sub>5</sub>", "100_5"),
+        ("1,234.5<sup>[1]</sup>", "1,234.5"),
+        ("<svg><path d='M1'/><path d='M2'/></svg>90", "90"),
+        ("<span title='a > b'>5</span>", "5"),
+        ("<p>100</p>", "100"),
+    ],
+)
+def test_a_cell_is_what_it_shows(cell: str, text: str) -> None:
+    assert f"| 8 | {text} |" in _lines(f"<table><tr><th>threads<th>TPS<tr><td>8<td>{cell}</table>")
+
+
+TABLE = "<table><tr><th>threads<th>TPS<tr><td>8<td>90</table>"
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "<button><svg><path d='M1'/><path d='M2'/></svg></button>",
+        "<select><option>a<option>b</select>",
+        "<nav><ul><li>a<li>b</ul></nav>",
+        "<p hidden>x<p>y",
+        "<head><title>t</title><body>",
+        "<head><meta charset=utf-8>",
+        "&#" + "9" * 5000 + ";",
+        "<a href='&#" + "9" * 5000 + ";'>",
+    ],
+)
+def test_elements_that_are_not_shown_end_where_they_end(before: str) -> None:
+    assert _lines(f"<html>{before}{TABLE}")[-2:] == ["| threads | TPS |", "| 8 | 90 |"]
+
+
+@pytest.mark.parametrize(
+    ("page", "line"),
+    [
+        ("<p align=center><img src=x></p>\n\nNumber of threads: 4\n\n<pre>\n  a\n</pre>", "Number of threads: 4"),
+        ("<h1>Title</h1>\n| a | b |\n|---|---|\n| 1 | 2 |\n<table></table>", "| 1 | 2 |"),
+        ("<pre>\nsysbench 1.0\nthreads: 4", "threads: 4"),
+        ("<html><textarea>\nsysbench 1.0\nthreads: 4</textarea>", "threads: 4"),
+    ],
+)
+def test_lines_of_plain_text_and_output_stay_lines(page: str, line: str) -> None:
+    assert line in _lines(page)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_page"),
+    [
+        ("<!doctype html>", True),
+        ("<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC>", True),
+        ("<!-- saved from url -->\n<html>", True),
+        ("<meta charset=x><table></table>", True),
+        ("<p align=center>x</p>\n| a | b |\n", False),
+        ("<!--ts-->\n| a | b |\n", False),
+        ("<sysstat>", False),
+        ("<a@b.c> wrote: <table></table>", False),
+    ],
+)
+def test_pages_are_told_from_texts_that_begin_alike(text: str, is_page: bool) -> None:
+    assert web_page.is_page(text) is is_page
+
+
+def test_pandas_names_its_index_in_a_line_of_its_own() -> None:
+    page = (
+        "<table><thead><tr><th><th>threads<th>tps<tr><th>scheduler<th><th></thead><tr><th>noop<td>8<td>1234.5</table>"
+    )
+    assert _lines(page) == ["| scheduler | threads | tps |", "| noop | 8 | 1234.5 |"]
+    page = "<table><tr><th><th>scheduler<th>tps<tr><th>0<td>noop<td>12<tr><th>1<td>cfq<td>13</table>"
+    assert _lines(page) == ["| scheduler | tps |", "| noop | 12 |", "| cfq | 13 |"]
+
+
+def test_a_group_row_is_a_title_though_it_does_not_span_the_whole_table() -> None:
+    page = (
+        "<table><tr><th>threads<th>noop<th>cfq<th>"
+        "<tr><td colspan=2>oltp_read<tr><td>8<td>100<td>120<tr><td colspan=3>oltp_write<tr><td>8<td>50<td>60</table>"
+    )
+    assert [line for line in _lines(page) if "|" not in line] == ["oltp_read", "oltp_write"]
+
+
+def test_a_figure_of_several_rows_is_not_repeated() -> None:
+    page = "<table><tr><th>threads<th>run<th>p95<tr><td rowspan=2>8<td>1<td rowspan=2>5.2<tr><td>2</table>"
+    assert _lines(page)[1:] == ["| 8 | 1 | 5.2 |", "| 8 | 2 |  |"]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<dl><dt>Password:</dt><dd>hunter2</dd></dl>",
+        "<p>password:<br>hunter2",
+        "<div>password =</div><div>hunter2</div>",
+        "<pre>sysbench --mysql-password=<br>hunter2</pre>",
+        "<table><tr><td>password:</td><td>hunter2</td></table>",
+        "<table><tr><td>password</td><td>hunter2</td></table>",
+        "<pre>memtier_benchmark -a hunter2 --authenticate=hunter2</pre>",
+    ],
+)
+def test_passwords_that_the_layout_sets_apart_are_hidden(page: str, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(f"<html>{page}</html>")
+    assert "hunter2" not in open_file(str(path)).text
+
+
+def test_a_report_of_paribus_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text('<!doctype html><html><head><meta name="generator" content="paribus"></head>')
+    with pytest.raises(Unreadable, match="paribus export"):
+        open_file(str(path))
+
+
+def test_copies_of_spanning_cells_are_bounded() -> None:
+    page = f"<table><tr><td colspan=255 rowspan=1000>{'x' * 1000}" + "<tr>" * 999
+    assert len(web_page.text_of(page)) < 10_000_000
+    titles = "".join(f"<tr><th>{number}" + "<th>b" for number in range(800)) + "<tr><td colspan=2>t" * 800
+    assert len(web_page.text_of(f"<table>{titles}")) < 1_000_000

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 
 from paribus.parsers.tables.cells import Style, cell_of, empty
+from paribus.parsers.tables.columns import is_load
 from paribus.parsers.tables.heads import head_of
 
 Row = tuple[int, list[str]]
@@ -36,7 +37,7 @@ def undivided(heads: Sequence[Row], rows: Sequence[Row], title: str) -> tuple[li
     line, bottom = heads[-1]
     columns = [index for index in range(1, len(bottom)) if _is_column(index, rows, count)]
     names = {index: _names(bottom[index], count) for index in columns}
-    if columns and not any(names.values()):
+    if columns and not any(names.values()) and _may_have_measures_of_title(bottom, rows, columns):
         measures, suffix = _measures(title.strip("# "), count)
         title = suffix if measures else title
         names = {index: [f"{bottom[index]} {name}".strip() for name in measures] for index in columns}
@@ -83,8 +84,37 @@ def _measures(text: str, count: int) -> tuple[list[str], str]:
     if len(parts) != count:
         return [], ""
     shared = parts[-1].partition(" ")[2]
-    names = [part if head_of(part).metric else f"{part} {shared}" for part in parts[:-1]] + parts[-1:]
-    return (names, suffix) if all(head_of(name).metric for name in names) else ([], "")
+    names = [_with_words(part, shared) for part in parts[:-1]] + parts[-1:]
+    return (names, suffix) if all(map(_is_measure, names)) else ([], "")
+
+
+def _is_measure(name: str) -> bool:
+    """Return whether a name is that of a measure, beyond a word such as `read` that may be one."""
+    head = head_of(name)
+    return head.metric is not None and not (head.metric.loose and head.unit is None)
+
+
+def _with_words(part: str, shared: str) -> str:
+    """Return a measure with the words and the unit of the last one, where it is incomplete without them."""
+    plain, longer = head_of(part), head_of(f"{part} {shared}")
+    if longer.metric is None or not shared:
+        return part
+    if plain.metric is None or plain.metric.loose:
+        return f"{part} {shared}"
+    lacks_unit = plain.unit is None and longer.unit is not None and longer.unit.base == plain.metric.expects
+    return f"{part} {shared}" if lacks_unit and longer.metric.name == plain.metric.name else part
+
+
+def _may_have_measures_of_title(bottom: Sequence[str], rows: Sequence[Row], columns: Sequence[int]) -> bool:
+    """Return whether all columns of figures are divided, and no head is of a measure or divided itself."""
+    heads = [bottom[index] for index in columns]
+    others = [index for index in range(1, len(bottom)) if index not in columns and not is_load(bottom[index])]
+    figures = any(_is_single(row[index]) for _line, row in rows for index in others if index < len(row))
+    return not figures and not any("/" in head or head_of(head).metric for head in (*heads, *bottom[1:]))
+
+
+def _is_single(cell: str) -> bool:
+    return cell_of(cell, Style.POINT) is not None or cell_of(cell, Style.COMMA) is not None
 
 
 def _rows(row: Sequence[str], count: int) -> list[list[str]]:

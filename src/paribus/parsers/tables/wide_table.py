@@ -17,6 +17,7 @@ from paribus.parsers.tables.columns import (
     columns_of,
     is_load,
     is_summary,
+    kind_in,
     load_of,
     loads_of,
 )
@@ -32,9 +33,12 @@ _SETTINGS = re.compile(
     r"(?:parameter|option|setting|variable|flag|key|item|property|component)s?|参数|配置项", re.IGNORECASE
 )
 _MEASURE = re.compile(r"metrics?|measures?|指标", re.IGNORECASE)
-_GENERAL = re.compile(
-    r"(?:tests?|results?|benchmarks?|workloads?|names?|values?|stat(?:istic)?s?|description|counters?|#)", re.IGNORECASE
+_OF_SETTING = re.compile(
+    r"(?:\w+[ -])?(?:schedulers?|elevator|file[ -]?systems?|raid|kernel|numa|cache|engine|policy|method|version|layout)"
+    r"(?: (?:mode|policy|level|type))?|调度器|文件系统",
+    re.IGNORECASE,
 )
+_VARIABLE = re.compile(r"[a-z][a-z0-9]*(?:[_.][a-z0-9]+)+")
 _AT = re.compile(r"^(?:at|with|under|for|@|of|[(\[]) ?", re.IGNORECASE)
 _COUNTED = ("1/s", "count", "B/s")
 _MOST_MEASURES = 0.6  # share of rows whose first cell names a metric
@@ -308,9 +312,12 @@ def _tests_named(heads: Sequence[str]) -> set[str]:
 
 
 def _names_factor(corner: str) -> bool:
-    """Return whether the corner of a table with measures down names the levels across, and not the measures."""
-    is_general = any(pattern.fullmatch(corner) for pattern in (_MEASURE, _SETTINGS, _GENERAL))
-    return bool(corner) and not (is_general or is_load(corner) or head_of(corner).metric)
+    """Return whether the corner of a table with measures down names a setting, whose levels are across.
+
+    Only words for settings and names of variables, such as innodb_io_capacity, count; most corners name the measures.
+    """
+    is_setting = bool(_OF_SETTING.fullmatch(corner) or _VARIABLE.fullmatch(corner))
+    return is_setting and not (is_load(corner) or kind_in(corner) or head_of(corner).metric)
 
 
 def _named(factor: str) -> str:

@@ -81,6 +81,7 @@ _IDLE_OF_JOBS = re.compile(
     r'|"[A-Za-z ]{1,30} tpm": \{|"[0-9]{1,12}": "[0-9-]{10} [0-9:]{8}",?'
     r"|TRANSACTION (?:RESPONSE TIMES|COUNT)|HAMMERDB RESULT"
 )
+_TIMES_OF_JOB = "TRANSACTION RESPONSE TIMES"
 _NAMES = {"neword": "new_order", "ostat": "order_status", "slev": "stock_level"}
 _MS = re.compile(r"([0-9]+[.,][0-9]{3})ms")
 
@@ -104,6 +105,7 @@ class _Reader(LogReader):
         self.profile_known = False  # whether the heading of the profile was read
         self.procedure = ""
         self.times_first = False  # whether the draft has times of a job, whose result follows
+        self.is_attaching = True  # while times of jobs stand before their results, as HammerDB's scripts print them
         self.version = ""
         self.options: dict[str, str] = {}
         self.user = ""  # virtual user of the current line
@@ -114,7 +116,8 @@ class _Reader(LogReader):
         if match := _OF_JOBS.fullmatch(line):
             return number != self.cut and self._of_job(number, match)
         if _IDLE_OF_JOBS.fullmatch(line):
-            if line == "TRANSACTION RESPONSE TIMES" and self.draft.stage > 1:
+            if line == _TIMES_OF_JOB and self.is_attaching and self.draft.stage > 1:
+                self.is_attaching = not self.times_first  # two jobs' times in a row: whose the next result is, is open
                 self.end()
             return True
         if line.startswith('"'):
@@ -136,7 +139,7 @@ class _Reader(LogReader):
     def _of_job(self, number: int, match: re.Match[str]) -> bool:
         """Read a line of JSON: a procedure, a time of it, or a figure of a result."""
         if match["procedure"]:
-            self.times_first = self.times_first or not self.draft.readings
+            self.times_first = self.times_first or (self.is_attaching and not self.draft.readings)
             self.procedure, self.users = _NAMES.get(match["procedure"].lower(), match["procedure"].lower()), ""
             return self._advance(number, 0)
         if match["name"]:
@@ -170,6 +173,7 @@ class _Reader(LogReader):
     def _result(self, number: int, match: re.Match[str]) -> bool:
         if self.draft.stage > 1 and not self.times_first:
             self.end()
+        self.is_attaching = self.is_attaching and self.times_first
         self.times_first = False
         groups = {name: value for name, value in match.groupdict().items() if value}
         for name in ("nopm", "tpm"):

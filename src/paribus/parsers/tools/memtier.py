@@ -20,7 +20,14 @@ _SIGNS = (
 )
 _AMOUNT = re.compile(r"(?P<number>[0-9]{1,12}) +(?P<of>Threads|Connections per thread|Requests per client|Seconds)")
 _TITLE = re.compile(
-    r"ALL STATS|(?P<of>BEST|WORST) RUN RESULTS|AGGREGATED AVERAGE RESULTS \((?P<runs>[0-9]{1,4}) runs\)"
+    r"ALL STATS|(?P<of>BEST|WORST) RUN RESULTS|RUN #(?P<number>[0-9]{1,4}) RESULTS"
+    r"|AGGREGATED AVERAGE RESULTS \((?P<runs>[0-9]{1,4}) runs\)"
+)
+_BEGUN = re.compile(r"\[RUN #1\] Preparing benchmark client\.\.\.")
+_COMMAND = re.compile(r".*\bmemtier_benchmark (?P<arguments>-.*)")
+_OPTION = re.compile(
+    r"--(?P<name>pipeline|data-size|data-size-range|key-pattern|key-maximum|ratio|protocol|cluster-mode|multi-key-get)"
+    r"(?:[= ](?P<value>[\w:.,-]{1,40}))?(?= |$)"
 )
 _HEADS = re.compile(r"Type +Ops/sec\b.*")
 _HEAD = re.compile(r"(?:Ops|Hits|Misses|MOVED|ASK)/sec|(?:Avg\. |p[0-9.,]{1,7} )?Latency|KB/sec(?: [RT]X)?")
@@ -58,7 +65,9 @@ class _Reader(LogReader):
         super().__init__(text)
         self.amounts: dict[str, str] = {}
         self.heads: list[str] = []
-        self.is_selected = False  # whether the statistics are of the best or the worst run alone
+        self.is_left_out = False  # whether the statistics are of the best or the worst run, or the mean of others here
+        self.has_single_runs = False
+        self.command: dict[str, str] = {}
 
     def understands(self, number: int, line: str) -> bool:
         line = " ".join(line.split())
@@ -68,9 +77,19 @@ class _Reader(LogReader):
             return self._amount(number, match["of"], match["number"])
         if match := _TITLE.fullmatch(line):
             self.end()
-            self.is_selected = bool(match["of"])
+            self.has_single_runs = self.has_single_runs or bool(match["number"])
+            self.is_left_out = bool(match["of"]) or bool(match["runs"] and self.has_single_runs)
             if match["runs"]:
                 self.draft.options["mean of runs"] = match["runs"]
+            return True
+        if match := _COMMAND.fullmatch(line):
+            self._begin()
+            self.command = {option["name"]: option["value"] or "on" for option in _OPTION.finditer(match["arguments"])}
+            return True
+        if _BEGUN.fullmatch(line):
+            command = self.command if not self.amounts else {}
+            self._begin()
+            self.command = command
             return True
         if _HEADS.fullmatch(line):
             self.heads = _HEAD.findall(line)
@@ -78,6 +97,13 @@ class _Reader(LogReader):
         if match := _KINDS.fullmatch(line):
             return self._kind(number, match["kind"].lower(), match["cells"].split())
         return _KNOWN.fullmatch(line) is not None
+
+    def _begin(self) -> None:
+        """Begin another output, of which neither options nor amounts are known yet."""
+        self.end()
+        self.amounts.clear()
+        self.command = {}
+        self.has_single_runs = False
 
     def _amount(self, line: int, of: str, number: str) -> bool:
         """Take the number of threads, which begins a run, or of connections, requests or seconds."""
@@ -98,7 +124,7 @@ class _Reader(LogReader):
         self.draft.touch(line)
         is_idle = any(reading and reading.metric == "throughput_per_s" and not reading.value for reading in readings)
         for reading in readings:
-            if reading is not None and not self.is_selected and (kind == _TOTAL or not is_idle):
+            if reading is not None and not self.is_left_out and (kind == _TOTAL or not is_idle):
                 self.draft.add(reading)
         if kind == _TOTAL:
             self.end()
@@ -111,8 +137,13 @@ class _Reader(LogReader):
         factors = [self.amounts.get(name, "") for name in ("Threads", "Connections per thread")]
         if all(factors) and (load := int(factors[0]) * int(factors[1])) < 10**7:
             draft.load = load
-        draft.workload = "memtier"
-        draft.options |= {name: self.amounts[of] for of, name in _OPTIONS.items() if of in self.amounts}
+        rates = {
+            kind: reading.value for (metric, kind), reading in draft.readings.items() if metric == "throughput_per_s"
+        }
+        draft.workload = " ".join(["memtier", *sorted(f"{kind}s" for kind, rate in rates.items() if kind and rate)])
+        if rates.get("set") and rates.get("get"):
+            draft.options["gets per set"] = f"{rates['get'] / rates['set']:.2g}"
+        draft.options |= self.command | {name: self.amounts[of] for of, name in _OPTIONS.items() if of in self.amounts}
         self.runs.append(draft.run((), "" if ("throughput_per_s", "") in draft.readings else "the totals"))
 
 

@@ -75,7 +75,8 @@ def _set(
 
 def _doubt(rows: Sequence[Judged]) -> str:
     """Return the first finding that makes a verdict suspect, in parentheses; empty where no check failed."""
-    finding = next((doubt for row in rows for doubt in row.doubts), "")
+    is_doubted = [row for row in rows if row.answer.verdict == "better" and not row.answer.decided]
+    finding = next((doubt for row in is_doubted for doubt in row.doubts), "")
     return gettext(N_(" ({finding})"), finding=finding) if finding else ""
 
 

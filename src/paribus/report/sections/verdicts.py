@@ -166,7 +166,7 @@ def _judged(effect: Effect, effects: Sequence[Effect], anchors: Anchors) -> Judg
         pairs=effect.pairs,
         confidence=f"{confidence * 100:.3g} %",
         reasons=effect.reasons,
-        doubts=tuple(check.finding for check in effect.checks if not check.passed),
+        doubts=tuple(check.finding for state in (False, None) for check in effect.checks if check.passed is state),
         trials=effect.trials,
     )
 

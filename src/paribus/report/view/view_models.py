@@ -60,7 +60,7 @@ class Judged:
 
     `is_average`: over all settings of other factors. `gains`: it is for the better, over all or at some load level.
     `is_open`: it depends on load, and may be for the better at a level. `would_decide`: what decides an undecided one.
-    `doubts`: findings of the checks that failed, which make the verdict suspect.
+    `doubts`: findings of the checks that failed, then of those without an answer, which make the verdict suspect.
     """
 
     answer: Answer
