@@ -1,12 +1,13 @@
 """Tables that list the cells of an earlier table again; these are no repetitions."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from paribus.i18n import N_, stored_message
 
 _FEWEST = 3  # equal cells; fewer are equal by chance
+_MOST_TABLES = 8  # that are looked up by a figure; more are copies of these
 _SHARE = 0.6  # of the common cells; the others hold a misprint, or another run
 
 TableKey = tuple[int, str]
@@ -23,37 +24,59 @@ class ListedCell:
     figures: Mapping[str, float]
 
 
+Place = tuple[Hashable, int]
+"""A cell, and how many times its table has had it before."""
+
+
 @dataclass(slots=True)
 class RepeatedTables:
-    """Cells of all tables of a set, by cell and table, in order."""
+    """Cells of all tables of a set, by table and place, and the tables that have a figure at a place.
 
-    _cells: dict[Hashable, dict[TableKey, list[ListedCell]]] = field(default_factory=lambda: defaultdict(dict))
+    Only tables that share figures are compared, so that a set takes time in proportion to its size.
+    """
 
-    def note(self, listed: ListedCell) -> None:
-        """Note a cell."""
-        self._cells[listed.cell].setdefault(listed.table, []).append(listed)
+    _cells: dict[TableKey, dict[Place, ListedCell]] = field(default_factory=lambda: defaultdict(dict))
+    _times: dict[tuple[TableKey, Hashable], int] = field(default_factory=lambda: defaultdict(int))
+    _tables: dict[tuple[Place, str, float], list[TableKey]] = field(default_factory=lambda: defaultdict(list))
+
+    def note(self, listed: ListedCell) -> Place:
+        """Note a cell, and return its place."""
+        place = (listed.cell, self._times[listed.table, listed.cell])
+        self._times[listed.table, listed.cell] += 1
+        self._cells[listed.table][place] = listed
+        for name, value in listed.figures.items():
+            tables = self._tables[place, name, value]
+            if len(tables) < _MOST_TABLES:
+                tables.append(listed.table)
+        return place
 
     def unused(self, cells: Sequence[ListedCell]) -> dict[int, str]:
         """Note the cells of a file; return the reason for each trial that repeats another table's cell."""
-        pairs: dict[tuple[TableKey, TableKey], list[tuple[ListedCell, ListedCell]]] = defaultdict(list)
+        shared: dict[tuple[TableKey, TableKey], set[Place]] = defaultdict(set)
         for listed in cells:
-            self.note(listed)
-            by_table = self._cells[listed.cell]
-            position = len(by_table[listed.table]) - 1
-            for table, earlier in by_table.items():
-                if (
-                    table != listed.table
-                    and position < len(earlier)
-                    and earlier[position].figures.keys() & listed.figures
-                ):
-                    pairs[table, listed.table].append((earlier[position], listed))
+            place = self.note(listed)
+            for name, value in listed.figures.items():
+                for table in self._tables[place, name, value]:
+                    if table != listed.table:
+                        shared[table, listed.table].add(place)
         reasons: dict[int, str] = {}
-        for table_pairs in pairs.values():
+        for (earlier_table, table), places in shared.items():
+            if len(places) < _FEWEST:
+                continue
+            table_pairs = list(self._pairs(earlier_table, table))
             equal = [pair for pair in table_pairs if _equal(*pair)]
             distinct = {tuple(sorted(listed.figures.items())) for _, listed in equal}
             if len(distinct) >= _FEWEST and len(equal) >= _SHARE * len(table_pairs):
                 reasons |= {listed.trial: _reason(earlier, listed) for earlier, listed in table_pairs}
         return reasons
+
+    def _pairs(self, earlier_table: TableKey, table: TableKey) -> Iterator[tuple[ListedCell, ListedCell]]:
+        """Yield the cells of two tables at the same places that have figures in common."""
+        earlier_cells = self._cells[earlier_table]
+        for place, listed in self._cells[table].items():
+            earlier = earlier_cells.get(place)
+            if earlier and earlier.trial < listed.trial and earlier.figures.keys() & listed.figures:
+                yield earlier, listed
 
 
 def _equal(first: ListedCell, second: ListedCell) -> bool:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from paribus.imports import pipeline
+from paribus.imports.repeated_tables import ListedCell, RepeatedTables
 from paribus.lab.store import importing
 from paribus.model import Trial, TrialState
 from paribus.store import read
@@ -59,3 +60,20 @@ def test_two_equal_cells_are_chance(tmp_path: Path) -> None:
     others = [*RATES[:2], "3400.0", "4500.0", "5700.0"]
     trials = _trials(tmp_path, _table("OLTP results", RATES), _table("OLTP results", others))
     assert {trial.state for trial in trials} == {TrialState.DONE}
+
+
+def test_copies_of_a_table_all_count_once_however_many_there_are() -> None:
+    tables = RepeatedTables()
+    figures = [{"throughput_per_s": 1000.5 + load} for load in range(4)]
+    reasons = {}
+    for source in range(20):
+        cells = [ListedCell((source, "T"), load, 4 * source + load, figures[load]) for load in range(4)]
+        reasons |= tables.unused(cells)
+    assert set(reasons) == set(range(4, 80))
+
+
+def test_tables_without_common_figures_are_not_compared() -> None:
+    tables = RepeatedTables()
+    for source in range(2000):
+        cells = [ListedCell((source, "T"), load, 0, {"throughput_per_s": source + load / 64}) for load in range(20)]
+        assert tables.unused(cells) == {}
