@@ -110,3 +110,12 @@ def test_list_of_metrics_has_results() -> None:
     log = formats.read("Metric\tValue\nTPS\t1000\nLatency (ms)\t8.2\n")
     [run] = log.runs
     assert [reading.metric for reading in run.readings] == ["throughput_per_s", "response_mean_s"]
+
+
+def test_counters_of_a_server_with_empty_values_are_no_results() -> None:
+    rows = ["Variable_name\tValue", "Innodb_buffer_pool_dump_status\t", "Innodb_buffer_pool_load_incomplete\tOFF"]
+    rows += [
+        f"Innodb_{name}\t{number}"
+        for number, name in enumerate(("data_reads", "rows_read", "data_writes", "rows_updated"))
+    ]
+    assert formats.read("\n".join(rows * 3) + "\n").runs == ()

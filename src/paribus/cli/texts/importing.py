@@ -8,7 +8,7 @@ from rich.text import Text
 
 from paribus.lab.store.importing import FileDocument, ImportDocument, ImportedCell
 
-_ROWS, _LOADS = 30, 8
+_ROWS, _LOADS, _MAX_LEVELS = 30, 8, 12
 
 
 _SHOWN = 5  # lines of each kind on a terminal; the document and the report have all
@@ -54,6 +54,13 @@ def _duplicate_of(file: FileDocument) -> str:
     return ", ".join(filter(None, parts)) or "the same bytes"
 
 
+def _few(levels: Sequence[str]) -> str:
+    """Return the levels of a factor; of many, the first ones and their number."""
+    if len(levels) <= _MAX_LEVELS:
+        return ", ".join(levels)
+    return f"{', '.join(levels[: _MAX_LEVELS - 1])}, … ({len(levels)})"
+
+
 def _table(document: ImportDocument) -> Table:
     """A row for each factor under each workload, with its levels."""
     table = Table(box=None, pad_edge=False, header_style="dim")
@@ -68,7 +75,7 @@ def _table(document: ImportDocument) -> Table:
         loads = {load for cell in cells for load in cell.loads}
         table.add_row(
             Text(" × ".join(factors)),
-            Text(" × ".join(", ".join(each) for each in levels)),
+            Text(" × ".join(_few(list(each)) for each in levels)),
             Text(workload),
             _loads(loads),
             str(sum(cell.runs for cell in cells)),

@@ -18,6 +18,7 @@ _PROPERTY = re.compile(r"[^:]*[^\W\d][^:]*:(?:\s{2,}\S.*)?")  # `Model name:   A
 _LOAD = re.compile(r"(?:threads?|clients?|connections?|users?|warehouses?|(?:io)?depth)\b", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"_?[A-Za-z]+[A-Za-z0-9]*(?:_[A-Za-z0-9]+)+")  # LINK_MAX, numa_hit
 _KIND = re.compile(r"oltp|tpc|read|write|rand|seq|select|insert|update|delete", re.IGNORECASE)  # of a workload
+_OF_STATUS = re.compile(r"(?:innodb|rocksdb|aria|tokudb|handler|com|wsrep|binlog|performance_schema)_", re.IGNORECASE)
 _FEWEST_IDENTIFIERS, _MOST = 4, 0.8
 _OF_ONE_LINE = {"checkpoints_timed", "buffers_clean", "xact_commit", "blks_hit"}  # pg_stat_bgwriter, pg_stat_database
 _DISTANCES = re.compile(r"node distances:\s*")  # numactl --hardware
@@ -44,6 +45,8 @@ def describes(rows: Sequence[Sequence[str]], above: str) -> bool:
 
 def _are_counters(names: Sequence[str]) -> bool:
     """Whether the first column, below an empty corner or from its head on, names counters or limits of a system."""
-    identifiers = [name for name in names if _IDENTIFIER.fullmatch(name) and not _KIND.search(name)]
+    identifiers = [
+        name for name in names if _IDENTIFIER.fullmatch(name) and (_OF_STATUS.match(name) or not _KIND.search(name))
+    ]
     has_corner = bool(names[0]) and names[0] not in identifiers
     return not has_corner and len(identifiers) >= max(_FEWEST_IDENTIFIERS, _MOST * (len(names) - 1))
