@@ -163,7 +163,7 @@ def view(report_input: ReportInput) -> ReportView:
     imported = experiment.state is ExperimentState.IMPORTED
     pairs = _pairs(report_input)
     anchors = {pair: f"factor-{number}" for number, pair in enumerate(pairs, 1)}
-    missing = verdicts.unanswered(trials, report_input.effects, anchors, report_input.refused)
+    missing = verdicts.unanswered(trials, report_input.effects, anchors, report_input.refused, imported=imported)
     rows, answers, pairs = _ordered(verdicts.judged(report_input.effects, anchors), missing, pairs)
     matrices = tuple(
         io_matrix.section(matrix, f"matrix-{number}") for number, matrix in enumerate(report_input.of(Matrix), 1)

@@ -29,6 +29,11 @@ def test_statistics_without_a_measure_are_no_levels() -> None:
     assert [figures for _labels, figures in _figures(text)] == [{"avg": 1.2926}, {"avg": 0.3266}]
 
 
+def test_a_mean_alone_is_no_level() -> None:
+    figures = _figures("query\tavg\n1\t1.2926\n2\t0.3266\n")
+    assert figures == [({"query": "1"}, {"avg": 1.2926}), ({"query": "2"}, {"avg": 0.3266})]
+
+
 def test_levels_that_are_no_statistics_stay_levels() -> None:
     text = "| threads | avg | max | noop |\n|---|---|---|---|\n| 8 | 100 | 110 | 120 |\n"
     assert len(_figures(text)) == 3

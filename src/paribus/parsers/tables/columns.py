@@ -205,7 +205,7 @@ def _settle_statistics(columns: Sequence[TableColumn]) -> None:
         texts = [(column.level or column.name).strip("%*` ()") for column in group]
         means = [column for column, text in zip(group, texts, strict=True) if _MEAN.fullmatch(text)]
         spreads = [column for column, text in zip(group, texts, strict=True) if _SPREAD.fullmatch(text)]
-        if len(means) == 1 and spreads and len(means) + len(spreads) == len(group):
+        if len(means) == 1 and len(means) + len(spreads) == len(group):
             means[0].level = ""
             for column in spreads:
                 column.role = Role.FOLLOWS

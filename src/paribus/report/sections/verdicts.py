@@ -250,6 +250,8 @@ def unanswered(
     effects: Sequence[Effect],
     anchors: Anchors,
     refused: Mapping[tuple[str, str, str], str],
+    *,
+    imported: bool = False,
 ) -> list[Answer]:
     """An answer that there is none, for every arm that was planned and got no verdict, with the reason where one is."""
     judged_arms = {(e.factor, e.arm, e.workload) for e in effects if e.verdict is not None}
@@ -259,6 +261,9 @@ def unanswered(
     for trial in compared:
         by_pair[trial.factor, trial.workload].append(trial)
     unusable = {pair: why_unusable(of_pair) for pair, of_pair in by_pair.items()}
+    lacking = (
+        gettext("no measure is named that runs of both have") if imported else gettext("too few valid pairs so far")
+    )
     answers = []
     planned = dict.fromkeys((t.factor, t.arm, t.workload) for t in compared if not t.baseline)
     for factor, arm, workload in planned:
@@ -277,7 +282,7 @@ def unanswered(
                 conclusion=gettext(
                     "no verdict under {workload}: {reason}",
                     workload=workload,
-                    reason=gettext("; ").join(filter(None, reasons)) or gettext("too few valid pairs so far"),
+                    reason=gettext("; ").join(filter(None, reasons)) or lacking,
                 ),
                 anchor=anchors[factor, workload],
             )
