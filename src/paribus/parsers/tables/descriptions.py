@@ -33,6 +33,8 @@ def describes(rows: Sequence[Sequence[str]], above: str) -> bool:
     if is_tsar or not heads or any(head_of(text).metric is not None for text in (*heads[1:], above)):
         return is_tsar
     metrics = sum(head_of(row[0]).metric is not None for row in rows[1:] if row)
+    if "copyright" in words[0]:  # years of a licence, as in the heads of sources
+        return True
     if not _OF_SERVERS.isdisjoint(words[:2]) or not _OF_ONE_LINE.isdisjoint(words) or _DISTANCES.fullmatch(above):
         return True
     if _are_counters([row[0].strip() for row in rows if row]):
