@@ -12,6 +12,7 @@ from paribus.report.view import numbers
 from paribus.report.view.view_models import Judged
 
 _MAX_LOG = math.log(1000)  # an interval without an end reaches to here
+_NOTHING_LEFT = -100.0  # percent
 _PADDING = 0.03  # of the width, on either side
 _TICK_GAP = 11.0  # percent of the width between two ticks
 _TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 300, 500, 1000, 2000, 5000, 10_000, 50_000)
@@ -20,10 +21,10 @@ _LOWER_TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 35, 50, 65, 75, 80, 90, 95, 98, 
 
 @dataclass(frozen=True, slots=True)
 class ForestRow:
-    """Positions of the marks of a row, in percent of the width."""
+    """Positions of the marks of a row, in percent of the width; an effect without repetition has no interval."""
 
     margin: tuple[float, float]
-    interval: tuple[float, float]
+    interval: tuple[float, float] | None
     estimate: float
 
 
@@ -40,10 +41,12 @@ def forest(rows: Sequence[Judged]) -> Forest:
     """Return the plot of rows in their order.
 
     Example:
-        >>> forest([]).ticks
-        ((50.0, '0 %'),)
+        >>> forest([]).zero
+        50.0
     """
-    bounds = [_log(each) for row in rows for each in (row.low, row.high, row.margin_low, row.margin_high)]
+    drawn = [each for row in rows for each in (row.estimate, row.margin_low, row.margin_high)]
+    drawn += [each for row in rows if _has_interval(row) for each in (row.low, row.high)]
+    bounds = [_log(each) for each in drawn]
     low, high = min(bounds, default=-1.0), max(bounds, default=1.0)
     padding = (high - low) * _PADDING
     low, width = low - padding, (high - low) + 2 * padding
@@ -59,7 +62,7 @@ def forest(rows: Sequence[Judged]) -> Forest:
         rows=tuple(
             ForestRow(
                 margin=(place(row.margin_low), place(row.margin_high)),
-                interval=(place(row.low), place(row.high)),
+                interval=(place(row.low), place(row.high)) if _has_interval(row) else None,
                 estimate=place(row.estimate),
             )
             for row in rows
@@ -77,6 +80,10 @@ def _ticks(candidates: Iterable[tuple[float, float]], zero: float) -> list[tuple
             ticks.append((place, f"{numbers.signed(percent, 1).removesuffix('.0')} %"))
             last = place
     return ticks
+
+
+def _has_interval(row: Judged) -> bool:
+    return row.low > _NOTHING_LEFT or math.isfinite(row.high)
 
 
 def _log(percent: float) -> float:
