@@ -67,7 +67,9 @@ class RepeatedTables:
             equal = [pair for pair in table_pairs if _equal(*pair)]
             distinct = {tuple(sorted(listed.figures.items())) for _, listed in equal}
             if len(distinct) >= _FEWEST and len(equal) >= _SHARE * len(table_pairs):
-                reasons |= {listed.trial: _reason(earlier, listed) for earlier, listed in table_pairs}
+                for earlier, listed in table_pairs:
+                    if listed.trial not in reasons or _equal(earlier, listed):
+                        reasons[listed.trial] = _reason(earlier, listed)
         return reasons
 
     def _pairs(self, earlier_table: TableKey, table: TableKey) -> Iterator[tuple[ListedCell, ListedCell]]:

@@ -66,7 +66,9 @@ _PATTERNS = (
     _after("-p ", r"\s-p\s{1,9}[\w.-]{0,60}(?:secret|key(?!s?\b|space)|token|cred|auth|\.pw)[\w.-]{0,40}="),
     _after("memtier", r"\bmemtier_benchmark\s(?:[^|;]{0,400}?\s)?(?-i:-a)\s{0,9}"),
     _after("memtier", r"\bmemtier_benchmark\s(?:[^|;]{0,400}?\s)?--authenticate[= ]\s{0,9}"),
-    _after("redis-cli", r"\bredis-cli\s(?:[^|;]{0,400}?\s)?(?-i:-a)\s{1,9}"),
+    _after("rediscli_auth", r"\brediscli_auth="),
+    _after("-benchmark", r"\b(?:redis|valkey)-benchmark\s(?:[^|;]{0,400}?\s)?(?-i:-a)\s{1,9}"),
+    _after("-cli", r"\b(?:redis|valkey)-cli\s(?:[^|;]{0,400}?\s)?(?-i:-a)\s{1,9}"),
 )
 _BRACKETS = ("''", '""', "{}")
 _SIGNS = tuple(dict.fromkeys(sign for sign, _ in _PATTERNS))

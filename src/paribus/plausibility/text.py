@@ -24,6 +24,9 @@ _USABLE = re.compile(
     r"|(?:only|leav(?:es?|ing)) " + _SHARE.format("of_whole") + r" of (?:the )?(?:total|whole|space|capacity)",
     re.IGNORECASE,
 )
+_JOINED = re.compile(
+    r"(?:[\s,:]|\b(?:as|for|and|so|with|the|OP|ed|ing|over-?provisioning)\b|(?:ed|ing)\b){0,12}", re.IGNORECASE
+)
 _PERCENT = re.compile(r"[0-9] ?%")
 _CLAUSE = re.compile(r"[;。；]|\.(?=\s|$)")
 
@@ -53,7 +56,9 @@ def wholes(statements: Mapping[str, str]) -> Iterator[Breach]:
     for name, statement in statements.items():
         for clause in _CLAUSE.split(statement):
             reserved, usable = _RESERVED.search(clause), _USABLE.search(clause)
-            if reserved is None or usable is None or len(_PERCENT.findall(clause)) != len(("reserved", "usable")):
+            if reserved is None or usable is None or not _JOINED.fullmatch(clause[reserved.end() : usable.start()]):
+                continue
+            if len(_PERCENT.findall(clause)) != len(("reserved", "usable")):
                 continue
             if breach := _of_whole(name, reserved["share"], usable["share"] or usable["of_whole"]):
                 yield breach

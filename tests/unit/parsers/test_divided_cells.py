@@ -84,6 +84,7 @@ def test_heads_with_slashes_under_a_measure_stay_heads() -> None:
         ("TPS / QPS", "scheduler | cores/threads | remark", "noop | 4/8 | none"),
         ("TPS / latency (ms)", "scheduler | date | TPS", "noop | 01/15 | 100"),
         ("Results", "scheduler | read/write | TPS", "noop | 70/30 | 100"),
+        ("Results", "scheduler | random read / write IOPS", "noop | 100 / 50"),
     ],
 )
 def test_mixes_dates_and_cores_are_no_figures(title: str, heads: str, row: str) -> None:

@@ -34,3 +34,8 @@ def test_times_after_their_result_belong_to_it() -> None:
 def test_times_of_two_jobs_in_a_row_stay_alone() -> None:
     runs = _runs(_times(11) + _times(12) + _result(5) + _result(9))
     assert runs == [(None, ["11"]), (None, ["12"]), (5, []), (9, [])]
+
+
+def test_times_after_two_results_stay_alone() -> None:
+    runs = _runs(_result(5) + _result(9) + _times(11) + _times(12))
+    assert runs == [(5, []), (9, []), (None, ["11"]), (None, ["12"])]

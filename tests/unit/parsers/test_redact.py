@@ -66,6 +66,8 @@ curl -u admin:geh3im http://h
 mongo -u x -p geh3im
 redis-cli -h x -a geh3im ping
 redis-cli -a geh3im ping
+valkey-benchmark -h x -a geh3im
+REDISCLI_AUTH=geh3im redis-cli
 mongo -p geh3im
 memtier_benchmark -a geh3im -t 4 --authenticate=geh3im
 Command line: -t -db x -p s3.secretKey=geh3im -threads 4

@@ -49,6 +49,7 @@ def test_levels_that_are_no_statistics_stay_levels() -> None:
         ("latency min (ms)", "response_min_s", "s"),
         ("run time (min)", "duration_s", "s"),
         ("duration min", "duration_s", "s"),
+        ("response time (min)", "response_min_s", None),
     ],
 )
 def test_min_is_minutes_of_a_duration_alone(head: str, metric: str, base: str | None) -> None:
@@ -56,3 +57,9 @@ def test_min_is_minutes_of_a_duration_alone(head: str, metric: str, base: str | 
     assert parts.metric is not None
     assert parts.metric.name == metric
     assert (parts.unit.base if parts.unit else None) == base
+
+
+@pytest.mark.parametrize("head", ["Recovery time at 8000 TPS (min)", "Rebuild time under 5000 IOPS (min)"])
+def test_minutes_of_a_duration_are_no_rate(head: str) -> None:
+    text = f"| Engine | {head} |\n|---|---|\n| a | 12 |\n| b | 15 |\n"
+    assert not any("throughput_per_s" in figures for _labels, figures in _figures(text))

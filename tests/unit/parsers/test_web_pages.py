@@ -130,6 +130,8 @@ TABLE = "<table><tr><th>threads<th>TPS<tr><td>8<td>90</table>"
         "<select><option>a<option>b</select>",
         "<nav><ul><li>a<li>b</ul></nav>",
         "<p hidden>x<p>y",
+        "<svg width=1/>",
+        "<s>never closed",
         "<head><title>t</title><body>",
         "<head><meta charset=utf-8>",
         "&#" + "9" * 5000 + ";",
@@ -222,3 +224,47 @@ def test_copies_of_spanning_cells_are_bounded() -> None:
     assert len(web_page.text_of(page)) < 10_000_000
     titles = "".join(f"<tr><th>{number}" + "<th>b" for number in range(800)) + "<tr><td colspan=2>t" * 800
     assert len(web_page.text_of(f"<table>{titles}")) < 1_000_000
+
+
+def test_a_load_of_several_rows_stands_in_each() -> None:
+    page = (
+        "<table><tr><th>Engine<th>Threads<th>TPS<th>p95 (ms)<tr><td>innodb<td rowspan=2>8<td>1100<td>7.1<tr><td>rocksdb"
+        "<td>1300<td rowspan=2>6.2<tr><td>aria<td>8<td>900</table>"
+    )
+    assert _lines(page)[1:] == ["| innodb | 8 | 1100 | 7.1 |", "| rocksdb | 8 | 1300 | 6.2 |", "| aria | 8 | 900 |  |"]
+
+
+def test_heads_within_a_table_begin_another() -> None:
+    rows = "<tr><td>innodb<td>8<td>1200<tr><td>rocksdb<td>8<td>1300"
+    heads = "<tr><th>Engine<th>Threads<th>"
+    page = f"<table>{heads}TPS{rows}{heads}p95 (ms){rows.replace('00', '')}</table>"
+    figures = [
+        {reading.metric: reading.value for reading in run.readings} for run in formats.read(web_page.text_of(page)).runs
+    ]
+    assert figures == [
+        {"throughput_per_s": 1200, "response_p95_s": 0.012},
+        {"throughput_per_s": 1300, "response_p95_s": 0.013},
+    ]
+
+
+def test_heads_under_a_title_replace_those_above() -> None:
+    page = (
+        "<table><tr><td colspan=3>Read only<tr><th>Threads<th>5.7 TPS<th>8.0 TPS<tr><td>8<td>1<td>2"
+        "<tr><td colspan=3>Write only<tr><th>Threads<th>8.0 TPS<th>5.7 TPS<tr><td>8<td>3<td>4</table>"
+    )
+    assert [line for line in _lines(page) if "Threads" in line] == [
+        "| Threads | 5.7 TPS | 8.0 TPS |",
+        "| Threads | 8.0 TPS | 5.7 TPS |",
+    ]
+
+
+def test_heads_of_tables_after_a_prompt_are_no_password() -> None:
+    assert "| Engine | Threads |" in web_page.text_of("<html><pre>Enter password:\n| Engine | Threads |</pre>")
+    assert "hunter2" not in web_page.text_of("<table><tr><td>db_password<td>hunter2<td>x</table>")
+
+
+def test_repeated_heads_are_bounded() -> None:
+    heads = f"<th>{'x' * 200}" * 250
+    page = f"<table><tr>{heads}" + "<tr><td colspan=250>t<tr><td>a<td>b" * 2000
+    assert len(web_page.text_of(page)) < 10_000_000
+    assert len(web_page.text_of("<html><pre>| password |" + " " * 60_000)) < 100_000

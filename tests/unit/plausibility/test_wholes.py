@@ -37,6 +37,9 @@ def test_a_share_that_is_left_contradicts_the_share_that_is_reserved() -> None:
         "5 % reserved for root and was 60 % full, so 35 % is available",
         "20 % reserved for the OS, 20 % for caches, 60 % left",
         "30 % reserved instances, 99 % available",
+        "The pool has 10% spare and CPU was 40% available",
+        "CPU: 20% reserved for the hypervisor, 30% left idle",
+        "5% reserved for root, leaving 80% available after the data set",
     ],
 )
 def test_statements_that_add_up_or_are_of_other_things_are_no_breach(statement: str) -> None:

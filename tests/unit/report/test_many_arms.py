@@ -1,5 +1,6 @@
 """Factors with more levels than tables and charts can show."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -68,4 +69,5 @@ def test_a_page_has_so_many_effects_and_trials_and_says_so(monkeypatch: pytest.M
     assert f"2 of {len(view.answers)} are on this page" in page
     assert f"10 of {len(view.trust.trials)} are on this page" in page
     assert page.count('<tr id="trial-') == 10
+    assert set(re.findall(r'href="#trial-(\d+)"', page)) <= set(re.findall(r'<tr id="trial-(\d+)"', page))
     assert whole.count('<tr id="trial-') == len(view.trust.trials)

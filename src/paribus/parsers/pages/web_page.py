@@ -27,6 +27,7 @@ _ATTRIBUTE = re.compile(r"""([A-Za-z-]+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+))?"
 _LONG_NUMBER = re.compile(r"&#x?[0-9A-Fa-f]{8,};?")
 _CODE = ("script", "style")  # their content is no HTML
 _LEFT_OUT = (*_CODE, "template", "head", "svg", "noscript", "button", "select", "nav", "del", "s", "strike")
+_LEFT_OPEN = ("button", "select", "nav", "del", "s", "strike")
 _ENDS_HEAD = ("body", "table", "pre", "div", "p", "h1")
 _OUTPUT = ("pre", "textarea")
 _LINES = ("p", "div", "li", "br", "hr", "section", "article", "dt", "dd", "blockquote", "ul", "ol", "figcaption")
@@ -38,10 +39,13 @@ _MARKS = {"sup": "^", "sub": "_"}  # a footnote or a power would become digits o
 _NOTE = re.compile(r"\^\s*\[[^\[\]]{1,8}\]")
 _BETWEEN = " ; "  # lines of a cell; a blank between two numbers would separate thousands
 _SECRET = re.compile(
-    r"(?P<key>(?:passw(?:or)?d|passphrase|secret)[\"']?\s{0,9}[:=]\s*(?:\|\s*)?)(?P<value>[^\s|]+)", re.IGNORECASE
+    r"(?P<key>(?<!enter )(?:passw(?:or)?d|passphrase|secret)[\"']?[ \t]{0,9}[:=](?:[ \t|]*+|[ \t]*+\n\s{0,20}(?!\|)))"
+    r"""(?P<value>"[^"\n]*"|'[^'\n]*'|[^\s|]+)""",
+    re.IGNORECASE,
 )
 _NAMED_SECRET = re.compile(
-    r"(?P<key>^\|\s*(?:passw(?:or)?d|passphrase)\s*\|\s*)(?P<value>[^|\n]*?)(?=\s*\|$)", re.I | re.M
+    r"(?P<key>^\|[ \t]*+[\w.-]{0,40}(?:passw(?:or)?d|passphrase)[ \t]*+\|[ \t]*+)(?P<value>[^|\n]+)",
+    re.IGNORECASE | re.MULTILINE,
 )
 _MAX_COPIES = 20_000
 _MAX_SPAN = 1000
@@ -68,7 +72,10 @@ def text_of(page: str) -> str:
         elif token["end"]:
             reader.end_element(token["tag"].lower())
         else:
-            reader.begin_element(token["tag"].lower(), _attributes(token["attributes"] or token["damaged"] or ""))
+            attributes = token["attributes"] or token["damaged"] or ""
+            if attributes.endswith("/") and token["tag"].lower() == "svg":
+                continue
+            reader.begin_element(token["tag"].lower(), _attributes(attributes))
     reader.end()
     text = "\n".join(reader.lines) + "\n"
     return _NAMED_SECRET.sub(_hidden, _SECRET.sub(_hidden, text))
@@ -154,6 +161,8 @@ class _PageReader:
         """Return whether an element without end of its own ends where another one begins."""
         if self._left_out == "head":
             return tag in _ENDS_HEAD
+        if self._left_out in _LEFT_OPEN:
+            return tag == "table"
         return self._left_out in _SHORT_LIVED and tag in (*_SHORT_LIVED, "table")
 
     def end_element(self, tag: str) -> None:
@@ -177,7 +186,7 @@ class _PageReader:
     def take(self, text: str) -> None:
         """Take text that is shown."""
         if not self._left_out:
-            self._text.append(text)
+            self._text.append(text.replace("\u00ad", ""))  # hyphens that are not shown
 
     def end(self) -> None:
         """End what the page leaves open."""

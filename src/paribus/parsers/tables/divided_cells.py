@@ -85,7 +85,8 @@ def _measures(text: str, count: int) -> tuple[list[str], str]:
         return [], ""
     shared = parts[-1].partition(" ")[2]
     names = [_with_words(part, shared) for part in parts[:-1]] + parts[-1:]
-    return (names, suffix) if all(map(_is_measure, names)) else ([], "")
+    is_alike = len({head_of(name).qualifier for name in names}) == 1  # words of a single one would make it a level
+    return (names, suffix) if is_alike and all(map(_is_measure, names)) else ([], "")
 
 
 def _is_measure(name: str) -> bool:

@@ -26,6 +26,8 @@ _LONGEST = 300
 _WORDS = re.compile(r"[^\s,:;()\[\]|]+")
 
 
+_OF_DURATION = re.compile(r"\b(?:time|duration|length|age|warm-?up|at|under|with)\b", re.IGNORECASE)
+_RESPONSE_TIME = re.compile(r"(?:response|query|service|wait)[ _]time", re.IGNORECASE)
 _MINIMUM = re.compile(r"[(\[] ?min(?:[,;] ?(?P<unit>[^()\[\]]{1,60}))?[)\]]|, ?min$", re.IGNORECASE)
 
 
@@ -41,6 +43,8 @@ class Head:
 
 def _may_be_minutes(text: str) -> bool:
     """Return whether a head before `min` names no rate and no response time, of which it is the minimum."""
+    if _OF_DURATION.search(_RESPONSE_TIME.sub("", text)):
+        return True
     metrics = (metric_of(word[0]) for word in _WORDS.finditer(text))
     return not any(
         metric and (metric.expects in ("1/s", "B/s") or metric.name.startswith("response")) for metric in metrics

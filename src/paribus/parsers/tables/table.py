@@ -60,6 +60,15 @@ class _Block:
         """Whether this is a list of settings, counters or properties."""
         return describes([row for _line, row in self.rows], self.above[-1][1] if self.above else "")
 
+    def has_other_heads(self, cells: list[str]) -> bool:
+        """Return whether the cells are heads of other measures below the rows of this table."""
+        return (
+            len(self.rows) > 1
+            and len(cells) == len(self.rows[0][1])
+            and not any(map(_number, cells))
+            and any(head_of(cell).metric is not None for cell in cells[1:])
+        )
+
     def continues_with(self, cells: list[str]) -> bool:
         """Return whether the cells belong to this table, even after a blank line or a remark."""
         widths = (len(self.rows[0][1]), len(self.rows[-1][1]))
@@ -178,6 +187,8 @@ def _blocks(lines: Sequence[str]) -> tuple[list[_Block], list[int]]:
                 block.rows.append((number, cells))
                 above = []
                 continue
+            elif block.has_other_heads(cells):
+                block = None
             elif len(block.rows) > 1 and block.continues_with(block.cells_of(following)):
                 other_lines.append(number)  # text between the lines of a table
                 continue

@@ -105,6 +105,7 @@ class _Reader(LogReader):
         self.profile_known = False  # whether the heading of the profile was read
         self.procedure = ""
         self.times_first = False  # whether the draft has times of a job, whose result follows
+        self.results = 0  # since the last times
         self.is_attaching = True  # while times of jobs stand before their results, as HammerDB's scripts print them
         self.version = ""
         self.options: dict[str, str] = {}
@@ -116,6 +117,9 @@ class _Reader(LogReader):
         if match := _OF_JOBS.fullmatch(line):
             return number != self.cut and self._of_job(number, match)
         if _IDLE_OF_JOBS.fullmatch(line):
+            if line == _TIMES_OF_JOB and self.results > 1:
+                self.end()
+            self.results = 0 if line == _TIMES_OF_JOB else self.results
             if line == _TIMES_OF_JOB and self.is_attaching and self.draft.stage > 1:
                 self.is_attaching = not self.times_first  # two jobs' times in a row: whose the next result is, is open
                 self.end()
@@ -173,6 +177,7 @@ class _Reader(LogReader):
     def _result(self, number: int, match: re.Match[str]) -> bool:
         if self.draft.stage > 1 and not self.times_first:
             self.end()
+        self.results += 1
         self.is_attaching = self.is_attaching and self.times_first
         self.times_first = False
         groups = {name: value for name, value in match.groupdict().items() if value}

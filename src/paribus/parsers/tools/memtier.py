@@ -83,8 +83,13 @@ class _Reader(LogReader):
                 self.draft.options["mean of runs"] = match["runs"]
             return True
         if match := _COMMAND.fullmatch(line):
+            is_alone = not self.command or bool(self.amounts)  # of several before the outputs, none is of this one
             self._begin()
-            self.command = {option["name"]: option["value"] or "on" for option in _OPTION.finditer(match["arguments"])}
+            self.command = (
+                {}
+                if not is_alone
+                else {option["name"]: option["value"] or "on" for option in _OPTION.finditer(match["arguments"])}
+            )
             return True
         if _BEGUN.fullmatch(line):
             command = self.command if not self.amounts else {}

@@ -49,7 +49,7 @@ def forest(rows: Sequence[Judged]) -> Forest:
     bounds = [_log(each) for each in drawn]
     low, high = min(bounds, default=-1.0), max(bounds, default=1.0)
     padding = (high - low) * _PADDING
-    low, width = low - padding, (high - low) + 2 * padding
+    low, width = low - padding, (high - low) + 2 * padding or 1.0
 
     def place(percent: float) -> float:
         return round((_log(percent) - low) / width * 100, 2)

@@ -155,6 +155,7 @@ def environment() -> "Environment":
     environment.filters |= {"aligned": _aligned, "few": numbers.few, "unbroken": _unbroken}
     environment.globals |= {
         "count": numbers.count,
+        "listed": None,  # the trials that have a row on the page; None for all
         "Place": Place,
         "places": _places,
         "sparkline": _sparkline,
@@ -171,7 +172,8 @@ def _bounded(view: ReportView) -> ReportView:
     """Return the view with as many effects and trials as a page may have, the first ones."""
     if len(view.answers) <= _MAX_EFFECTS and len(view.trust.trials) <= _MAX_TRIALS:
         return view
-    verdicts = view.verdicts[:_MAX_EFFECTS]
+    open_answers = view.unanswered[: _MAX_EFFECTS // 10]
+    verdicts = view.verdicts[: _MAX_EFFECTS - len(open_answers)]
     answers = (*(row.answer for row in verdicts), *view.unanswered[: _MAX_EFFECTS - len(verdicts)])
     trust = replace(view.trust, trials=view.trust.trials[:_MAX_TRIALS])
     return replace(view, verdicts=verdicts, answers=answers, trust=trust)
@@ -181,8 +183,10 @@ def render(view: ReportView) -> str:
     """The whole report as one self-contained HTML page."""
     from markupsafe import Markup
 
+    page_environment = environment()
     totals = {"answers": len(view.answers), "trials": len(view.trust.trials)}
     view = _bounded(view)
+    page_environment.globals["listed"] = {trial.order for trial in view.trust.trials}
     chart_specs = charts.of_view(view)
     time_series_specs = charts.of_trials(view)
     specs = {key: spec for group in (*chart_specs.values(), time_series_specs) for key, spec in group.items()}
@@ -194,26 +198,21 @@ def render(view: ReportView) -> str:
         "confidence": [row.confidence for row in view.verdicts],
     }
     with chart_worker.drawing(list(first.values()), charts.CONFIG) as pictures:
-        return (
-            environment()
-            .get_template("report.html")
-            .render(
-                view=view,
-                drawn=chart_specs,
-                timed=time_series_specs,
-                stills={
-                    key: _Still(picture, specs[key]["description"])
-                    for key, picture in zip(first, pictures, strict=True)
-                },
-                specs=specs,
-                config=charts.CONFIG,
-                forest=forest(view.verdicts),
-                palettes=(charts.LIGHT, charts.DARK),
-                library=Markup(library),  # noqa: S704  scripts from files of ours
-                script=Markup(script),  # noqa: S704
-                policy=" ".join(digest(text) for text in (library, script)),
-                max_with_reasons=_MAX_WITH_REASONS,
-                totals=totals,
-                alike={name: _alike(values) for name, values in column_values.items()},
-            )
+        return page_environment.get_template("report.html").render(
+            view=view,
+            drawn=chart_specs,
+            timed=time_series_specs,
+            stills={
+                key: _Still(picture, specs[key]["description"]) for key, picture in zip(first, pictures, strict=True)
+            },
+            specs=specs,
+            config=charts.CONFIG,
+            forest=forest(view.verdicts),
+            palettes=(charts.LIGHT, charts.DARK),
+            library=Markup(library),  # noqa: S704  scripts from files of ours
+            script=Markup(script),  # noqa: S704
+            policy=" ".join(digest(text) for text in (library, script)),
+            max_with_reasons=_MAX_WITH_REASONS,
+            totals=totals,
+            alike={name: _alike(values) for name, values in column_values.items()},
         )
