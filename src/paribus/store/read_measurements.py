@@ -16,6 +16,7 @@ from paribus.store.open import connected
 ROWS_PER_FETCH = 200
 """Single rows take twice the time; all rows at once take twice the memory."""
 
+_SETTLE = "settle"
 _SUMMARY_COLUMNS = [
     column for column in schema.measurement.c if column.name not in ("points", "histogram", "id", "experiment")
 ]
@@ -70,10 +71,13 @@ def series(store: Engine, experiment: str, metric: str, orders: Sequence[int]) -
 def each_series(
     store: Engine, experiment: str, metric: str, orders: Sequence[int]
 ) -> Iterator[tuple[int, Measurement]]:
-    """Yield what `series` returns, with a bounded number in memory."""
+    """Yield what `series` returns, with a bounded number in memory.
+
+    The throughput while the load settled has no points, and is not in the place of that of the measured time.
+    """
     table = schema.measurement
     query = sa.select(*_SUMMARY_COLUMNS, table.c.points, table.c.histogram).where(
-        table.c.experiment == experiment, table.c.metric == metric
+        table.c.experiment == experiment, table.c.metric == metric, table.c.phase != _SETTLE
     )
     selected = set(orders)
     if not selected:
@@ -104,7 +108,7 @@ def settling_rates(store: Engine, experiment: str) -> dict[int, float]:
     """Return the throughput while the load settles, by trial order."""
     c = schema.measurement.c
     query = sa.select(c.trial, c.mean).where(
-        c.experiment == experiment, c.phase == "settle", c.metric == "throughput_per_s"
+        c.experiment == experiment, c.phase == _SETTLE, c.metric == "throughput_per_s"
     )
     with connected(store) as connection:
         return {row.trial: row.mean for row in connection.execute(query)}

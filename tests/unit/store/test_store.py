@@ -168,6 +168,13 @@ def test_a_trial_is_kept_with_what_came_of_it(store: sa.engine.Engine) -> None:
     assert read.series(store, EXPERIMENT.id, "m", [1]) == {1: measurement}
 
 
+def test_the_series_of_a_trial_is_that_of_its_measured_time(store: sa.engine.Engine) -> None:
+    measured = Measurement.of_series("m", "1/s", (3.0, 4.0), "measure", "engine", total=7.0, start_s=0.0, step_s=1.0)
+    settling = Measurement.of_series("m", "1/s", (), "settle", "engine", mean=2.0, total=4.0)
+    write.save_trial(store, dataclasses.replace(_trial(1), state=TrialState.DONE), [], [measured, settling])
+    assert read.series(store, EXPERIMENT.id, "m", [1]) == {1: measured}
+
+
 def test_a_rerun_takes_the_place_of_a_block_in_one_step(store: sa.engine.Engine) -> None:
     reruns = [dataclasses.replace(_trial(n), order=n + 2, attempt=2, supersedes=n) for n in (1, 2)]
     write.rerun(store, [_trial(1), _trial(2)], reruns)
