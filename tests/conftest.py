@@ -47,6 +47,8 @@ class _Scheduling(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         file, _, name = nodeid.partition("::")
+        if "unit/" in file:
+            return file  # the fixtures of a module are made once
         if Path(file).stem in OF_THE_WHOLE_MACHINE or "over_ssh" in name:
             return "the machine"
         if Path(file).stem in IN_A_SANDBOX:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 
@@ -35,17 +36,31 @@ _NO_SUBJECT = re.compile(rf"test_(?:{'|'.join(NO_BEGINNINGS).lower()})(?:_|$)")
 _RUST_NAME = re.compile(r"\b(?:fn|let(?: mut)?) (\w+)|[(,|]\s*(?:mut )?(\w+): ")
 
 
+Nodes = list[ast.AST]
+_LOOKED_AT = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Call)
+
+
 @functools.cache
-def _modules(folder: Path = PACKAGE) -> tuple[tuple[Path, ast.Module], ...]:
-    return tuple((path, ast.parse(path.read_text(encoding="utf-8"))) for path in sorted(folder.rglob("*.py")))
+def _modules(folder: Path = ROOT / "src") -> list[tuple[Path, Nodes]]:
+    """Paths of modules, and nodes of each: definitions, calls, and names that are given a value."""
+
+    def nodes(path: Path) -> Nodes:
+        found = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        return [node for node in found if isinstance(node, _LOOKED_AT) or _is_stored(node)]
+
+    return [(path, nodes(path)) for path in sorted(folder.rglob("*.py"))]
+
+
+def _is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def _is_vague(name: str) -> bool:
     return name.strip("_") in VAGUE
 
 
-def _functions_and_parameters(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
+def _functions_and_parameters(nodes: Nodes) -> Iterator[tuple[int, str]]:
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.lineno, node.name
             arguments = node.args
@@ -53,9 +68,9 @@ def _functions_and_parameters(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield argument.lineno, argument.arg
 
 
-def _variables_and_fields(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+def _variables_and_fields(nodes: Nodes) -> Iterator[str]:
+    for node in nodes:
+        if _is_stored(node):
             yield node.id
 
 
@@ -65,12 +80,12 @@ def _assert_falls(count: int, most: int, name: str) -> None:
 
 
 def test_vague_functions_and_parameters_become_fewer() -> None:
-    names = [name for _, tree in _modules() for _, name in _functions_and_parameters(tree)]
+    names = [name for _, nodes in _modules() for _, name in _functions_and_parameters(nodes)]
     _assert_falls(sum(map(_is_vague, names)), MOST_VAGUE_PARAMETERS, "MOST_VAGUE_PARAMETERS")
 
 
 def test_vague_variables_become_fewer() -> None:
-    names = [name for _, tree in _modules() for name in _variables_and_fields(tree)]
+    names = [name for _, nodes in _modules() for name in _variables_and_fields(nodes)]
     _assert_falls(sum(map(_is_vague, names)), MOST_VAGUE_VARIABLES, "MOST_VAGUE_VARIABLES")
 
 
@@ -86,8 +101,8 @@ def test_vague_names_in_the_engine_become_fewer() -> None:
 def test_a_public_type_name_exists_once() -> None:
     defined = [
         node.name
-        for _, tree in _modules()
-        for node in ast.walk(tree)
+        for _, nodes in _modules()
+        for node in nodes
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     ]
     assert {name for name, times in Counter(defined).items() if times > 1} == DOUBLE_TYPES
@@ -111,8 +126,9 @@ def test_public_code_has_a_use() -> None:
     )
     unused = {
         node.name
-        for _, tree in _modules()
-        for node in tree.body
+        for _, (module, *_) in _modules()
+        if isinstance(module, ast.Module)
+        for node in module.body
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.decorator_list and words[node.name] == 1
     }
     assert unused - UNUSED == {"__getattr__"}
@@ -145,8 +161,8 @@ def _sentences(text: str) -> Iterator[str]:
         yield from _SENTENCE_END.split(" ".join(paragraph.split()))
 
 
-def _docstrings(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _docstrings(nodes: Nodes) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield _DOCTEST.sub("", ast.get_docstring(node) or "")
 
@@ -155,8 +171,8 @@ def test_docstrings_begin_with_a_noun_or_a_verb() -> None:
     wrong = [
         f"{path.relative_to(ROOT)}: {docstring[:80]}…"
         for folder in PYTHON
-        for path, tree in _modules(folder)
-        for docstring in _docstrings(tree)
+        for path, nodes in _modules(folder)
+        for docstring in _docstrings(nodes)
         if _NO_NOUN_OR_VERB.match(docstring)
     ]
     assert not wrong, "begin with a noun (things) or a verb (functions):\n" + "\n".join(wrong)
@@ -166,15 +182,15 @@ def test_names_of_tests_begin_with_their_subject() -> None:
     wrong = [
         f"{path.relative_to(ROOT)}: {name}"
         for folder in PYTHON
-        for path, tree in _modules(folder)
-        for _, name in _functions_and_parameters(tree)
+        for path, nodes in _modules(folder)
+        for _, name in _functions_and_parameters(nodes)
         if _NO_SUBJECT.match(name)
     ]
     assert not wrong, "name a test by its subject and the behaviour:\n" + "\n".join(wrong)
 
 
-def _messages(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _messages(nodes: Nodes) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MESSAGES:
             yield from (arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str))
 
@@ -182,12 +198,12 @@ def _messages(tree: ast.Module) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("texts", "most_words"), [(_docstrings, MOST_WORDS_IN_DOCSTRING), (_messages, MOST_WORDS_IN_MESSAGE)]
 )
-def test_sentences_are_short(texts: Callable[[ast.Module], Iterator[str]], most_words: int) -> None:
+def test_sentences_are_short(texts: Callable[[Nodes], Iterator[str]], most_words: int) -> None:
     long = [
         f"{path.relative_to(ROOT)}: {sentence[:80]}…"
         for folder in PYTHON
-        for path, tree in _modules(folder)
-        for text in texts(tree)
+        for path, nodes in _modules(folder)
+        for text in texts(nodes)
         for sentence in _sentences(text)
         if len(sentence.split()) > most_words
     ]

@@ -26,7 +26,7 @@ ELSEWHERE = {
 }
 ALL = sorted((Path(__file__).parents[3] / "examples").glob("*.toml"))
 EXAMPLES = [path for path in ALL if path.stem not in ELSEWHERE]
-RUN = [pytest.param(path, marks=[pytest.mark.gate] * (path.stem == "first")) for path in EXAMPLES]
+RUN = [pytest.param(path, marks=[pytest.mark.gate] * (path.stem == "sqlmix")) for path in EXAMPLES]
 SCALE = {
     "protocol.trial": "20ms",
     "protocol.settle": "5ms",

@@ -215,9 +215,10 @@ def test_an_experiment_is_carried_out_once_at_a_time(paribus, plan) -> None:
 
 @pytest.mark.gate
 def test_experiments_on_one_machine_are_refused_or_wait(paribus, plan, monkeypatch, tmp_path: Path) -> None:
-    """Also with another state folder, whose journals are elsewhere."""
-    path = plan(trial="4s")  # so that the first outlasts all that follows
-    first = Running("run", path)
+    """Also with another state folder, whose journals are elsewhere; the load is small, since others run beside it."""
+    path = plan(trial="2s")  # so that the first outlasts all that follows
+    beside_others = ("--set", "workload.0.threads=1", "--set", "workload.0.rate=[200]")
+    first = Running("run", path, *beside_others)
     first.wait_for("trial 1,", "trial 1 ")
     (one,) = paribus("status", "--json").json["experiments"]
     monkeypatch.setenv("PARIBUS_STATE", str(Path(os.environ["PARIBUS_STATE"]).with_name(f"{tmp_path.name}-other")))
@@ -225,10 +226,10 @@ def test_experiments_on_one_machine_are_refused_or_wait(paribus, plan, monkeypat
         assert refused.code == 3
         assert f"an experiment is running: {one['id']} on this machine;" in refused.err
         assert "with --wait, or beside it with --anyway" in refused.err
-    waiting = Running("run", path, "--wait")
+    waiting = Running("run", path, "--wait", *beside_others)
     waiting.wait_for(f"paribus: waiting for {one['id']} on this machine")
     assert len(paribus("status", "--json").json["experiments"]) == 1, "nothing was begun"
-    beside = Running("run", path, "--anyway", "--store", str(tmp_path / "beside.db"))
+    beside = Running("run", path, "--anyway", *beside_others, "--store", str(tmp_path / "beside.db"))
     beside.wait_for("trial 1,", "trial 1 ")
     for running in (beside, first):
         running.signal(signal.SIGINT)
