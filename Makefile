@@ -55,7 +55,7 @@ check: $(DEV)/paribus ## format, lint, spelling, types, layers, wording, schemas
 packages:
 	@tests/packages $(if $(filter install,$(AREA)),qemu-aarch64-static=qemu-user-static arch-test=arch-test buildah=buildah) $(if $(filter proof,$(MAKECMDGOALS)),patchelf=patchelf npm=npm)
 
-test: packages $(DEV)/paribus ## the gate: `check`, the engine, a short real test of each capability; 12 minutes, 14 from a bare clone
+test: packages $(DEV)/paribus ## the gate: `check`, the engine, a short real test of each capability; 11 minutes, 13 from a bare clone
 	$(DEVBIN)/python tests/gate.py
 
 test-system: packages $(DEV)/paribus $(RELEASE) ## as root: all tests of an area, AREA=knobs controllers layouts failures kvm servers remote serve lifecycle tools examples faults install audit store; 3 to 15 minutes each
