@@ -3,7 +3,7 @@
 import io
 from dataclasses import replace
 
-from report_samples import EXPERIMENT, typical
+from report_samples import EXPERIMENT, Bench, typical
 from rich.console import Console
 
 from paribus import model
@@ -14,6 +14,7 @@ from paribus.report.experiment_view import view
 from paribus.report.inputs import ReportInput
 from paribus.report.render import html, markdown, text
 from paribus.report.render.document import document
+from paribus.report.sections.verdicts import unanswered
 from paribus.report.view.blocks import Place
 
 FINDINGS = (
@@ -52,6 +53,20 @@ def test_files_are_listed_with_their_trials_and_what_is_missing() -> None:
     assert remarks.rows == (("a.log", "odd"),)  # type: ignore[union-attr]
     assert cut_off.rows == (("2", "a.log:2", "its end"),)  # type: ignore[union-attr]
     assert lines.rows == (("a.log:3", "x | y"),)  # type: ignore[union-attr]
+
+
+def test_levels_without_a_run_of_the_baseline_say_so() -> None:
+    bench = Bench()
+    for workload, arms in {"apart": ["b", "c"], "both": ["a", "b"]}.items():
+        for arm in arms:
+            bench.trial("x", arm, baseline=arm == "a", workload=workload, load=8)
+    anchors = {("x", workload): "" for workload in ("apart", "both")}
+    answers = unanswered(bench.trials, (), anchors, {}, imported=True)
+    assert [(answer.arm, answer.conclusion) for answer in answers] == [
+        ("b", "no verdict under apart: no run of the baseline has this workload"),
+        ("c", "no verdict under apart: no run of the baseline has this workload"),
+        ("b", "no verdict under both: no measure is named that runs of both have"),
+    ]
 
 
 def test_every_form_shows_them() -> None:

@@ -261,14 +261,17 @@ def unanswered(
     for trial in compared:
         by_pair[trial.factor, trial.workload].append(trial)
     unusable = {pair: why_unusable(of_pair) for pair, of_pair in by_pair.items()}
-    lacking = (
-        gettext("no measure is named that runs of both have") if imported else gettext("too few valid pairs so far")
-    )
     answers = []
     planned = dict.fromkeys((t.factor, t.arm, t.workload) for t in compared if not t.baseline)
     for factor, arm, workload in planned:
         if (factor, arm, workload) in judged_arms:
             continue
+        if not imported:
+            lacking = gettext("too few valid pairs so far")
+        elif (factor, workload) in baselines:
+            lacking = gettext("no measure is named that runs of both have")
+        else:
+            lacking = gettext("no run of the baseline has this workload")
         reasons = [refused.get((factor, arm, workload), ""), unusable[factor, workload]]
         answers.append(
             Answer(
