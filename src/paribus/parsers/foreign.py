@@ -36,7 +36,7 @@ _OTHERS: Mapping[str, str] = {
     r"^#\[Histogram log format version ": "a log of HdrHistogram, which is not read: what the tool printed is read",
     r"^ *pool +alloc +free +read +write\b": "zpool iostat, which is not read: iostat reports the same devices",
     r"^ *ops/s +rpc bklog\b": "nfsiostat, which is not read: iostat reports devices",
-    r"-total-cpu(?:-usage)?-": "dstat, which is not read: vmstat reports the same",
+    r"-total-(?:cpu|cpu-usage|usage)-": "dstat, which is not read: vmstat reports the same",
     r"^top - [0-9:]+ up ": "top, which is not read: vmstat reports the machine",
     r"^# hostname;interval;timestamp;": f"a table of sadf -d: {_SADF}",
     r'^\s*"file-utc-time":': f"JSON of sadf -j: {_SADF}",

@@ -121,6 +121,42 @@ def test_counters_of_a_server_with_empty_values_are_no_results() -> None:
     assert formats.read("\n".join(rows * 3) + "\n").runs == ()
 
 
+def test_a_long_list_of_variables_without_heads_is_no_result_and_a_table_beside_it_is() -> None:
+    names = [f"innodb_{kind}_{what}" for kind in ("buffer", "log", "flush", "undo") for what in "abcdefghijk"]
+    values = ("ON", "134217728", "", "0.75", "a path")
+    rows = [f"{name}\t{values[number % len(values)]}" for number, name in enumerate(["autocommit", *names, "port"])]
+    assert formats.read("\n".join(rows) + "\n").runs == ()
+    log = formats.read("\n".join(["threads\tTPS", "8\t812", "16\t910", "", *rows]) + "\n")
+    assert [run.load for run in log.runs] == [8, 16]
+
+
+@pytest.mark.parametrize("heads", ["test\tops/s", "Query name\tTPS", "query\ttime (ms)", "benchmark\tv8.4"])
+@pytest.mark.parametrize("rule", [[], ["----------\t--------"]])
+def test_a_long_list_of_results_is_read(heads: str, rule: list[str]) -> None:
+    rows = [f"job_{letter}\t{ord(letter)}{number}" for letter in "abcdefghijk" for number in range(5)]
+    assert len(formats.read("\n".join([heads, *rule, *rows]) + "\n").runs) == 55
+
+
+def test_a_summary_of_a_server_is_no_result_and_a_table_below_it_is() -> None:
+    summary = """\
+# Percona Toolkit MySQL Summary Report #######################
+              System time | 2026-04-09 14:59:35 UTC (local TZ: UTC +0000)
+# Status Counters (Wait 10 Seconds) ##########################
+Variable                                Per day  Per second     10 secs
+Bytes_received                           600000           7         600
+Bytes_sent                         300000000000     3000000        3500
+Com_select                             20000000         225           1
+"""
+    assert formats.read(summary).runs == ()
+    table = "# Results\n\n| threads | 8.0 TPS | 8.4 TPS |\n|---|---|---|\n| 1 | 100 | 120 |\n| 2 | 190 | 240 |\n"
+    assert len(formats.read(f"{summary}{table}").runs) == 4
+
+
+def test_long_words_take_no_time() -> None:
+    words = "\n".join("a" * 20_000 for _ in range(41))
+    assert formats.read(f"| threads | TPS |\n|---|---|\n| 8 | 100 |\n| 16 | 190 |\n\n{words}\n", "table").runs
+
+
 def test_years_of_a_licence_are_no_results() -> None:
     text = "# Copyright (C) 1994, 1995, 1996, 1997, 1998\n# 2003, 2004, 2005, 2006, 2007\n"
     assert formats.read(f"{text}# Free Software Foundation, Inc.\n").runs == ()

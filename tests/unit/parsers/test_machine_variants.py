@@ -14,6 +14,13 @@ FOREIGN = {
    21.40   31  0.65   6  3 91  2.10 2.01 1.90
    16.00   12  0.19   4  2 94  2.10 2.01 1.90
 """,
+    "dstat": """\
+You did not select any stats, using -cdngy by default.
+----system---- ----total-usage---- -dsk/total-
+     time     |usr sys idl wai stl| read  writ
+09-04 16:28:44|  1   0  98   0   0|2345k  120k
+09-04 16:28:45|  2   1  97   0   0|   0   512k
+""",
     "iostat of a BSD": """\
        tty             sd0           cpu
  tin tout kps tps serv   us sy wt id

@@ -77,6 +77,30 @@ def test_the_title_of_each_table_names_its_workload() -> None:
     assert {name for run in log.runs for name in run.labels} == {"level"}
 
 
+def _under(heading: str, *rates: float) -> list[str]:
+    rows = [f"| {threads} | {rate} | {rate + 1} |" for threads, rate in zip((8, 16, 32), rates, strict=True)]
+    return [heading, "## connection by socket", "| threads | tps no-fix | tps fix |", "|---|---|---|", *rows]
+
+
+def test_headings_above_the_title_are_other_workloads() -> None:
+    log = read(*_under("# buffer pool 50G", 487.3, 960.9, 3726.2), *_under("# buffer pool 25G", 296.3, 597.3, 2219.5))
+    assert {run.workload for run in log.runs} == {"buffer pool 50G", "buffer pool 25G"}
+    assert {tuple(run.labels) for run in log.runs} == {("connection socket",)}
+
+
+@pytest.mark.parametrize(
+    ("headings", "rates"),
+    [
+        (("# Run 1", "# Run 2"), (497.3, 970.9, 3736.2)),  # repetitions
+        (("# Summary", "# Details"), (487.3, 960.9, 3762.2)),  # one figure is a misprint
+        (("# Old binary", "# Old binary"), (497.3, 970.9, 3736.2)),
+    ],
+)
+def test_headings_above_the_title_of_one_test_are_no_workloads(headings: list[str], rates: list[float]) -> None:
+    log = read(*_under(headings[0], 487.3, 960.9, 3726.2), *_under(headings[1], *rates))
+    assert {run.workload for run in log.runs} == {""}
+
+
 def test_a_unit_behind_every_number_is_no_second_line_of_heads() -> None:
     rows = ["| Old | 845 MB/s | 969 MB/s |", "| New | 2,100 MB/s | 17,700 MB/s |"]
     log = read("| Server | Write | Read |", "|---|---|---|", *rows)

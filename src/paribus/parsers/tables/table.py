@@ -12,8 +12,9 @@ from paribus.parsers.plain import plain_lines, unterminated_line
 from paribus.parsers.repeats import drop_copies
 from paribus.parsers.tables import long_table
 from paribus.parsers.tables.cells import Style, cell_of, empty
+from paribus.parsers.tables.clashes import told_apart
 from paribus.parsers.tables.column_names import unit_of
-from paribus.parsers.tables.descriptions import describes
+from paribus.parsers.tables.descriptions import describes, listed_lines
 from paribus.parsers.tables.divided_cells import is_divided, undivided
 from paribus.parsers.tables.heads import head_of
 from paribus.parsers.tables.sizes import in_one_size
@@ -109,7 +110,7 @@ def read(text: str) -> Log:
     lines = plain_lines(text)
     blocks, other_lines = _blocks(lines)
     wrong: set[int] = set()
-    runs: list[LogRun] = []
+    tables: list[tuple[str, list[LogRun]]] = []
     remarks: list[str] = []
     cut = unterminated_line(text, lines)
     first_lines: dict[object, int] = {}
@@ -120,13 +121,14 @@ def read(text: str) -> Log:
             remarks.append(f"the table from line {block.rows[0][0]} on is the same as that from line {begin} on")
             continue
         unsure = _unsure(block, lines) if cut and block.rows[-1][0] == cut else ""
-        block_runs, block_wrong, block_remarks = _read(block)
+        block_runs, block_wrong, block_remarks, around = _read(block)
         block_runs, copies = drop_copies(block_runs)  # those of another table show which of its cells differ
-        runs += [replace(run, missing=unsure) if unsure and cut == run.lines[1] else run for run in block_runs]
+        marked = [replace(run, missing=unsure) if unsure and cut == run.lines[1] else run for run in block_runs]
+        tables.append((around, marked))
         remarks += [unsure] if unsure else []
         wrong |= block_wrong
         remarks += [*block_remarks, *copies]
-    runs, size_remarks = in_one_size(_merged(runs, [block.rows[0][0] for block in blocks]))
+    runs, size_remarks = in_one_size(_merged(told_apart(tables), [block.rows[0][0] for block in blocks]))
     remarks += size_remarks
     not_understood = [(line, lines[line - 1]) for line in sorted({*other_lines, *wrong})]
     return Log(
@@ -167,12 +169,14 @@ def _blocks(lines: Sequence[str]) -> tuple[list[_Block], list[int]]:
     if whole := _long(lines):
         return [whole], []
     blocks: list[_Block] = []
-    other_lines: list[int] = []
+    listed = listed_lines(lines)
+    other_lines = [*listed]
     above: list[tuple[int, str]] = []
     headings: list[tuple[int, str]] = []
     block: _Block | None = None
     for number, line in enumerate(lines, 1):
-        if not line.strip() or (line[:4].strip(" |+:")[:1] in "-=" and (_RULE.fullmatch(line) or _BOX.fullmatch(line))):
+        is_rule = line[:4].strip(" |+:")[:1] in "-=" and (_RULE.fullmatch(line) or _BOX.fullmatch(line))
+        if not line.strip() or is_rule or number in listed:
             continue
         if match := _HEADING.match(line):
             depth = len(match[1])
@@ -282,20 +286,21 @@ def _is_words(cell: str) -> bool:
     return not cell.strip() or (cell_of(cell, Style.POINT) is None and bool(re.search(r"[^\W\d]", cell)))
 
 
-def _read(block: _Block) -> tuple[list[LogRun], set[int], list[str]]:
+def _read(block: _Block) -> tuple[list[LogRun], set[int], list[str], str]:
+    """Return runs, lines that were not understood, remarks, and what the heading above the title says."""
     header = block.rows[0][1]
     if long_table.is_long(header):
         runs, bad, remarks = long_table.runs(header, block.rows[1:], block.separator)
-        return runs, set(bad), remarks
+        return runs, set(bad), remarks, ""
     heads, rows = _heads(block.rows)
     if not rows or not heads:
-        return [], {line for line, _row in block.rows}, []
+        return [], {line for line, _row in block.rows}, [], ""
     heads, rows, title = undivided(heads, rows, block.title[1])
     table = WideTable(title=title, over=block.heading[1], heads=heads, rows=rows, separator=block.separator)
     table.read()
     if not table.runs:
-        return [], {line for line, _row in block.rows}, table.remarks
-    return table.runs, table.wrong, table.remarks
+        return [], {line for line, _row in block.rows}, table.remarks, ""
+    return table.runs, table.wrong, table.remarks, table.around
 
 
 def _merged(runs: Iterable[LogRun], starts: Sequence[int]) -> list[LogRun]:

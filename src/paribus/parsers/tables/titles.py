@@ -17,13 +17,17 @@ _GENERAL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Titles:
-    """Parts of a table's title and nearest heading; `title` is the table's name."""
+    """Parts of a table's title and nearest heading.
+
+    `title` is the table's name, `around` a part of the heading that is neither factor nor workload.
+    """
 
     title: str
     factor: str
     workload: str
     titled: Head
     load: int | None
+    around: str
 
 
 def titles_of(title: str, over: str, *, needs_factor: bool) -> Titles:
@@ -34,9 +38,10 @@ def titles_of(title: str, over: str, *, needs_factor: bool) -> Titles:
     factor, titled, beside = _parts(plain)
     outer, _, outer_beside = _parts(general)
     name = plain if factor or beside or not general else general
+    around = outer if factor or (beside and not needs_factor) else ""
     if needs_factor:
-        return Titles(name, factor or outer, beside or outer_beside, titled, load)
-    return Titles(name, "", beside or factor or outer_beside or outer, titled, load)
+        return Titles(name, factor or outer, beside or outer_beside, titled, load, around)
+    return Titles(name, "", beside or factor or outer_beside or outer, titled, load, around)
 
 
 def _plain(text: str) -> str:

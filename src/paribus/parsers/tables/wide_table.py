@@ -56,6 +56,7 @@ class WideTable:
     runs: list[LogRun] = field(default_factory=list)
     wrong: set[int] = field(default_factory=set)
     remarks: list[str] = field(default_factory=list)
+    around: str = ""  # a part of the heading that is neither factor nor workload
     _factor: str = ""
     _titled: Head = field(default_factory=lambda: Head(None, None, ""))
     _style: Style = Style.POINT
@@ -76,6 +77,7 @@ class WideTable:
         alone = down and len(columns) == 2  # only metrics and their values
         named = (corner and not is_load(corner)) if across else alone or not (down or any(map(_has_level, columns)))
         titles = titles_of(self.title, self.over, needs_factor=not named)
+        self.around = titles.around
         names_levels = named if across else down and not alone and _names_factor(corner)
         self._factor, self._titled = crossed or titles.factor or (corner if names_levels else ""), titles.titled
         self._settle_style(columns, down=down)
