@@ -221,6 +221,36 @@ def test_an_effect_that_turns_is_told_by_phase() -> None:
     assert Tag.SUSPECT in tags
 
 
+def test_a_change_that_leaves_the_verdict_is_told_and_passes() -> None:
+    trials, values = _experiment(lambda _load: 1.0, passes=18)
+    last = trials[-1].block
+    for trial in trials:
+        if trial.arm == "b":
+            _scaled(values, trial.order, math.exp(0.04 if trial.block <= last / 2 else -0.04))
+    trials = _timed(trials)
+    checks, tags = _checks(trials, values, _time_series(trials, rise=-0.03))
+    for name, change in (
+        ("steady", "+182 % in the first half and +161 % in the second"),
+        ("settled", "changes by"),
+        ("independence", "correlation of consecutive pairs: +0.9"),
+    ):
+        assert checks[name].passed
+        assert change in checks[name].finding
+        assert checks[name].finding.endswith("; the effect is so far beyond the margin that the verdict holds")
+    assert Tag.SUSPECT not in tags
+
+
+def test_a_change_that_would_undo_the_claim_fails() -> None:
+    trials, values = _experiment(lambda _load: 0.06, passes=18)
+    last = trials[-1].block
+    for trial in trials:
+        if trial.arm == "b":
+            _scaled(values, trial.order, math.exp(0.03 if trial.block <= last / 2 else -0.03))
+    checks, tags = _checks(_timed(trials), values)
+    assert not checks["steady"].passed
+    assert Tag.SUSPECT in tags
+
+
 def test_a_steady_effect_passes_with_the_change_that_would_have_been_seen() -> None:
     trials, values = _experiment(lambda _load: 0.05, passes=18)
     checks, _ = _checks(_timed(trials), values)

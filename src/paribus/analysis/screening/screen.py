@@ -229,7 +229,7 @@ def _effect(
 ) -> Effect:
     """The effect of a factor at its last look."""
     verdict, is_claim = finding.verdict or Verdict.UNDECIDED, finding.verdict in DIRECTIONAL
-    checks = checks_of_factor(screen.factors.index(factor), screen, screen_finding.fitted, question, context)
+    checks = checks_of_factor(screen.factors.index(factor), screen, screen_finding, question, context)
     failed = tuple(check.finding for check in checks if not check.passed)
     better, within = probabilities(finding.estimate, finding.error, finding.freedom, question)
     need = DecidingPairs("")

@@ -8,6 +8,7 @@ from paribus.analysis.paired.checks.check_context import CheckContext
 from paribus.analysis.paired.checks.machine_checks import SUSPICIOUS, machine_checks
 from paribus.analysis.paired.finding import Question
 from paribus.analysis.paired.questions import arrays
+from paribus.analysis.screening.screen_look import FactorFinding, ScreenFinding
 from paribus.analysis.screening.screen_pairs import ScreenPairs
 from paribus.model import Check, Factor
 from paribus.stats import diagnostics, screen
@@ -15,23 +16,23 @@ from paribus.stats.huber import Array, Regression, huber
 
 
 def checks_of_factor(
-    number: int, pairs: ScreenPairs, fitted: Regression, question: Question, context: CheckContext
+    number: int, pairs: ScreenPairs, finding: ScreenFinding, question: Question, context: CheckContext
 ) -> tuple[Check, ...]:
     """Return every check of a factor that the data of its screen allow.
 
     Args:
         number: Position of the factor among those of the screen.
         pairs: The pairs of the look.
-        fitted: The regression; its last coefficient is the order effect.
+        finding: The findings of the look; the last coefficient of its regression is the order effect.
         question: The declared question.
         context: Further information about the trials.
     """
     series, as_arrays, signs = pairs.series, arrays(pairs.series), pairs.settings[:, number]
-    factor = pairs.factors[number]
+    factor, fitted = pairs.factors[number], finding.fitted
     all_checks = [
         assumptions.order_check(diagnostics.coefficient(fitted, len(fitted.coefficients) - 1)),
         _carry_over(factor, pairs, question, context),
-        _settled(number, pairs, question, context),
+        _settled(number, pairs, finding.factors[number], question, context),
         _outliers(factor, signs, fitted, as_arrays.resolution, question),
         assumptions.faults_check(
             pairs.faults[number], pairs.lost_pairs[number], factor.labels[1], factor.labels[0], SUSPICIOUS
@@ -39,7 +40,7 @@ def checks_of_factor(
         *machine_checks(series, context),
         context.plausibility.check(series),
         assumptions.completions_check(series, as_arrays),
-        assumptions.independence_check(fitted),
+        assumptions.independence_check(fitted, finding.factors[number], question),
         assumptions.drift_check(series, context.timeline),
     ]
     return tuple(check for check in all_checks if check is not None)
@@ -73,7 +74,9 @@ def _gain(values: Array, x: Array, column: int, factor: Factor, question: Questi
     return gain_check(diagnostics.coefficient(huber(values, x), column), question, factor.labels[1])
 
 
-def _settled(number: int, pairs: ScreenPairs, question: Question, context: CheckContext) -> Check | None:
+def _settled(
+    number: int, pairs: ScreenPairs, effect: FactorFinding, question: Question, context: CheckContext
+) -> Check | None:
     """Whether the factor's effect is the same at both ends of the trials."""
     windows = [assumptions.windows_of(pair, context.courses) for pair in pairs.series.pairs]
     usable = [window is not None for window in windows]
@@ -82,7 +85,7 @@ def _settled(number: int, pairs: ScreenPairs, question: Question, context: Check
     if len(change) <= len(pairs.factors) + 3 or np.ptp(change) == 0:
         return None
     fitted = screen.fit(change, pairs.settings[usable], arrays(pairs.series).order[usable])
-    return assumptions.settled_check(diagnostics.coefficient(fitted, number), question, SUSPICIOUS)
+    return assumptions.settled_check(diagnostics.coefficient(fitted, number), effect, question, SUSPICIOUS)
 
 
 def _outliers(factor: Factor, signs: Array, fitted: Regression, resolution: float, question: Question) -> Check:

@@ -7,7 +7,13 @@ import numpy as np
 
 from paribus.analysis.paired.checks.carry_over import carry_over_check
 from paribus.analysis.paired.checks.check_context import CheckContext, Courses, Timeline
-from paribus.analysis.paired.checks.effect_change import STEADY_ALPHA, effect_change
+from paribus.analysis.paired.checks.effect_change import (
+    STEADY_ALPHA,
+    JudgedEffect,
+    continued,
+    effect_change,
+    leaves_claim,
+)
 from paribus.analysis.paired.checks.limits import p_limit, plain_limit, size_limit
 from paribus.analysis.paired.checks.machine_checks import machine_checks
 from paribus.analysis.paired.checks.stalls import STALLS_ALPHA, slow_trials, stalls_of
@@ -25,6 +31,7 @@ _UNSETTLED = 0.05
 _ALPHA = 0.05
 _FEWEST_POINTS = 3
 _HOUR_S = 3600.0
+_LEFT = N_("; the effect is so far beyond the margin that the verdict holds")
 _LEAST_COMPLETIONS = {"response_p99_s": 10_000}
 
 
@@ -43,14 +50,14 @@ def checks_of(
     checks = [
         order_check(finding.order_effect),
         carry_over_check(series, pairs, question, context),
-        _settled(series, question, context.courses),
+        _settled(finding, question, series, context.courses),
         _steady(finding, question, series),
         _outliers(finding, question, series),
         faults_check(series.faults, pairs.lost_pairs, series.arm, series.baseline),
         *machine_checks(series, context),
         context.plausibility.check(series),
         completions_check(series, pairs),
-        independence_check(finding.fitted),
+        independence_check(finding.fitted, finding, question),
         drift_check(series, context.timeline),
     ]
     return tuple(check for check in checks if check is not None)
@@ -64,19 +71,28 @@ def order_check(gain: Coefficient | None) -> Check | None:
     return Check(gettext("order"), True, gettext(message, effect=show_percent(gain.estimate)))
 
 
-def _settled(series: PairSeries, question: Question, courses: Courses) -> Check | None:
+def _settled(finding: Finding, question: Question, series: PairSeries, courses: Courses) -> Check | None:
     windows = [points for pair in series.pairs if (points := windows_of(pair, courses)) is not None]
     trend = diagnostics.trend_in_trials(*diagnostics.end_log_ratios(windows)) if windows else None
-    return None if trend is None else settled_check(trend, question, _UNSETTLED)
+    return None if trend is None else settled_check(trend, finding, question, _UNSETTLED)
 
 
-def settled_check(trend: Coefficient, question: Question, alpha: float) -> Check:
-    """Return whether a change of the effect within trials may be noise at an error of `alpha`, or is small."""
-    failed = abs(trend.estimate) > question.margin / 2 and trend.p < alpha
+def settled_check(trend: Coefficient, effect: JudgedEffect, question: Question, alpha: float) -> Check:
+    """Return whether a change of the effect within trials may be noise, is small, or leaves its verdict.
+
+    Args:
+        trend: Change of the effect from the first third of the trials to the last, log ratio.
+        effect: The effect with its verdict.
+        question: The declared question.
+        alpha: Error of the test.
+    """
     message = N_("from the first third of the trials to the last the effect changes by {change}")
     text = gettext(message, change=show_percent(trend.estimate))
-    limit = size_limit(question.margin / 2, trend, alpha)
-    return Check(gettext("settled"), not failed, text + (gettext(": settle longer") if failed else ""), limit)
+    passed = abs(trend.estimate) <= question.margin / 2 or trend.p >= alpha
+    if not passed:
+        passed = leaves_claim(continued(trend), effect, question)
+        text += gettext(_LEFT) if passed else gettext(": settle longer")
+    return Check(gettext("settled"), passed, text, size_limit(question.margin / 2, trend, alpha))
 
 
 def _steady(finding: Finding, question: Question, series: PairSeries) -> Check | None:
@@ -89,12 +105,12 @@ def _steady(finding: Finding, question: Question, series: PairSeries) -> Check |
         message = N_("the effect of {arm} stays the same; a change of {seen} would have been seen")
         seen = show_percent(change.visible).lstrip("+")
         return Check(gettext("steady"), True, gettext(message, arm=series.arm, seen=seen), limit)
-    message = N_(
-        "the effect of {arm} is {first} in the first half and {last} in the second: "
-        "repeat the experiment in the phase that matters"
-    )
     first, last = show_percent(change.first), show_percent(change.last)
-    return Check(gettext("steady"), False, gettext(message, arm=series.arm, first=first, last=last), limit)
+    message = N_("the effect of {arm} is {first} in the first half and {last} in the second")
+    text = gettext(message, arm=series.arm, first=first, last=last)
+    passed = leaves_claim(continued(change.trend), finding, question)
+    text += gettext(_LEFT) if passed else gettext(": repeat the experiment in the phase that matters")
+    return Check(gettext("steady"), passed, text, limit)
 
 
 def windows_of(pair: Pair, courses: Courses) -> tuple[np.ndarray, np.ndarray] | None:
@@ -161,18 +177,26 @@ def completions_check(series: PairSeries, pairs: Pairs) -> Check | None:
     return Check(gettext("completions"), not failed, text + advice, limit)
 
 
-def independence_check(fitted: Regression) -> Check:
-    """Return whether consecutive pairs are independent."""
+def independence_check(fitted: Regression, effect: JudgedEffect, question: Question) -> Check:
+    """Return whether consecutive pairs are independent, or the verdict holds with an interval that allows for it.
+
+    Correlation r of consecutive values multiplies the variance of their mean by (1 + r) / (1 - r). That is so in a
+    first-order autoregression (Box, Jenkins, Reinsel: Time Series Analysis, 4th ed., 2008, 2.1).
+
+    Args:
+        fitted: The regression.
+        effect: The effect with its verdict.
+        question: The declared question.
+    """
     correlation = diagnostics.lag_one(fitted.residuals)
     bound = 2.58 / np.sqrt(len(fitted.residuals))
-    failed = abs(correlation) > bound
     text = gettext("correlation of consecutive pairs: {r}", r=f"{correlation:+.2f}".replace("-", "−"))
-    return Check(
-        gettext("independence"),
-        not failed,
-        text + (gettext(": disturbances last longer than one block") if failed else ""),
-        plain_limit(f"±{bound:.2f}"),
-    )
+    passed = abs(correlation) <= bound
+    if not passed:
+        wider = np.sqrt((1 + abs(correlation)) / (1 - abs(correlation))) - 1
+        passed = leaves_claim(wider * (effect.interval.high - effect.interval.low) / 2, effect, question)
+        text += gettext(_LEFT) if passed else gettext(": disturbances last longer than one block")
+    return Check(gettext("independence"), passed, text, plain_limit(f"±{bound:.2f}"))
 
 
 def drift_check(series: PairSeries, timeline: Timeline) -> Check | None:
