@@ -439,9 +439,13 @@ def test_a_factor_of_the_processors_may_change_their_clock() -> None:
     assert "33" in clock.finding
 
 
-@pytest.mark.parametrize(("gain", "passed"), [(0.0, True), (0.05, False)])
-def test_a_placebo_with_an_effect_makes_verdicts_suspect(gain: float, passed: bool) -> None:
-    trials, values = _experiment(lambda _load: 0.0)
+@pytest.mark.parametrize(
+    ("effect", "gain", "passed"), [(0.0, 0.0, True), (0.0, 0.05, False), (0.08, 0.05, False), (1.0, 0.05, True)]
+)
+def test_a_placebo_with_an_effect_makes_verdicts_suspect_that_it_may_undo(
+    effect: float, gain: float, passed: bool
+) -> None:
+    trials, values = _experiment(lambda _load: effect)
     placebo_trials, placebo_values = _experiment(lambda _load: gain)
     last = len(trials)
     for trial in placebo_trials:

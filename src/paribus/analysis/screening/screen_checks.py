@@ -37,7 +37,7 @@ def checks_of_factor(
         assumptions.faults_check(
             pairs.faults[number], pairs.lost_pairs[number], factor.labels[1], factor.labels[0], SUSPICIOUS
         ),
-        *machine_checks(series, context),
+        *machine_checks(finding.factors[number], question, series, context),
         context.plausibility.check(series),
         assumptions.completions_check(series, as_arrays),
         assumptions.independence_check(fitted, finding.factors[number], question),

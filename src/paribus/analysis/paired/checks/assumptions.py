@@ -7,13 +7,8 @@ import numpy as np
 
 from paribus.analysis.paired.checks.carry_over import carry_over_check
 from paribus.analysis.paired.checks.check_context import CheckContext, Courses, Timeline
-from paribus.analysis.paired.checks.effect_change import (
-    STEADY_ALPHA,
-    JudgedEffect,
-    continued,
-    effect_change,
-    leaves_claim,
-)
+from paribus.analysis.paired.checks.effect_change import STEADY_ALPHA, effect_change
+from paribus.analysis.paired.checks.holding_claims import JudgedEffect, continued, leaves_claim, left_text
 from paribus.analysis.paired.checks.limits import p_limit, plain_limit, size_limit
 from paribus.analysis.paired.checks.machine_checks import machine_checks
 from paribus.analysis.paired.checks.stalls import STALLS_ALPHA, slow_trials, stalls_of
@@ -31,7 +26,6 @@ _UNSETTLED = 0.05
 _ALPHA = 0.05
 _FEWEST_POINTS = 3
 _HOUR_S = 3600.0
-_LEFT = N_("; the effect is so far beyond the margin that the verdict holds")
 _LEAST_COMPLETIONS = {"response_p99_s": 10_000}
 
 
@@ -54,7 +48,7 @@ def checks_of(
         _steady(finding, question, series),
         _outliers(finding, question, series),
         faults_check(series.faults, pairs.lost_pairs, series.arm, series.baseline),
-        *machine_checks(series, context),
+        *machine_checks(finding, question, series, context),
         context.plausibility.check(series),
         completions_check(series, pairs),
         independence_check(finding.fitted, finding, question),
@@ -91,7 +85,7 @@ def settled_check(trend: Coefficient, effect: JudgedEffect, question: Question, 
     passed = abs(trend.estimate) <= question.margin / 2 or trend.p >= alpha
     if not passed:
         passed = leaves_claim(continued(trend), effect, question)
-        text += gettext(_LEFT) if passed else gettext(": settle longer")
+        text += left_text() if passed else gettext(": settle longer")
     return Check(gettext("settled"), passed, text, size_limit(question.margin / 2, trend, alpha))
 
 
@@ -109,7 +103,7 @@ def _steady(finding: Finding, question: Question, series: PairSeries) -> Check |
     message = N_("the effect of {arm} is {first} in the first half and {last} in the second")
     text = gettext(message, arm=series.arm, first=first, last=last)
     passed = leaves_claim(continued(change.trend), finding, question)
-    text += gettext(_LEFT) if passed else gettext(": repeat the experiment in the phase that matters")
+    text += left_text() if passed else gettext(": repeat the experiment in the phase that matters")
     return Check(gettext("steady"), passed, text, limit)
 
 
@@ -195,7 +189,7 @@ def independence_check(fitted: Regression, effect: JudgedEffect, question: Quest
     if not passed:
         wider = np.sqrt((1 + abs(correlation)) / (1 - abs(correlation))) - 1
         passed = leaves_claim(wider * (effect.interval.high - effect.interval.low) / 2, effect, question)
-        text += gettext(_LEFT) if passed else gettext(": disturbances last longer than one block")
+        text += left_text() if passed else gettext(": disturbances last longer than one block")
     return Check(gettext("independence"), passed, text, plain_limit(f"±{bound:.2f}"))
 
 

@@ -1,28 +1,13 @@
 """Whether an effect stays the same while the experiment goes on."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
-from paribus.analysis.paired.finding import EffectInterval, Finding, Question
-from paribus.model import DIRECTIONAL, Verdict
+from paribus.analysis.paired.finding import Finding, Question
 from paribus.stats.diagnostics import ERRORS_SEEN, Coefficient, change_over_time
 
 STEADY_ALPHA = 0.01
-_CONTINUED = 1.5  # changes from the middle of what was measured to the end of as long again
-
-
-class JudgedEffect(Protocol):
-    """An effect with its verdict, None while it is open."""
-
-    @property
-    def interval(self) -> EffectInterval:
-        """The interval that decided."""
-
-    @property
-    def verdict(self) -> Verdict | None:
-        """The verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,23 +43,3 @@ def effect_change(finding: Finding, question: Question) -> EffectChange | None:
         first=finding.estimate + float(np.median(residuals[:half])),
         last=finding.estimate + float(np.median(residuals[half:])),
     )
-
-
-def leaves_claim(error: float, effect: JudgedEffect, question: Question) -> bool:
-    """Return whether an effect is a claim, and beyond the margin by more than an error that it may have.
-
-    Args:
-        error: Largest error of the effect that a fault explains, log ratio.
-        effect: The effect.
-        question: The declared question.
-    """
-    return effect.verdict in DIRECTIONAL and effect.interval.beyond(question.margin + error)
-
-
-def continued(change: Coefficient) -> float:
-    """Return how far an effect would be from what was found if it went on to change for as long again, log ratio.
-
-    Args:
-        change: Change of the effect over what was measured.
-    """
-    return _CONTINUED * abs(change.estimate)
