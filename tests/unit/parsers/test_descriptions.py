@@ -130,6 +130,21 @@ def test_a_long_list_of_variables_without_heads_is_no_result_and_a_table_beside_
     assert [run.load for run in log.runs] == [8, 16]
 
 
+def test_a_status_with_dates_padded_by_blanks_is_no_result() -> None:
+    names = [f"Tls_{kind}_{part}" for kind in ("accepts", "cache", "cipher", "session") for part in "abcdefghijk"]
+    rows = [f"{name}\t{('', 'ON', '12')[number % 3]}" for number, name in enumerate(names)]
+    rows[22:22] = ["Ssl_server_not_after\tApr  6 04:50:47 2036 GMT", "option_tracker_usage:Binary Log\t0"]
+    assert formats.read("\n".join(rows) + "\n").runs == ()
+
+
+def test_a_counter_over_time_is_no_result_and_a_measure_is() -> None:
+    def read(head: str) -> int:
+        rows = [f"2026-04-09 21:36:{second},{second}" for second in range(10, 40)]
+        return len(formats.read("\n".join([f"timestamp,{head}", *rows]) + "\n").runs)
+
+    assert [read(head) for head in ("history_list_length", "tps", "value")] == [0, 1, 1]
+
+
 @pytest.mark.parametrize("heads", ["test\tops/s", "Query name\tTPS", "query\ttime (ms)", "benchmark\tv8.4"])
 @pytest.mark.parametrize("rule", [[], ["----------\t--------"]])
 def test_a_long_list_of_results_is_read(heads: str, rule: list[str]) -> None:

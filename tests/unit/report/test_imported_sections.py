@@ -3,6 +3,7 @@
 import io
 from dataclasses import replace
 
+import pytest
 from report_samples import EXPERIMENT, Bench, typical
 from rich.console import Console
 
@@ -67,6 +68,24 @@ def test_levels_without_a_run_of_the_baseline_say_so() -> None:
         ("c", "no verdict under apart: no run of the baseline has this workload"),
         ("b", "no verdict under both: no measure is named that runs of both have"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "load", "reason"),
+    [
+        ({"version": "8.4"}, {"version": "11.8"}, 8, "have no level of version in common"),
+        ({"version": "8.4"}, {}, 8, "have no level of version in common"),
+        ({}, {}, 16, "have no load level in common"),
+    ],
+)
+def test_levels_that_match_no_run_of_the_baseline_say_why(
+    ours: dict[str, str], theirs: dict[str, str], load: int, reason: str
+) -> None:
+    bench = Bench()
+    bench.trial("x", "b", baseline=False, workload="w", load=8, settings={"x": "b", **ours})
+    bench.trial("x", "a", baseline=True, workload="w", load=load, settings={"x": "a", **theirs})
+    (answer,) = unanswered(bench.trials, (), {("x", "w"): ""}, {}, imported=True)
+    assert answer.conclusion == f"no verdict under w: its runs and those of the baseline {reason}"
 
 
 def test_every_form_shows_them() -> None:

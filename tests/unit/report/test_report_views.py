@@ -100,6 +100,13 @@ def test_every_factor_has_an_answer_a_section_and_an_advice(factors: int) -> Non
     assert {answer.anchor for answer in view.answers} == {section.anchor for section in view.sections}
 
 
+def test_levels_of_one_state_are_named_together() -> None:
+    states = {"1": Verdict.WORSE, "2": Verdict.WORSE} | {str(level): Verdict.UNDECIDED for level in range(3, 9)}
+    bench = Bench().compare("io.depth", "0", {arm: (-0.05, 0.01, verdict) for arm, verdict in states.items()})
+    (told,) = bench.view().advice
+    assert told.text == "do not set 1, 2: worse; 3, 4, 5, … (6) are undecided: more trials are needed"
+
+
 def test_every_number_lists_the_trials_behind_it() -> None:
     view = typical().view()
     known = {row.order for row in view.trust.trials}

@@ -46,6 +46,16 @@ def show(document: ImportDocument, console: Console) -> None:
         single_level_factors = [factor for factor, levels in document.factors.items() if len(levels) == 1]
         if document.factors and len(single_level_factors) == len(document.factors):
             _say(console, f"{single_level_factors[0]} has one level so far; import files of another to compare them")
+    if document.proposed_rules:
+        _propose(document, console)
+
+
+def _propose(document: ImportDocument, console: Console) -> None:
+    """Print rules that would give the runs factors, and how to use them."""
+    _say(console, "runs without a factor are not compared; their paths differ, which these rules make factors:")
+    console.print(Text(f"\n{document.proposed_rules}"), soft_wrap=True)
+    again = f", delete this set (paribus delete {document.experiment})" if document.experiment else ""
+    _say(console, f"correct the names of the factors, save this as rules.toml{again}, and import with --map rules.toml")
 
 
 def _duplicate_of(file: FileDocument) -> str:

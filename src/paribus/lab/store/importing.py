@@ -13,6 +13,7 @@ from paribus.errors import Interrupted, ParibusError, UsageError
 from paribus.imports import pipeline
 from paribus.imports.export_reader import exports_first
 from paribus.imports.files import legible, listed
+from paribus.imports.proposal import UnplacedFile, proposed_rules
 from paribus.imports.reading import ImportReader, ReadFile
 from paribus.imports.rules import Rules, read_rules
 from paribus.imports.sets import NO_FACTOR, SetContents
@@ -81,6 +82,9 @@ class ImportDocument(_Document):
     kept: int = Field(description="files that were new")
     files: list[FileDocument]
     cells: list[ImportedCell] = Field(description="what these files brought")
+    proposed_rules: str = Field(
+        description="rules for `--map` that make factors of the paths of runs without any; empty: none"
+    )
 
 
 def import_request(
@@ -128,6 +132,7 @@ class ImportTally:
     def __init__(self, *, every: bool = True) -> None:
         self.files: list[FileDocument] = []
         self.runs: Counter[RunKey] = Counter()
+        self.unplaced: list[UnplacedFile] = []
         self.kept = 0
         self._every = every
 
@@ -135,10 +140,17 @@ class ImportTally:
         """Count a file."""
         self.kept += outcome.stored
         if outcome.stored:
-            self.runs.update(_run_keys(outcome))
+            keys = list(_run_keys(outcome))
+            self.runs.update(keys)
+            self._note_unplaced(outcome.file.source.printable_path, keys)
         file = _file(outcome)
         if self._every or not outcome.stored or file.cut_off or file.not_understood or file.remarks:
             self.files.append(file)
+
+    def _note_unplaced(self, path: str, keys: Sequence[RunKey]) -> None:
+        labels, workloads, loads = zip(*keys, strict=True)
+        if not any(labels):
+            self.unplaced.append(UnplacedFile(path, tuple(dict.fromkeys(workloads)), tuple(dict.fromkeys(loads))))
 
 
 def import_files(
@@ -226,6 +238,7 @@ def document(contents: SetContents, experiment: Experiment | None, tally: Import
         kept=tally.kept,
         files=tally.files,
         cells=cells,
+        proposed_rules=proposed_rules(tally.unplaced),
     )
 
 

@@ -23,7 +23,8 @@ _OF_STATUS = re.compile(r"(?:Innodb|Rocksdb|Aria|Tokudb|Handler|Com|wsrep|Binlog
 _FEWEST_IDENTIFIERS, _MOST = 4, 0.8
 _LEAST = 0.2  # share of names of a status, or of lines without a number, that results do not have
 _FEWEST_LINES = 40  # of a list without heads
-_PAIR = re.compile(r"(?P<name>\w+)(?:\t|\s{2,}|\s*$)(?P<value>(?:[^\t ]| (?! ))*)")
+_PAIR = re.compile(r"(?P<name>\w+)(?:\s{2,}|\s*$)(?P<value>(?:[^\t ]| (?! ))*)")
+_TABBED_PAIR = re.compile(r"(?P<name>\w+(?::[\w ]+)?)\t(?P<value>[^\t]*)")  # Ssl_server_not_after  Apr  6 04:50:47 2036
 _OF_ONE_LINE = {"checkpoints_timed", "buffers_clean", "xact_commit", "blks_hit"}  # pg_stat_bgwriter, pg_stat_database
 _DISTANCES = re.compile(r"node distances:\s*")  # numactl --hardware
 _GROUP = re.compile(r"-{2,}\w+-{2,}")  # over the columns of tsar
@@ -52,7 +53,8 @@ def describes(rows: Sequence[Sequence[str]], above: str) -> bool:
 def listed_lines(lines: Sequence[str]) -> set[int]:
     """Return the numbers, from 1 on, of lines in summaries of servers, and in long lists of variables without heads."""
     listed: set[int] = set()
-    pairs = ((number, _PAIR.fullmatch(line.strip())) for number, line in enumerate(lines, 1))
+    stripped = ((number, line.strip()) for number, line in enumerate(lines, 1))
+    pairs = ((number, _TABBED_PAIR.fullmatch(line) or _PAIR.fullmatch(line)) for number, line in stripped)
     for is_list, group in groupby(pairs, key=lambda pair: pair[1] is not None):
         matches = {number: match for number, match in group if match is not None}
         if is_list and _are_settings([*matches.values()]):
@@ -89,7 +91,9 @@ def _are_counters(names: Sequence[str]) -> bool:
 
 
 def _counters(names: Sequence[str]) -> list[str]:
-    """Return the names that are those of counters or variables, and not of tests."""
-    return [
-        name for name in names if _IDENTIFIER.fullmatch(name) and (_OF_STATUS.match(name) or not _KIND.search(name))
-    ]
+    return [name for name in names if is_counter(name)]
+
+
+def is_counter(name: str) -> bool:
+    """Return whether a name is one of a counter or variable, and not of a test."""
+    return bool(_IDENTIFIER.fullmatch(name) and (_OF_STATUS.match(name) or not _KIND.search(name)))

@@ -21,6 +21,7 @@ from paribus.parsers.tables.columns import (
     load_of,
     loads_of,
 )
+from paribus.parsers.tables.descriptions import is_counter
 from paribus.parsers.tables.heads import Head, head_of
 from paribus.parsers.tables.readings import change_of, reading_of
 from paribus.parsers.tables.table_runs import Setting, TableRuns
@@ -185,6 +186,9 @@ class WideTable:
 
     def _upright(self, columns: Sequence[TableColumn], corner: str, workload: str, load: int | None) -> None:
         self._first_column(columns, corner)
+        if counter := self._counter_over_time(columns):
+            self.remarks.append(f"the column {counter} is not read: it is no measure that is known")
+            return
         loads = loads_of(columns)
         apart = apart_of(loads, [row for _line, row in self.rows])
         self._changes = changes_of(columns, self._titled)
@@ -203,6 +207,14 @@ class WideTable:
                     spanning[column.index] = cells[column.index] = text or spanning.get(column.index, "")
             self._line(line, cells, columns, loads, load, workload, apart)
         self._remark_derived_columns(columns)
+
+    def _counter_over_time(self, columns: Sequence[TableColumn]) -> str:
+        """Return the name of a counter that is all that a table of times has; empty for other tables."""
+        values = [column for column in columns if column.role is Role.VALUE]
+        if {column.role for column in columns} != {Role.TIME, Role.VALUE} or len(values) > 1:
+            return ""
+        measured = values[0].head.metric or self._titled.metric
+        return "" if measured or not is_counter(values[0].name) else values[0].name
 
     def _line(
         self,

@@ -14,6 +14,7 @@ from paribus.report.sections.verdicts import NOT_POSSIBLE
 from paribus.report.view.view_models import Advice, Answer, Judged, Recipe
 
 _DEPENDS = "depends on load"
+_MOST_NAMED = 4  # arms in a sentence about several
 _ADJECTIVES = {NOT_POSSIBLE: N_("without a possible effect"), _DEPENDS: N_("shown to be better at no load level")}
 
 
@@ -124,14 +125,12 @@ def _factor(
     open_arms = [arm for arm, arm_verdicts in verdicts.items() if "undecided" in arm_verdicts]
     by_load = [arm for arm, arm_rows in arms.items() if any(row.is_open for row in arm_rows)]
     worse = [arm for arm, arm_verdicts in verdicts.items() if "worse" in arm_verdicts]
-    parts = [gettext("do not set {arm}: worse", arm=arm) for arm in worse]
-    if open_arms:
-        pattern = N_("{arm} is undecided: {would_decide}")
-        parts += [gettext(pattern, arm=arm, would_decide=_first_need(arms[arm])) for arm in open_arms]
+    parts = [gettext("do not set {arm}: worse", arm=_several(worse))] if worse else []
+    parts += _undecided({arm: _first_need(arms[arm]) for arm in open_arms})
     pattern = N_("{arm} depends on load, and at no load level is it decided: more pairs are needed")
     parts += [gettext(pattern, arm=arm) for arm in by_load if arm not in open_arms]
-    unknown = {answer.arm: answer.conclusion for answer in missing}
-    parts += [f"{arm}: {conclusion}" for arm, conclusion in unknown.items()]
+    unknown = _by_text({answer.arm: answer.conclusion for answer in missing})
+    parts += [f"{_several(of_text)}: {conclusion}" for conclusion, of_text in unknown.items()]
     if open_arms or by_load or unknown:
         return Advice(factor=factor, kind="wait", text=gettext("; ").join(parts), recipe=None)
     baseline = rows[0].answer.baseline
@@ -148,6 +147,30 @@ def _factor(
         text += gettext(pattern, arms=gettext(", ").join(averaged), design='"one-at-a-time"')
     recipe = recipes.get(f"{factor}={baseline}")
     return Advice(factor=factor, kind="keep", text=text, recipe=recipe, arm=baseline)
+
+
+def _undecided(needs: Mapping[str, str]) -> list[str]:
+    """Return the open arms, those that need the same together."""
+    patterns = (N_("{arms} are undecided: {would_decide}"), N_("{arms} is undecided: {would_decide}"))
+    return [
+        gettext(patterns[len(arms) == 1], arms=_several(arms), would_decide=need)
+        for need, arms in _by_text(needs).items()
+    ]
+
+
+def _by_text(texts: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the arms that each text is about."""
+    arms: dict[str, list[str]] = {}
+    for arm, text in texts.items():
+        arms.setdefault(text, []).append(arm)
+    return arms
+
+
+def _several(arms: Sequence[str]) -> str:
+    """Return the names of arms; of many, the first ones and their number."""
+    if len(arms) <= _MOST_NAMED:
+        return gettext(", ").join(arms)
+    return gettext("{arms}, … ({n})", arms=gettext(", ").join(arms[: _MOST_NAMED - 1]), n=len(arms))
 
 
 def advice(

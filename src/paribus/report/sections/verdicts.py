@@ -266,12 +266,9 @@ def unanswered(
     for factor, arm, workload in planned:
         if (factor, arm, workload) in judged_arms:
             continue
-        if not imported:
-            lacking = gettext("too few valid pairs so far")
-        elif (factor, workload) in baselines:
-            lacking = gettext("no measure is named that runs of both have")
-        else:
-            lacking = gettext("no run of the baseline has this workload")
+        lacking = gettext("too few valid pairs so far")
+        if imported:
+            lacking = _unmatched([t for t in by_pair[factor, workload] if t.arm == arm or t.baseline])
         reasons = [refused.get((factor, arm, workload), ""), unusable[factor, workload]]
         answers.append(
             Answer(
@@ -291,6 +288,23 @@ def unanswered(
             )
         )
     return answers
+
+
+def _unmatched(trials: Sequence[Trial]) -> str:
+    """Return the reason why runs of an arm and of the baseline, of one factor and workload, cannot be compared."""
+    if not any(trial.baseline for trial in trials):
+        return gettext("no run of the baseline has this workload")
+    factor = trials[0].factor
+    levels: defaultdict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
+    for trial in trials:
+        for key in trial.settings.keys() - {factor}:
+            levels[key][trial.baseline].add(str(trial.settings[key]))
+    if different := [key for key, (of_arm, of_baseline) in sorted(levels.items()) if not of_arm & of_baseline]:
+        message = N_("its runs and those of the baseline have no level of {factors} in common")
+        return gettext(message, factors=gettext(", ").join(different))
+    if not {t.load for t in trials if t.baseline} & {t.load for t in trials if not t.baseline}:
+        return gettext("its runs and those of the baseline have no load level in common")
+    return gettext("no measure is named that runs of both have")
 
 
 def headline(answers: Sequence[Answer]) -> str:

@@ -1,0 +1,93 @@
+"""Rules are proposed for runs without factors: groups for what differs between their paths."""
+
+import tomllib
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paribus.imports.proposal import UnplacedFile, proposed_rules
+from paribus.imports.rules import Rules, place
+from paribus.parsers.log import LogRun
+
+
+def _files(paths: Sequence[str], loads: Sequence[int | None] = (), workloads: Sequence[str] = ()) -> list[UnplacedFile]:
+    n = len(paths)
+    states = zip(paths, workloads or ["oltp"] * n, loads or [None] * n, strict=True)
+    return [UnplacedFile(path, (workload,), (load,)) for path, workload, load in states]
+
+
+def _rules(text: str) -> Rules:
+    return Rules.model_validate(tomllib.loads(text))
+
+
+def _patterns(files: Sequence[UnplacedFile]) -> list[str]:
+    return [rule.path.pattern for rule in _rules(proposed_rules(files)).rule]
+
+
+@pytest.mark.parametrize(
+    ("paths", "patterns"),
+    [
+        (["logs/noop.log", "logs/cfq.log"], [r"logs/(?P<variant>cfq|noop)\.log$"]),
+        (["noop1.log", "noop2.log", "cfq1.log"], [r"(?:^|/)(?P<variant>cfq|noop)(?P<repetition>\d+)\.log$"]),
+        (["x/base.txt", "x/io-2000.txt"], [r"x/(?P<variant>base|io-2000)\.txt$"]),
+        (["x/8GB/1.txt", "x/16GB/1.txt", "x/8GB/2.txt"], [r"x/(?P<size>\d+GB)/(?P<repetition>\d+)\.txt$"]),
+        (
+            ["x/my-8.0.36-threads-16.log", "x/my-8.4.0-threads-32.log", "x/my-8.4.0-threads-16.log"],
+            [r"x/my-(?P<my>[\d.]+)-threads-(?P<load>\d+)\.log$"],
+        ),
+        (
+            ["r/10.3.10/a_4th.txt", "r/8.4-beta/a_4th.txt", "r/8.4-beta/a_8th.txt"],
+            [r"r/(?P<version>10\.3\.10|8\.4-beta)/a_(?P<load>\d+)th\.txt$"],
+        ),
+        (
+            ["x/res_iops2000.txt", "x/res_iops3000.txt", "x/res_sz500.txt", "x/res_sz900.txt"],
+            [r"x/res_iops(?P<iops>\d+)\.txt$", r"x/res_sz(?P<sz>\d+)\.txt$"],
+        ),
+        (["x/a_load_500.txt", "x/a_load_600.txt"], [r"x/a_load_(?P<load_>\d+)\.txt$"]),
+        (["x/my's-[30].txt", "x/my's-[40].txt"], [r"x/my.s-\[(?P<variant>\d+)\]\.txt$"]),
+    ],
+)
+def test_parts_that_differ_become_groups(paths: Sequence[str], patterns: Sequence[str]) -> None:
+    assert _patterns(_files(paths)) == patterns
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        ["x/a.log"],
+        ["x/run1/a.log", "x/run2/a.log"],
+        ["x/2024-01-02_a.log", "x/2024-01-03_a.log"],
+        ["x/20180101_1200/a.log", "x/20180102_1300/a.log"],
+        ["a/x.log", "b/c/y.txt"],
+    ],
+)
+def test_repetitions_and_dates_are_no_factors(paths: Sequence[str]) -> None:
+    assert proposed_rules(_files(paths)) == ""
+
+
+def test_parts_that_repeat_what_the_runs_state_are_no_factors() -> None:
+    paths = ["x/noop_8.log", "x/noop_16.log", "x/cfq_8.log", "x/cfq_16.log"]
+    assert _patterns(_files(paths, loads=[8, 16, 8, 16])) == [r"x/(?P<variant>cfq|noop)_\d+\.log$"]
+    paths = ["x/ro.log", "x/rw.log"]
+    assert proposed_rules(_files(paths, workloads=["oltp_read_only", "oltp_read_write"])) == ""
+
+
+def test_files_of_one_form_in_several_folders_get_the_folder_as_a_level() -> None:
+    files = _files([f"set/{folder}io_{n}.txt" for folder in ("", "innodb/") for n in (2000, 3000)])
+    rules = _rules(proposed_rules(files)).rule
+    run = LogRun(tool="sysbench", workload="oltp", load=8, lines=(1, 9))
+    placed = [place(run, file.path, rules, {}).labels for file in files]
+    assert placed == [{"folder": folder, "io": io} for folder in ("set", "innodb") for io in ("2000", "3000")]
+
+
+_NAMES = st.text(st.sampled_from("ab1290.-_ '{}[]()|\\^$é调"), min_size=1, max_size=12).filter(
+    lambda name: name[-1] != "."
+)
+
+
+@given(st.lists(st.lists(_NAMES, min_size=1, max_size=3).map("/".join), min_size=2, max_size=8, unique=True))
+def test_rules_of_any_names_can_be_read_and_match_two_files_each(paths: Sequence[str]) -> None:
+    for rule in _rules(proposed_rules(_files(paths))).rule:
+        assert sum(rule.path.search(path) is not None for path in paths) > 1
