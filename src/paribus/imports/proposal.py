@@ -6,17 +6,17 @@ In: files whose runs have no labels. Out: the text of a file for `--map`, to be 
 import json
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import PurePosixPath
+
+from paribus.imports.path_parts import NamePart, form_of, has_time, parts_of, pieces_of
 
 _MOST_RULES = 5
 _MOST_CHOICES = 8  # levels that a pattern lists
-_TIME = r"(?:19|20)\d\d-?\d\d-?\d\d(?:[T_-]?\d\d[:.-]?\d\d(?:[:.-]?\d\d)?)?(?!\d)|\d{9,}"  # or a Unix time
-_TOKEN = re.compile(rf"(?P<time>{_TIME})|(?P<number>(?<!\.)\d+(?:\.\d+)*|\d+)|(?P<word>[^\W\d_]+)|(?P<sign>[\W_])")
 _SPECIAL = re.compile(r"([.^$*+?{}\[\]\\|()])")
 _VERSION = re.compile(r"\d+\.\d+")
+_NUMBERED = re.compile(r"(?P<word>[^\W\d_]+)(?P<number>\d+)(?:\.\d+)*")
 _SIZE = re.compile(r"(?:[kmgt]i?b?|[mun]?s)", re.IGNORECASE)
 _LOAD = re.compile(
     r"(?:th|thr|thd|thread|client|conn|connection|user|vu|worker|job|terminal|并发|线程)s?", re.IGNORECASE
@@ -24,7 +24,7 @@ _LOAD = re.compile(
 _REPETITION = re.compile(r"(?:run|rep|repeat|repetition|iter|iteration|trial|round|attempt|take)s?", re.IGNORECASE)
 _MOST_REPETITIONS = 20
 _SIZE_NAMES = ("size", "time")
-_RESERVED = {"workload", "load", "repetition", "format"}
+_RESERVED = {"workload", "load", "repetition", "format", "folder", "file"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,48 +36,67 @@ class UnplacedFile:
     loads: tuple[int | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str  # time, number, word, sign or folder
-    texts: tuple[str, ...]  # one of each file
+@dataclass(slots=True)
+class _Rule:
+    """A rule under construction: its expression, the same with stars for what differs, and its groups.
+
+    `folder` is that of all files; empty where they have several.
+    """
+
+    pattern: str
+    folder: str = ""
+    stars: str = ""
+    names: list[str] = field(default_factory=list)
+    groupings: list[tuple[int, ...]] = field(default_factory=list)  # which files share a text, for each group
 
     @property
-    def is_constant(self) -> bool:
-        return len(set(self.texts)) == 1
+    def has_levels(self) -> bool:
+        """Whether a group is more than a repetition."""
+        return bool(set(self.names) - {"repetition"})
 
+    def add(self, text: str) -> None:
+        """Add a text that all files have."""
+        self.pattern += _quoted(text)
+        self.stars += text
 
-@dataclass(slots=True)
-class _Pattern:
-    """A regular expression under construction, with the names of its groups."""
-
-    text: str = ""
-    names: list[str] = field(default_factory=list)
-    groupings: list[tuple[str, ...]] = field(default_factory=list)  # texts of the groups so far
+    def text(self, *, label_folder: bool, label_file: bool) -> str:
+        """Return the rule in TOML."""
+        labels = {"folder": self.folder if label_folder else "", "file": self.stars if label_file else ""}
+        pairs = ", ".join(f"{key} = {_string(level)}" for key, level in labels.items() if level)
+        return f"[[rule]]\npath = '{self.pattern}$'\n" + (f"labels = {{ {pairs} }}\n" if pairs else "")
 
 
 def proposed_rules(files: Sequence[UnplacedFile]) -> str:
     """Return rules that make factors of the differences between paths; empty where nothing differs.
 
-    Files whose paths have the same form share a rule. A number is named after the word beside it.
+    Files whose paths have the same form share a rule. A number is named after the word beside it. Where rules differ in
+    their folder, or in other words than in their groups, a label says so: no two tests become repetitions.
     """
     if len(files) < 2:
         return ""
     common = _common_folder(files)
     forms: defaultdict[object, list[UnplacedFile]] = defaultdict(list)
+    dated = _dated_depths(files, common)
     for file in files:
-        *folders, name = _parts(file, common)
-        forms[len(folders), tuple(_shape(name))].append(file)
+        *folders, name = _names(file, common)
+        of_folders = tuple(form_of(folder) if depth in dated else () for depth, folder in enumerate(folders))
+        forms[of_folders, form_of(name)].append(file)
     split = [group for same_form in forms.values() for group in _by_words_of_numbers(same_form)]
     shared = sorted((group for group in split if len(group) > 1), key=len, reverse=True)
-    patterns = [_pattern(group, common) for group in shared[:_MOST_RULES]] or [_of_names(files, common)]
-    rules = [(pattern, folder) for pattern, folder in patterns if pattern]
-    several = len({folder for _pattern, folder in rules}) > 1
-    return "\n".join(_rule(pattern, folder if several else "") for pattern, folder in rules)
-
-
-def _rule(pattern: str, folder: str) -> str:
-    label = f"labels = {{ folder = {json.dumps(folder, ensure_ascii=False)} }}\n" if folder else ""
-    return f"[[rule]]\npath = '{pattern}'\n{label}"
+    of_forms = [_rule(group, common) for group in shared[:_MOST_RULES]]
+    rules = [rule for rule in of_forms or _of_names(files, common) if rule.has_levels]
+    several_folders = len({rule.folder for rule in rules}) > 1
+    return "\n".join(
+        rule.text(
+            label_folder=several_folders,
+            label_file=any(
+                other.folder == rule.folder and not set(other.names).isdisjoint(rule.names)
+                for other in rules
+                if other is not rule
+            ),
+        )
+        for rule in rules
+    )
 
 
 def _common_folder(files: Sequence[UnplacedFile]) -> tuple[str, ...]:
@@ -87,64 +106,55 @@ def _common_folder(files: Sequence[UnplacedFile]) -> tuple[str, ...]:
     return first[:same]
 
 
-def _parts(file: UnplacedFile, common: Sequence[str]) -> tuple[str, ...]:
-    """Return the parts of a path below the common folder."""
+def _names(file: UnplacedFile, common: Sequence[str]) -> tuple[str, ...]:
+    """Return the names in a path below the common folder."""
     return PurePosixPath(file.path).parts[len(common) :]
 
 
-def _tokens(name: str) -> Iterator[tuple[str, str]]:
-    return ((match.lastgroup or "", match[0]) for match in _TOKEN.finditer(name))
-
-
-def _shape(name: str) -> Iterator[tuple[str, str]]:
-    """Return the kinds of the tokens of a name, and the signs themselves."""
-    return ((kind, text if kind == "sign" else "") for kind, text in _tokens(name))
+def _dated_depths(files: Sequence[UnplacedFile], common: Sequence[str]) -> set[int]:
+    """Return the depths of folders whose names have dates, which are no levels."""
+    folders = {_names(file, common)[:-1] for file in files}
+    return {depth for names in folders for depth, name in enumerate(names) if has_time(name)}
 
 
 def _by_words_of_numbers(files: Sequence[UnplacedFile]) -> Sequence[Sequence[UnplacedFile]]:
     """Split files of one form by the words right before large numbers, which say what these are: iops2000, size500."""
-    numbered = [list(_numbers_after_words(PurePosixPath(file.path).name)) for file in files]
-    large = [max(int(number) for _word, number in each) > _MOST_REPETITIONS for each in zip(*numbered, strict=True)]
-    groups: defaultdict[tuple[str, ...], list[UnplacedFile]] = defaultdict(list)
-    for file, pairs in zip(files, numbered, strict=True):
-        groups[tuple(word for (word, _number), is_large in zip(pairs, large, strict=True) if is_large)].append(file)
+    pieces = list(zip(*(pieces_of(PurePosixPath(file.path).name) for file in files), strict=True))
+    numbered = [[_NUMBERED.fullmatch(piece) for piece in each] for each in pieces]
+    large = [max((int(m["number"]) for m in each if m), default=0) > _MOST_REPETITIONS for each in numbered]
+    groups: defaultdict[object, list[UnplacedFile]] = defaultdict(list)
+    for position, file in enumerate(files):
+        words = [each[position] for each, is_large in zip(numbered, large, strict=True) if is_large]
+        groups[tuple(match and match["word"] for match in words)].append(file)
     return list(groups.values())
 
 
-def _numbers_after_words(name: str) -> Iterator[tuple[str, str]]:
-    """Return each word that a number follows directly, and the whole part of the number."""
-    for (kind, word), (following, number) in pairwise(_tokens(name)):
-        if (kind, following) == ("word", "number"):
-            yield word, number.split(".")[0]
-
-
-def _pattern(files: Sequence[UnplacedFile], common: Sequence[str]) -> tuple[str, str]:
-    """Return the expression of files of one form, empty where it would give no level, and the folder of all of them."""
-    pattern = _Pattern(_start(common))
-    paths = [_parts(file, common) for file in files]
-    for depth, names in enumerate(zip(*paths, strict=True)):
-        pattern.text += "/" if depth else ""
-        if len({tuple(_shape(name)) for name in names}) > 1:
-            _add(pattern, _Token("folder", names), "version" if all(map(_VERSION.search, names)) else "folder", files)
-            continue
-        kinds = [kind for kind, _text in _tokens(names[0])]
-        texts = zip(*([text for _kind, text in _tokens(name)] for name in names), strict=True)
-        tokens = [_Token(kind, each) for kind, each in zip(kinds, texts, strict=True)]
-        _add_name(pattern, tokens, files)
+def _rule(files: Sequence[UnplacedFile], common: Sequence[str]) -> _Rule:
+    """Return the rule of files of one form."""
+    paths = [_names(file, common) for file in files]
     folders = {path[:-1] for path in paths}
-    folder = "/".join(folders.pop() or common[-1:]) if len(folders) == 1 else ""
-    return (f"{pattern.text}$" if set(pattern.names) - {"repetition"} else ""), folder
+    rule = _Rule(_start(common), "/".join(folders.pop() or common[-1:]) if len(folders) == 1 else "")
+    for depth, names in enumerate(zip(*paths, strict=True)):
+        if depth:
+            rule.add("/")
+        if len(set(map(form_of, names))) == 1:
+            _add_name(rule, parts_of(names), files)
+        else:
+            _add(rule, NamePart("folder", names), "version" if all(map(_VERSION.search, names)) else "folder", files)
+    rule.stars = rule.stars.rpartition("/")[2]
+    return rule
 
 
-def _of_names(files: Sequence[UnplacedFile], common: Sequence[str]) -> tuple[str, str]:
-    """Return the same for a few files of different forms in one folder: their names are the levels."""
-    parts = [_parts(file, common) for file in files]
-    suffixes = {PurePosixPath(names[-1]).suffix for names in parts}
-    if len(files) > _MOST_CHOICES or len(suffixes) > 1 or any(len(names) > 1 for names in parts):
-        return "", ""
-    pattern = _Pattern(_start(common))
-    _add(pattern, _Token("folder", tuple(PurePosixPath(names[-1]).stem for names in parts)), "variant", files)
-    return (f"{pattern.text}{_quoted(suffixes.pop())}$" if pattern.names else ""), ""
+def _of_names(files: Sequence[UnplacedFile], common: Sequence[str]) -> list[_Rule]:
+    """Return the rule of a few files of different forms in one folder: their names are the levels."""
+    paths = [_names(file, common) for file in files]
+    suffixes = {PurePosixPath(names[-1]).suffix for names in paths}
+    if len(files) > _MOST_CHOICES or len(suffixes) > 1 or any(len(names) > 1 for names in paths):
+        return []
+    rule = _Rule(_start(common))
+    _add(rule, NamePart("folder", tuple(PurePosixPath(names[-1]).stem for names in paths)), "variant", files)
+    rule.add(suffixes.pop())
+    return [rule]
 
 
 def _start(common: Sequence[str]) -> str:
@@ -152,89 +162,115 @@ def _start(common: Sequence[str]) -> str:
     return f"{_quoted(last)}/" if last else "(?:^|/)"
 
 
-def _add_name(pattern: _Pattern, tokens: Sequence[_Token], files: Sequence[UnplacedFile]) -> None:
-    """Add a file or folder name to a pattern."""
-    skip = False
-    for position, token in enumerate(tokens):
-        after = tokens[position + 1] if position + 1 < len(tokens) else None
-        if skip:
-            skip = False
-        elif token.is_constant:
-            pattern.text += _quoted(token.texts[0])
-        elif token.kind == "number" and after and after.is_constant and _SIZE.fullmatch(after.texts[0]):
-            sized = _Token("number", tuple(f"{text}{after.texts[0]}" for text in token.texts))
-            _add(pattern, sized, _name(tokens, position, after.texts[0]), files, after.texts[0])
-            skip = True
+def _add_name(rule: _Rule, parts: Sequence[NamePart], files: Sequence[UnplacedFile]) -> None:
+    """Add a file or folder name to a rule."""
+    is_taken = False
+    for position, part in enumerate(parts):
+        after = parts[position + 1] if position + 1 < len(parts) else None
+        if is_taken:  # with the number before it
+            is_taken = False
+        elif part.is_constant and not (_is_size(part, after) and after and not after.is_constant):
+            rule.add(part.texts[0])
+        elif after and _is_size(part, after):
+            sized = NamePart("size", tuple(map("".join, zip(part.texts, after.texts, strict=True))))
+            _add(rule, sized, _name(parts, position, after.texts[0]), files)
+            is_taken = True
         else:
-            _add(pattern, token, _name(tokens, position, ""), files)
+            _add(rule, part, _name(parts, position), files)
 
 
-def _name(tokens: Sequence[_Token], position: int, unit: str) -> str:
+def _is_size(part: NamePart, after: NamePart | None) -> bool:
+    """Whether a number has a unit after it, the same or not: 512M, 1G."""
+    return part.kind == "number" and after is not None and all(map(_SIZE.fullmatch, after.texts))
+
+
+def _name(parts: Sequence[NamePart], position: int, unit: str = "") -> str:
     """Return the name of a part: the word after it if that counts threads, the word before it, or the one after."""
-    token, after = tokens[position], _word(tokens[position + 1 : position + 2])
-    before = _word(tokens[max(0, position - 1) : position]) or _word(tokens[max(0, position - 2) : position - 1])
-    if token.kind == "number" and not unit and (_LOAD.fullmatch(after) or not before):
-        return after or ("repetition" if _counts_up(token) else "variant")
+    part, after = parts[position], _word(parts[position + 1 : position + 2])
+    before = _word(parts[max(0, position - 1) : position]) or _word(parts[max(0, position - 2) : max(0, position - 1)])
+    if part.kind == "number" and not unit and (_LOAD.fullmatch(after) or not before):
+        return after or ("repetition" if _counts_up(part) else "variant")
     return before or (_SIZE_NAMES[unit[-1].lower() == "s"] if unit else "variant")
 
 
-def _counts_up(token: _Token) -> bool:
-    """Whether numbers are a few consecutive ones from 0 or 1."""
-    numbers = sorted({int(text) for text in token.texts if text.isdecimal()} or {-1})
+def _counts_up(part: NamePart) -> bool:
+    """Whether a part counts from 0 or 1, in whole numbers."""
+    if not all(map(_is_count, part.texts)):
+        return False
+    numbers = sorted(set(map(int, part.texts)))
     return numbers[0] in (0, 1) and numbers[-1] - numbers[0] == len(numbers) - 1 < _MOST_REPETITIONS
 
 
-def _word(tokens: Sequence[_Token]) -> str:
-    return next((token.texts[0] for token in tokens if token.kind == "word" and token.is_constant), "")
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 10
 
 
-def _add(pattern: _Pattern, token: _Token, name: str, files: Sequence[UnplacedFile], unit: str = "") -> None:
-    """Add a part that differs to a pattern: as a group, unless it says what is already known."""
-    choices = list(dict.fromkeys(token.texts))
-    expression = _expression(token, choices, unit)
-    is_load, is_repetition = bool(_LOAD.fullmatch(name)), bool(_REPETITION.fullmatch(name))
-    if token.kind == "time" or _is_known(pattern, token, files):
-        pattern.text += expression if token.kind in ("time", "number") else f"(?:{expression})"
+def _word(parts: Sequence[NamePart]) -> str:
+    return next((part.texts[0] for part in parts if part.kind == "word" and part.is_constant), "")
+
+
+def _add(rule: _Rule, part: NamePart, name: str, files: Sequence[UnplacedFile]) -> None:
+    """Add a part that differs to a rule: as a group, unless it says what is already known."""
+    rule.stars += "*"
+    expression = _expression(part)
+    name = _group_name(part, name, files)
+    numbers_the_files = name == "repetition" and len(set(part.texts)) == len(files)
+    if part.kind == "time" or numbers_the_files or _is_known(rule, part, files):
+        rule.pattern += f"(?:{expression})" if "|" in expression else expression
         return
-    if token.kind == "number" and not unit and (is_load or is_repetition):
-        name = "load" if is_load else "repetition"
-    elif name in _RESERVED:
-        name = f"{name}_"
-    while name in pattern.names:
+    while name in rule.names:
         name += "_"
-    pattern.names.append(name)
-    pattern.groupings.append(_grouping(token.texts))
-    pattern.text += f"(?P<{name}>{expression})"
+    rule.names.append(name)
+    grouping = _grouping(part.texts)
+    if name != "repetition" and len(set(grouping)) < len(files):
+        rule.groupings.append(grouping)
+    rule.pattern += f"(?P<{name}>{expression})"
 
 
-def _expression(token: _Token, choices: Collection[str], unit: str) -> str:
-    if token.kind == "time":
+def _group_name(part: NamePart, name: str, files: Sequence[UnplacedFile]) -> str:
+    """Return the name of a group: repetition or load where it counts that and no run states it, else a factor's."""
+    if not name.isidentifier():
+        return "variant"
+    is_count = part.kind == "number" and all(map(_is_count, part.texts))
+    if is_count and (name == "repetition" or _REPETITION.fullmatch(name)):
+        return "repetition"
+    if is_count and _LOAD.fullmatch(name) and any(None in file.loads for file in files):
+        return "load"
+    return f"{name}_" if name in _RESERVED and part.kind != "folder" else name
+
+
+def _expression(part: NamePart) -> str:
+    choices = set(part.texts)
+    if part.kind == "time":
         return r"[\d:T_.-]+"
-    if token.kind == "number":
-        return (r"[\d.]+" if any("." in text for text in choices) else r"\d+") + _quoted(unit)
+    if part.kind == "number":
+        return r"[\d.]+" if any("." in text for text in choices) else r"\d+"
     if len(choices) <= _MOST_CHOICES:
         return "|".join(map(_quoted, sorted(choices)))
-    return r"[^/]+" if token.kind == "folder" else r"[^\W\d_]+"
+    return r"[^/]+" if part.kind == "folder" else r"[^\W_.]+(?:\.\d+)*"
 
 
-def _is_known(pattern: _Pattern, token: _Token, files: Sequence[UnplacedFile]) -> bool:
+def _is_known(rule: _Rule, part: NamePart, files: Sequence[UnplacedFile]) -> bool:
     """Whether a part repeats the load or the workload that the runs state, or a part before it."""
     loads = [{str(load) for load in file.loads} for file in files]
-    grouping = _grouping(token.texts)
-    of_workloads = _grouping([file.workloads for file in files])
-    return (
-        all(states == {text} for states, text in zip(loads, token.texts, strict=True))
-        or grouping in pattern.groupings
-        or grouping == of_workloads
-    )
+    if all(states == {text} for states, text in zip(loads, part.texts, strict=True)):
+        return True
+    of_workloads = {(file.workloads, text) for file, text in zip(files, part.texts, strict=True)}
+    return _grouping(part.texts) in rule.groupings or len(of_workloads) == len({names for names, _ in of_workloads})
 
 
-def _grouping(texts: Sequence[object]) -> tuple[str, ...]:
+def _grouping(texts: Sequence[str]) -> tuple[int, ...]:
     """Return which texts are the same, whatever they are: the number of the first such one for each."""
-    first: dict[object, int] = {}
-    return tuple(str(first.setdefault(text, len(first))) for text in texts)
+    first: dict[str, int] = {}
+    return tuple(first.setdefault(text, len(first)) for text in texts)
 
 
 def _quoted(text: str) -> str:
-    """Return an expression for a text that also fits between single quotes."""
-    return _SPECIAL.sub(r"\\\1", text).replace("'", ".")
+    """Return an expression for a text that also fits between single quotes; any sign stands for those that do not."""
+    plain = _SPECIAL.sub(r"\\\1", text)
+    return "".join(sign if sign.isprintable() and sign != "'" else "." for sign in plain)
+
+
+def _string(text: str) -> str:
+    """Return a string of TOML."""
+    return json.dumps("".join(sign if sign.isprintable() else " " for sign in text), ensure_ascii=False)

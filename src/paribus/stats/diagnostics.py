@@ -12,6 +12,8 @@ from paribus.stats.huber import MAD_OF_NORMAL, Array, Regression, huber, least_s
 
 OUTLIER_BOUND = 3.5  # robust standard deviations
 
+SUSPICIOUS = 0.01
+"""Error of the checks that every experiment has."""
 ERRORS_SEEN = 3.42
 """Standard errors that a two-sided test at 1 % finds with a probability of 80 %: the quantiles 2.576 and 0.842."""
 

@@ -221,36 +221,6 @@ def test_an_effect_that_turns_is_told_by_phase() -> None:
     assert Tag.SUSPECT in tags
 
 
-def test_a_change_that_leaves_the_verdict_is_told_and_passes() -> None:
-    trials, values = _experiment(lambda _load: 1.0, passes=18)
-    last = trials[-1].block
-    for trial in trials:
-        if trial.arm == "b":
-            _scaled(values, trial.order, math.exp(0.04 if trial.block <= last / 2 else -0.04))
-    trials = _timed(trials)
-    checks, tags = _checks(trials, values, _time_series(trials, rise=-0.03))
-    for name, change in (
-        ("steady", "+182 % in the first half and +161 % in the second"),
-        ("settled", "changes by"),
-        ("independence", "correlation of consecutive pairs: +0.9"),
-    ):
-        assert checks[name].passed
-        assert change in checks[name].finding
-        assert checks[name].finding.endswith("; the effect is so far beyond the margin that the verdict holds")
-    assert Tag.SUSPECT not in tags
-
-
-def test_a_change_that_would_undo_the_claim_fails() -> None:
-    trials, values = _experiment(lambda _load: 0.06, passes=18)
-    last = trials[-1].block
-    for trial in trials:
-        if trial.arm == "b":
-            _scaled(values, trial.order, math.exp(0.03 if trial.block <= last / 2 else -0.03))
-    checks, tags = _checks(_timed(trials), values)
-    assert not checks["steady"].passed
-    assert Tag.SUSPECT in tags
-
-
 def test_a_steady_effect_passes_with_the_change_that_would_have_been_seen() -> None:
     trials, values = _experiment(lambda _load: 0.05, passes=18)
     checks, _ = _checks(_timed(trials), values)
@@ -437,24 +407,6 @@ def test_a_factor_of_the_processors_may_change_their_clock() -> None:
     (clock,) = [check for check in effect.checks if check.name == "clock"]
     assert clock.passed
     assert "33" in clock.finding
-
-
-@pytest.mark.parametrize(
-    ("effect", "gain", "passed"), [(0.0, 0.0, True), (0.0, 0.05, False), (0.08, 0.05, False), (1.0, 0.05, True)]
-)
-def test_a_placebo_with_an_effect_makes_verdicts_suspect_that_it_may_undo(
-    effect: float, gain: float, passed: bool
-) -> None:
-    trials, values = _experiment(lambda _load: effect)
-    placebo_trials, placebo_values = _experiment(lambda _load: gain)
-    last = len(trials)
-    for trial in placebo_trials:
-        values[trial.order + last] = placebo_values[trial.order]
-        placebo = dataclasses.replace(trial, purpose=Purpose.PLACEBO, factor="placebo 1", order=trial.order + last)
-        trials.append(dataclasses.replace(placebo, block=trial.block + last))
-    checks, tags = _checks(_timed(trials), values)
-    assert checks["placebo"].passed is passed
-    assert (Tag.SUSPECT in tags) is not passed
 
 
 def test_drift_has_a_point_for_each_block() -> None:

@@ -32,7 +32,7 @@ def _patterns(files: Sequence[UnplacedFile]) -> list[str]:
         (["logs/noop.log", "logs/cfq.log"], [r"logs/(?P<variant>cfq|noop)\.log$"]),
         (["noop1.log", "noop2.log", "cfq1.log"], [r"(?:^|/)(?P<variant>cfq|noop)(?P<repetition>\d+)\.log$"]),
         (["x/base.txt", "x/io-2000.txt"], [r"x/(?P<variant>base|io-2000)\.txt$"]),
-        (["x/8GB/1.txt", "x/16GB/1.txt", "x/8GB/2.txt"], [r"x/(?P<size>\d+GB)/(?P<repetition>\d+)\.txt$"]),
+        (["x/8GB/1.txt", "x/16GB/1.txt", "x/8GB/2.txt"], [r"x/(?P<size>16GB|8GB)/(?P<repetition>\d+)\.txt$"]),
         (
             ["x/my-8.0.36-threads-16.log", "x/my-8.4.0-threads-32.log", "x/my-8.4.0-threads-16.log"],
             [r"x/my-(?P<my>[\d.]+)-threads-(?P<load>\d+)\.log$"],
@@ -45,6 +45,18 @@ def _patterns(files: Sequence[UnplacedFile]) -> list[str]:
             ["x/res_iops2000.txt", "x/res_iops3000.txt", "x/res_sz500.txt", "x/res_sz900.txt"],
             [r"x/res_iops(?P<iops>\d+)\.txt$", r"x/res_sz(?P<sz>\d+)\.txt$"],
         ),
+        (["x/buf512M.log", "x/buf1G.log", "x/buf2G.log"], [r"x/buf(?P<buf>1G|2G|512M)\.log$"]),
+        (["x/1_noop.log", "x/2_cfq.log"], [r"x/\d+_(?P<variant>cfq|noop)\.log$"]),
+        (
+            ["x/run1-8.0-a.log", "x/run2-8.4-a.log", "x/run1-8.0-b.log", "x/run2-8.4-b.log"],
+            [r"x/run(?P<repetition>\d+)-(?P<variant>[\d.]+)-(?P<variant_>a|b)\.log$"],
+        ),
+        (
+            ["x/a_run1.1.log", "x/a_run1.2.log", "x/b_run1.1.log"],
+            [r"x/(?P<variant>a|b)_run(?P<run>[\d.]+)\.log$"],
+        ),
+        (["x/①_noop.log", "x/①_cfq.log"], [r"x/①_(?P<variant>cfq|noop)\.log$"]),
+        (["rows10000000_a", "rows10000000_b", "rows20000000_a"], [r"(?:^|/)rows(?P<rows>\d+)_(?P<variant>a|b)$"]),
         (["x/a_load_500.txt", "x/a_load_600.txt"], [r"x/a_load_(?P<load_>\d+)\.txt$"]),
         (["x/my's-[30].txt", "x/my's-[40].txt"], [r"x/my.s-\[(?P<variant>\d+)\]\.txt$"]),
     ],
@@ -67,6 +79,20 @@ def test_repetitions_and_dates_are_no_factors(paths: Sequence[str]) -> None:
     assert proposed_rules(_files(paths)) == ""
 
 
+@pytest.mark.parametrize(
+    "names", [("mysql80_{}.log", "maria118_{}.log"), ("innodb_sched_{}.log", "my-rocks_sched_{}.log")]
+)
+def test_rules_with_the_same_groups_get_the_other_words_as_a_level(names: tuple[str, str]) -> None:
+    files = _files([f"x/{name.format(level)}" for name in names for level in ("cfq", "noop")])
+    labels = [rule.labels for rule in _rules(proposed_rules(files)).rule]
+    assert labels == [{"file": name.format("*")} for name in names]
+
+
+def test_a_load_that_the_runs_state_is_not_replaced() -> None:
+    paths = ["x/noop_client1.log", "x/noop_client2.log", "x/cfq_client1.log"]
+    assert _patterns(_files(paths, loads=[64] * 3)) == [r"x/(?P<variant>cfq|noop)_client(?P<client>\d+)\.log$"]
+
+
 def test_parts_that_repeat_what_the_runs_state_are_no_factors() -> None:
     paths = ["x/noop_8.log", "x/noop_16.log", "x/cfq_8.log", "x/cfq_16.log"]
     assert _patterns(_files(paths, loads=[8, 16, 8, 16])) == [r"x/(?P<variant>cfq|noop)_\d+\.log$"]
@@ -82,7 +108,7 @@ def test_files_of_one_form_in_several_folders_get_the_folder_as_a_level() -> Non
     assert placed == [{"folder": folder, "io": io} for folder in ("set", "innodb") for io in ("2000", "3000")]
 
 
-_NAMES = st.text(st.sampled_from("ab1290.-_ '{}[]()|\\^$é调"), min_size=1, max_size=12).filter(
+_NAMES = st.text(st.sampled_from("ab1290.-_ '{}[]()|\\^$é调①\x7f"), min_size=1, max_size=12).filter(
     lambda name: name[-1] != "."
 )
 

@@ -142,7 +142,12 @@ def test_a_counter_over_time_is_no_result_and_a_measure_is() -> None:
         rows = [f"2026-04-09 21:36:{second},{second}" for second in range(10, 40)]
         return len(formats.read("\n".join([f"timestamp,{head}", *rows]) + "\n").runs)
 
-    assert [read(head) for head in ("history_list_length", "tps", "value")] == [0, 1, 1]
+    assert [read(head) for head in ("history_list_length", "tps", "value", "mean_qps")] == [0, 1, 1, 1]
+
+
+def test_a_long_list_of_results_padded_by_blanks_is_read() -> None:
+    rows = [f"query_{number}\t{number / 7:8.2f}" for number in range(1, 100)]
+    assert len(formats.read("\n".join(["query\ttime (s)", *rows]) + "\n").runs) == 99
 
 
 @pytest.mark.parametrize("heads", ["test\tops/s", "Query name\tTPS", "query\ttime (ms)", "benchmark\tv8.4"])

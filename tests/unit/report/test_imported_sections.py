@@ -88,6 +88,16 @@ def test_levels_that_match_no_run_of_the_baseline_say_why(
     assert answer.conclusion == f"no verdict under w: its runs and those of the baseline {reason}"
 
 
+def test_levels_without_a_combination_of_the_baseline_say_so() -> None:
+    bench = Bench()
+    for arm, versions in {"a": ("8.0 x", "8.4 y"), "b": ("8.0 y", "8.4 x")}.items():
+        for version, disk in map(str.split, versions):
+            settings = {"x": arm, "version": version, "disk": disk}
+            bench.trial("x", arm, baseline=arm == "a", workload="w", load=8, settings=settings)
+    (answer, *_) = unanswered(bench.trials, (), {("x", "w"): ""}, {}, imported=True)
+    assert answer.conclusion.endswith("have no combination of disk, version and load level in common")
+
+
 def test_every_form_shows_them() -> None:
     out = io.StringIO()
     text.render(view(IMPORTED), Console(file=out, width=100))

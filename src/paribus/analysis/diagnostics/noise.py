@@ -11,7 +11,7 @@ import numpy as np
 
 from paribus.analysis.paired.effects import Pair, Summaries, pair_series
 from paribus.model import Calibration, Protocol, Purpose, Trial, Workload
-from paribus.stats.diagnostics import coefficient
+from paribus.stats.diagnostics import SUSPICIOUS, coefficient
 from paribus.stats.huber import Regression, huber
 from paribus.stats.levels import design
 from paribus.stats.pairs import CannotJudge, log_ratios
@@ -116,12 +116,18 @@ def baseline_difference(
 ) -> tuple[float, float] | None:
     """Return the difference of the baseline from itself (log ratio) and its p value; None where it was not measured.
 
-    Of several such comparisons the clearest is returned; its p value is corrected for their number (Bonferroni).
+    p values are corrected for the number of such comparisons (Bonferroni). Of those below `SUSPICIOUS` the largest
+    difference is returned, else the clearest.
     """
     equals = pair_series(trials, summaries, {workload.name: workload.response}, (purpose,))
     coefficients = [coefficient(fitted, 0) for series in equals if (fitted := _fit(series.pairs)) is not None]
-    clearest = min(coefficients, key=lambda series: series.p, default=None)
-    return None if clearest is None else (clearest.estimate, min(1.0, clearest.p * len(coefficients)))
+    if not coefficients:
+        return None
+    differences = [(each.estimate, min(1.0, each.p * len(coefficients))) for each in coefficients]
+    clear = [difference for difference in differences if difference[1] < SUSPICIOUS]
+    if clear:
+        return max(clear, key=lambda difference: abs(difference[0]))
+    return min(differences, key=lambda difference: difference[1])
 
 
 def _fit_levels(pairs: Sequence[Pair]) -> Regression | None:

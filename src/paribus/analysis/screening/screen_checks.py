@@ -3,15 +3,17 @@
 import numpy as np
 
 from paribus.analysis.paired.checks import assumptions
+from paribus.analysis.paired.checks.bounded_faults import BoundedFault, checks_with_faults
 from paribus.analysis.paired.checks.carry_over import gain_check, gains_in_blocks
 from paribus.analysis.paired.checks.check_context import CheckContext
-from paribus.analysis.paired.checks.machine_checks import SUSPICIOUS, machine_checks
+from paribus.analysis.paired.checks.machine_checks import machine_checks
 from paribus.analysis.paired.finding import Question
 from paribus.analysis.paired.questions import arrays
-from paribus.analysis.screening.screen_look import FactorFinding, ScreenFinding
+from paribus.analysis.screening.screen_look import ScreenFinding
 from paribus.analysis.screening.screen_pairs import ScreenPairs
 from paribus.model import Check, Factor
 from paribus.stats import diagnostics, screen
+from paribus.stats.diagnostics import SUSPICIOUS
 from paribus.stats.huber import Array, Regression, huber
 
 
@@ -29,21 +31,21 @@ def checks_of_factor(
     """
     series, as_arrays, signs = pairs.series, arrays(pairs.series), pairs.settings[:, number]
     factor, fitted = pairs.factors[number], finding.fitted
-    all_checks = [
+    all_checks: list[Check | BoundedFault | None] = [
         assumptions.order_check(diagnostics.coefficient(fitted, len(fitted.coefficients) - 1)),
         _carry_over(factor, pairs, question, context),
-        _settled(number, pairs, finding.factors[number], question, context),
+        _settled(number, pairs, question, context),
         _outliers(factor, signs, fitted, as_arrays.resolution, question),
         assumptions.faults_check(
             pairs.faults[number], pairs.lost_pairs[number], factor.labels[1], factor.labels[0], SUSPICIOUS
         ),
-        *machine_checks(finding.factors[number], question, series, context),
+        *machine_checks(series, context),
         context.plausibility.check(series),
         assumptions.completions_check(series, as_arrays),
-        assumptions.independence_check(fitted, finding.factors[number], question),
+        assumptions.independence_check(fitted),
         assumptions.drift_check(series, context.timeline),
     ]
-    return tuple(check for check in all_checks if check is not None)
+    return checks_with_faults(all_checks, finding.factors[number], question)
 
 
 def _carry_over(factor: Factor, pairs: ScreenPairs, question: Question, context: CheckContext) -> Check | None:
@@ -74,9 +76,7 @@ def _gain(values: Array, x: Array, column: int, factor: Factor, question: Questi
     return gain_check(diagnostics.coefficient(huber(values, x), column), question, factor.labels[1])
 
 
-def _settled(
-    number: int, pairs: ScreenPairs, effect: FactorFinding, question: Question, context: CheckContext
-) -> Check | None:
+def _settled(number: int, pairs: ScreenPairs, question: Question, context: CheckContext) -> Check | BoundedFault | None:
     """Whether the factor's effect is the same at both ends of the trials."""
     windows = [assumptions.windows_of(pair, context.courses) for pair in pairs.series.pairs]
     usable = [window is not None for window in windows]
@@ -85,7 +85,7 @@ def _settled(
     if len(change) <= len(pairs.factors) + 3 or np.ptp(change) == 0:
         return None
     fitted = screen.fit(change, pairs.settings[usable], arrays(pairs.series).order[usable])
-    return assumptions.settled_check(diagnostics.coefficient(fitted, number), effect, question, SUSPICIOUS)
+    return assumptions.settled_check(diagnostics.coefficient(fitted, number), question, SUSPICIOUS)
 
 
 def _outliers(factor: Factor, signs: Array, fitted: Regression, resolution: float, question: Question) -> Check:

@@ -75,8 +75,8 @@ _SPELLINGS: Mapping[tuple[str, str], str] = {
     (
         "throughput_per_s",
         "1/s",
-    ): "iops tps ops tpmc rps eps transaction_rate transactions_per_second requests_per_second "
-    "events_per_second operations_per_second ops_per_second io_per_second",
+    ): "iops tps ops tpmc nopm notpm rps eps transaction_rate transactions_per_second requests_per_second "
+    "new_order_transactions_per_minute events_per_second operations_per_second ops_per_second io_per_second",
     ("queries_per_s", "1/s"): "qps queries_per_second",
     ("queries_read_per_s", "1/s"): "read_qps qps_read",
     ("queries_write_per_s", "1/s"): "write_qps qps_write",
@@ -105,7 +105,8 @@ _SPELLINGS: Mapping[tuple[str, str], str] = {
 _NAMES = {word: metric for metric, spellings in _SPELLINGS.items() for word in spellings.split()}
 _LOOSE = {"read", "write", "written", "reads", "writes", "load", "cpu", "util", "events", "transactions", "queries"}
 _LOOSE |= {"errors", "elapsed", "duration", "ops"}
-_UNITS_IMPLIED = {"tps", "qps", "rps", "eps", "load", "load_average", "load_avg", "loadavg", "tpmc"} | {
+_NEW_ORDERS = ("tpmc", "nopm", "notpm", "new_order_transactions_per_minute")  # in one minute
+_UNITS_IMPLIED = {"tps", "qps", "rps", "eps", "load", "load_average", "load_avg", "loadavg", *_NEW_ORDERS} | {
     name
     for name, (_metric, base) in _NAMES.items()
     if "per_second" in name
@@ -177,7 +178,7 @@ def metric_of(text: str) -> ColumnMetric | None:
     )
     if spelling in _NAMES:
         name, base = _NAMES[spelling]
-        implied = Unit("1/min") if spelling == "tpmc" else Unit(base) if spelling in _UNITS_IMPLIED else None
+        implied = Unit("1/min") if spelling in _NEW_ORDERS else Unit(base) if spelling in _UNITS_IMPLIED else None
         return ColumnMetric(name, base, spelling, implied)
     if spelling.strip("%_") in ("iowait", "util", "cpu") and "%" in spelling:
         return ColumnMetric(_NAMES[spelling.strip("%_")][0], "1", spelling, Unit("1", per=100.0))

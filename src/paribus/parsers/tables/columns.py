@@ -10,6 +10,7 @@ from math import prod
 from paribus.parsers.tables.cells import Style, cell_of, empty
 from paribus.parsers.tables.column_names import in_english
 from paribus.parsers.tables.heads import Head, head_of, words_of
+from paribus.parsers.tables.quotients import quotients
 from paribus.parsers.tables.time_columns import TimeRole, is_time_name, time_role
 
 _LOAD = re.compile(
@@ -134,6 +135,7 @@ def columns_of(lines: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) ->
         columns.append(_column(index, bottom, above if len(heads) > 1 and index else "", cells))
     _settle(columns, rows)
     _settle_statistics(columns)
+    _settle_quotients(columns, rows)
     return columns
 
 
@@ -209,6 +211,15 @@ def _settle_statistics(columns: Sequence[TableColumn]) -> None:
             means[0].level = ""
             for column in spreads:
                 column.role = Role.FOLLOWS
+
+
+def _settle_quotients(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> None:
+    """Set the role of columns without a measure that are quotients of others: a by b of the levels a and b."""
+    full_rows = [row for row in rows if len(row) == len(columns)]
+    values = [column.index for column in columns if column.role is Role.VALUE and column.index]
+    for index in quotients({index: [row[index].strip() for row in full_rows] for index in values}):
+        if columns[index].head.metric is None:
+            columns[index].role = Role.FOLLOWS
 
 
 def _sized(column: TableColumn) -> bool:

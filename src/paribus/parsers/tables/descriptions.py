@@ -20,11 +20,12 @@ _LOAD = re.compile(r"(?:threads?|clients?|connections?|users?|warehouses?|(?:io)
 _IDENTIFIER = re.compile(r"_?[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+")  # LINK_MAX, numa_hit
 _KIND = re.compile(r"oltp|tpc|read|write|rand|seq|select|insert|update|delete", re.IGNORECASE)  # of a workload
 _OF_STATUS = re.compile(r"(?:Innodb|Rocksdb|Aria|Tokudb|Handler|Com|wsrep|Binlog|Performance_schema)_")
+_STATE = re.compile(r"history_list_length|checkpoint_age|(?:Threads|Open|Key|Qcache|Created_tmp)_\w+", re.IGNORECASE)
 _FEWEST_IDENTIFIERS, _MOST = 4, 0.8
 _LEAST = 0.2  # share of names of a status, or of lines without a number, that results do not have
 _FEWEST_LINES = 40  # of a list without heads
 _PAIR = re.compile(r"(?P<name>\w+)(?:\s{2,}|\s*$)(?P<value>(?:[^\t ]| (?! ))*)")
-_TABBED_PAIR = re.compile(r"(?P<name>\w+(?::[\w ]+)?)\t(?P<value>[^\t]*)")  # Ssl_server_not_after  Apr  6 04:50:47 2036
+_TABBED_PAIR = re.compile(r"(?P<name>\w+(?::[\w ]+)?)\t *(?P<value>[^\t]*)")  # a value may have dates
 _OF_ONE_LINE = {"checkpoints_timed", "buffers_clean", "xact_commit", "blks_hit"}  # pg_stat_bgwriter, pg_stat_database
 _DISTANCES = re.compile(r"node distances:\s*")  # numactl --hardware
 _GROUP = re.compile(r"-{2,}\w+-{2,}")  # over the columns of tsar
@@ -91,9 +92,12 @@ def _are_counters(names: Sequence[str]) -> bool:
 
 
 def _counters(names: Sequence[str]) -> list[str]:
-    return [name for name in names if is_counter(name)]
+    """Return the names that are those of counters or variables, and not of tests."""
+    return [
+        name for name in names if _IDENTIFIER.fullmatch(name) and (_OF_STATUS.match(name) or not _KIND.search(name))
+    ]
 
 
-def is_counter(name: str) -> bool:
-    """Return whether a name is one of a counter or variable, and not of a test."""
-    return bool(_IDENTIFIER.fullmatch(name) and (_OF_STATUS.match(name) or not _KIND.search(name)))
+def is_status(name: str) -> bool:
+    """Return whether a name is that of a status counter of a server."""
+    return bool(_OF_STATUS.match(name) or _STATE.fullmatch(name))

@@ -17,6 +17,7 @@ from paribus.parsers.tables.column_names import unit_of
 from paribus.parsers.tables.descriptions import describes, listed_lines
 from paribus.parsers.tables.divided_cells import is_divided, undivided
 from paribus.parsers.tables.heads import head_of
+from paribus.parsers.tables.markdown import cells_between_pipes, unescaped, without_links
 from paribus.parsers.tables.sizes import in_one_size
 from paribus.parsers.tables.wide_table import WideTable
 
@@ -151,7 +152,7 @@ def _separator(line: str, following: str) -> str:
 
 def _cells(line: str, separator: str) -> list[str]:
     if separator == "|":
-        return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
+        return cells_between_pipes(line)
     if separator == " ":
         return [cell.strip() for cell in _BLANKS.split(line.strip())]
     if len(line) > _MOST_CELL and any(len(part) > _MOST_CELL for part in line.split(separator)):
@@ -168,6 +169,7 @@ def _blocks(lines: Sequence[str]) -> tuple[list[_Block], list[int]]:
     """Return the tables of a text and the lines outside them; a line above a table is its title."""
     if whole := _long(lines):
         return [whole], []
+    lines = [without_links(line) for line in lines]
     blocks: list[_Block] = []
     listed = listed_lines(lines)
     other_lines = [*listed]
@@ -181,7 +183,7 @@ def _blocks(lines: Sequence[str]) -> tuple[list[_Block], list[int]]:
         if match := _HEADING.match(line):
             depth = len(match[1])
             headings = [heading for heading in headings if len(heading[1]) - len(heading[1].lstrip("#")) < depth]
-            headings.append((number, line.strip()))
+            headings.append((number, unescaped(line.strip())))
         following = lines[number] if number < len(lines) else line
         if block is not None:
             cells = block.cells_of(line)
@@ -199,7 +201,7 @@ def _blocks(lines: Sequence[str]) -> tuple[list[_Block], list[int]]:
         separator = _separator(line, following)
         cells = _cells(line, separator) if separator else [line.strip()]
         filled = [cell for cell in cells if cell]
-        above = [*above[-2:], (number, filled[0] if len(filled) == 1 else line.strip())]
+        above = [*above[-2:], (number, unescaped(filled[0] if len(filled) == 1 else line.strip()))]
         if len(filled) < 2:  # includes a spreadsheet line with only its first cell
             other_lines.append(number)
             block = None

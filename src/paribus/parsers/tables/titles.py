@@ -15,6 +15,19 @@ _GENERAL = re.compile(
 )
 
 
+_SENTENCE = re.compile(
+    r"\b(?:is|are|was|were|we|you|there|here|this|these|those|it|show|shows|shown|see|can|will|has|have)\b"
+    r"|(?-i:\bI (?=[a-z]))",
+    re.IGNORECASE,
+)
+_WITH_SIZE = re.compile(r"\w[ =:]{1,3}[0-9]{1,7}(?:\.[0-9]{1,3})? ?[kmgt]i?b?$", re.IGNORECASE)  # buffer pool 100G
+_LEADING = re.compile(
+    r"^(?:(?:the|average|mean|median|overall|final|all|raw|test|benchmark|performance) )*"
+    r"(?:results?|comparisons?|summary|performance|benchmarks?|numbers|figures)\b(?: |$)",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Titles:
     """Parts of a table's title and nearest heading.
@@ -54,6 +67,9 @@ def _plain(text: str) -> str:
 
 def _parts(text: str) -> tuple[str, Head, str]:
     factor, head, beside = factor_of(text)
-    if kind_in(factor):  # a workload is no factor
+    if _SENTENCE.search(text):  # it names neither, unless it is about a kind of load
+        factor, beside = (named if kind_in(named) else "" for named in (factor, beside))
+    factor = _LEADING.sub("", factor, count=1)
+    if kind_in(factor) or _WITH_SIZE.search(factor):  # a workload or a condition is no factor
         return "", head, ", ".join(filter(None, (factor, beside)))
     return factor, head, beside

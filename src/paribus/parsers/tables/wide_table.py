@@ -21,7 +21,7 @@ from paribus.parsers.tables.columns import (
     load_of,
     loads_of,
 )
-from paribus.parsers.tables.descriptions import is_counter
+from paribus.parsers.tables.descriptions import is_status
 from paribus.parsers.tables.heads import Head, head_of
 from paribus.parsers.tables.readings import change_of, reading_of
 from paribus.parsers.tables.table_runs import Setting, TableRuns
@@ -214,7 +214,7 @@ class WideTable:
         if {column.role for column in columns} != {Role.TIME, Role.VALUE} or len(values) > 1:
             return ""
         measured = values[0].head.metric or self._titled.metric
-        return "" if measured or not is_counter(values[0].name) else values[0].name
+        return "" if measured or not is_status(values[0].name) else values[0].name
 
     def _line(
         self,

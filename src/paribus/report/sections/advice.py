@@ -125,7 +125,7 @@ def _factor(
     open_arms = [arm for arm, arm_verdicts in verdicts.items() if "undecided" in arm_verdicts]
     by_load = [arm for arm, arm_rows in arms.items() if any(row.is_open for row in arm_rows)]
     worse = [arm for arm, arm_verdicts in verdicts.items() if "worse" in arm_verdicts]
-    parts = [gettext("do not set {arm}: worse", arm=_several(worse))] if worse else []
+    parts = [gettext("do not set {arm}: worse", arm=gettext(", ").join(worse))] if worse else []
     parts += _undecided({arm: _first_need(arms[arm]) for arm in open_arms})
     pattern = N_("{arm} depends on load, and at no load level is it decided: more pairs are needed")
     parts += [gettext(pattern, arm=arm) for arm in by_load if arm not in open_arms]

@@ -302,8 +302,14 @@ def _unmatched(trials: Sequence[Trial]) -> str:
     if different := [key for key, (of_arm, of_baseline) in sorted(levels.items()) if not of_arm & of_baseline]:
         message = N_("its runs and those of the baseline have no level of {factors} in common")
         return gettext(message, factors=gettext(", ").join(different))
+    contexts: tuple[set[object], set[object]] = (set(), set())
+    for t in trials:
+        contexts[t.baseline].add((t.load, *sorted((k, str(v)) for k, v in t.settings.items() if k != factor)))
     if not {t.load for t in trials if t.baseline} & {t.load for t in trials if not t.baseline}:
         return gettext("its runs and those of the baseline have no load level in common")
+    if not contexts[False] & contexts[True]:
+        message = N_("its runs and those of the baseline have no combination of {factors} and load level in common")
+        return gettext(message, factors=gettext(", ").join(sorted(levels)))
     return gettext("no measure is named that runs of both have")
 
 

@@ -5,10 +5,10 @@ A failed check makes the verdict suspect. Each check states what it found.
 
 import numpy as np
 
+from paribus.analysis.paired.checks.bounded_faults import BoundedFault, checks_with_faults, error_if_continued
 from paribus.analysis.paired.checks.carry_over import carry_over_check
 from paribus.analysis.paired.checks.check_context import CheckContext, Courses, Timeline
 from paribus.analysis.paired.checks.effect_change import STEADY_ALPHA, effect_change
-from paribus.analysis.paired.checks.holding_claims import JudgedEffect, continued, leaves_claim, left_text
 from paribus.analysis.paired.checks.limits import p_limit, plain_limit, size_limit
 from paribus.analysis.paired.checks.machine_checks import machine_checks
 from paribus.analysis.paired.checks.stalls import STALLS_ALPHA, slow_trials, stalls_of
@@ -25,6 +25,7 @@ from paribus.units import show_percent
 _UNSETTLED = 0.05
 _ALPHA = 0.05
 _FEWEST_POINTS = 3
+_BETWEEN_THIRDS = 2 / 3  # distance of the middles of the first and the last third of a trial
 _HOUR_S = 3600.0
 _LEAST_COMPLETIONS = {"response_p99_s": 10_000}
 
@@ -41,20 +42,20 @@ def checks_of(
         pairs: The same pairs as arrays.
         context: Further information about the trials.
     """
-    checks = [
+    checks: list[Check | BoundedFault | None] = [
         order_check(finding.order_effect),
         carry_over_check(series, pairs, question, context),
-        _settled(finding, question, series, context.courses),
+        _settled(series, question, context.courses),
         _steady(finding, question, series),
         _outliers(finding, question, series),
         faults_check(series.faults, pairs.lost_pairs, series.arm, series.baseline),
-        *machine_checks(finding, question, series, context),
+        *machine_checks(series, context),
         context.plausibility.check(series),
         completions_check(series, pairs),
-        independence_check(finding.fitted, finding, question),
+        independence_check(finding.fitted),
         drift_check(series, context.timeline),
     ]
-    return tuple(check for check in checks if check is not None)
+    return checks_with_faults(checks, finding, question)
 
 
 def order_check(gain: Coefficient | None) -> Check | None:
@@ -65,31 +66,23 @@ def order_check(gain: Coefficient | None) -> Check | None:
     return Check(gettext("order"), True, gettext(message, effect=show_percent(gain.estimate)))
 
 
-def _settled(finding: Finding, question: Question, series: PairSeries, courses: Courses) -> Check | None:
+def _settled(series: PairSeries, question: Question, courses: Courses) -> Check | BoundedFault | None:
     windows = [points for pair in series.pairs if (points := windows_of(pair, courses)) is not None]
     trend = diagnostics.trend_in_trials(*diagnostics.end_log_ratios(windows)) if windows else None
-    return None if trend is None else settled_check(trend, finding, question, _UNSETTLED)
+    return None if trend is None else settled_check(trend, question, _UNSETTLED)
 
 
-def settled_check(trend: Coefficient, effect: JudgedEffect, question: Question, alpha: float) -> Check:
-    """Return whether a change of the effect within trials may be noise, is small, or leaves its verdict.
-
-    Args:
-        trend: Change of the effect from the first third of the trials to the last, log ratio.
-        effect: The effect with its verdict.
-        question: The declared question.
-        alpha: Error of the test.
-    """
+def settled_check(trend: Coefficient, question: Question, alpha: float) -> Check | BoundedFault:
+    """Return whether a change of the effect within trials may be noise at an error of `alpha`, or is small."""
+    failed = abs(trend.estimate) > question.margin / 2 and trend.p < alpha
     message = N_("from the first third of the trials to the last the effect changes by {change}")
     text = gettext(message, change=show_percent(trend.estimate))
-    passed = abs(trend.estimate) <= question.margin / 2 or trend.p >= alpha
-    if not passed:
-        passed = leaves_claim(continued(trend), effect, question)
-        text += left_text() if passed else gettext(": settle longer")
-    return Check(gettext("settled"), passed, text, size_limit(question.margin / 2, trend, alpha))
+    check = Check(gettext("settled"), not failed, text, size_limit(question.margin / 2, trend, alpha))
+    error = error_if_continued(trend, _BETWEEN_THIRDS)
+    return BoundedFault(check, gettext(": settle longer"), error) if failed else check
 
 
-def _steady(finding: Finding, question: Question, series: PairSeries) -> Check | None:
+def _steady(finding: Finding, question: Question, series: PairSeries) -> Check | BoundedFault | None:
     """Whether the effect stays the same from the first pair to the last."""
     change = effect_change(finding, question)
     if change is None:
@@ -99,12 +92,12 @@ def _steady(finding: Finding, question: Question, series: PairSeries) -> Check |
         message = N_("the effect of {arm} stays the same; a change of {seen} would have been seen")
         seen = show_percent(change.visible).lstrip("+")
         return Check(gettext("steady"), True, gettext(message, arm=series.arm, seen=seen), limit)
-    first, last = show_percent(change.first), show_percent(change.last)
     message = N_("the effect of {arm} is {first} in the first half and {last} in the second")
-    text = gettext(message, arm=series.arm, first=first, last=last)
-    passed = leaves_claim(continued(change.trend), finding, question)
-    text += left_text() if passed else gettext(": repeat the experiment in the phase that matters")
-    return Check(gettext("steady"), passed, text, limit)
+    text = gettext(message, arm=series.arm, first=show_percent(change.first), last=show_percent(change.last))
+    advice = gettext(": repeat the experiment in the phase that matters")
+    return BoundedFault(
+        Check(gettext("steady"), False, text, limit), advice, error_if_continued(change.trend, share=1.0)
+    )
 
 
 def windows_of(pair: Pair, courses: Courses) -> tuple[np.ndarray, np.ndarray] | None:
@@ -171,26 +164,18 @@ def completions_check(series: PairSeries, pairs: Pairs) -> Check | None:
     return Check(gettext("completions"), not failed, text + advice, limit)
 
 
-def independence_check(fitted: Regression, effect: JudgedEffect, question: Question) -> Check:
-    """Return whether consecutive pairs are independent, or the verdict holds with an interval that allows for it.
-
-    Correlation r of consecutive values multiplies the variance of their mean by (1 + r) / (1 - r). That is so in a
-    first-order autoregression (Box, Jenkins, Reinsel: Time Series Analysis, 4th ed., 2008, 2.1).
-
-    Args:
-        fitted: The regression.
-        effect: The effect with its verdict.
-        question: The declared question.
-    """
+def independence_check(fitted: Regression) -> Check:
+    """Return whether consecutive pairs are independent."""
     correlation = diagnostics.lag_one(fitted.residuals)
     bound = 2.58 / np.sqrt(len(fitted.residuals))
+    failed = abs(correlation) > bound
     text = gettext("correlation of consecutive pairs: {r}", r=f"{correlation:+.2f}".replace("-", "−"))
-    passed = abs(correlation) <= bound
-    if not passed:
-        wider = np.sqrt((1 + abs(correlation)) / (1 - abs(correlation))) - 1
-        passed = leaves_claim(wider * (effect.interval.high - effect.interval.low) / 2, effect, question)
-        text += left_text() if passed else gettext(": disturbances last longer than one block")
-    return Check(gettext("independence"), passed, text, plain_limit(f"±{bound:.2f}"))
+    return Check(
+        gettext("independence"),
+        not failed,
+        text + (gettext(": disturbances last longer than one block") if failed else ""),
+        plain_limit(f"±{bound:.2f}"),
+    )
 
 
 def drift_check(series: PairSeries, timeline: Timeline) -> Check | None:

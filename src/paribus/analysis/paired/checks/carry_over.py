@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from paribus.analysis.paired.checks.check_context import CheckContext
 from paribus.analysis.paired.checks.limits import size_limit
-from paribus.analysis.paired.checks.machine_checks import SUSPICIOUS
 from paribus.analysis.paired.effects import PairSeries
 from paribus.analysis.paired.finding import Pairs, Question
 from paribus.i18n import N_, gettext
 from paribus.model import Check, Trial
 from paribus.stats import diagnostics
-from paribus.stats.diagnostics import ERRORS_SEEN, Coefficient
+from paribus.stats.diagnostics import ERRORS_SEEN, SUSPICIOUS, Coefficient
 from paribus.stats.huber import Array, huber
 from paribus.units import show_duration, show_percent
 

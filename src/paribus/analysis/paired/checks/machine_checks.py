@@ -5,25 +5,23 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from paribus.analysis.diagnostics.uncontrolled import differing_conditions
+from paribus.analysis.paired.checks.bounded_faults import BoundedFault
 from paribus.analysis.paired.checks.check_context import CheckContext
-from paribus.analysis.paired.checks.holding_claims import JudgedEffect, leaves_claim, left_text
 from paribus.analysis.paired.checks.limits import p_limit, plain_limit, sized_limit
 from paribus.analysis.paired.effects import PairSeries, Summaries
-from paribus.analysis.paired.finding import LEAST_UNITS, Question
+from paribus.analysis.paired.finding import LEAST_UNITS
 from paribus.i18n import N_, gettext
 from paribus.model import Check
 from paribus.stats import diagnostics
+from paribus.stats.diagnostics import SUSPICIOUS
 from paribus.stats.huber import Array
 from paribus.units import show_percent
 
-SUSPICIOUS = 0.01  # error of the checks of every experiment
 _UNCERTAIN = 2.0  # a difference that is no chance is at most twice what was found
 _LEAST_DIFFERENCE = 0.01  # of the processors' clock or time, as a share
 
 
-def machine_checks(
-    effect: JudgedEffect, question: Question, series: PairSeries, context: CheckContext
-) -> list[Check | None]:
+def machine_checks(series: PairSeries, context: CheckContext) -> list[Check | BoundedFault | None]:
     """Checks that the machine was the same for both arms, unless these are machines."""
     of_one_machine = (
         []
@@ -31,8 +29,8 @@ def machine_checks(
         else [_clock(series, context.summaries), _conditions(series, context), _steal(series, context.summaries)]
     )
     return [
-        _itself(N_("noise floor"), context.noise, N_("before anything was compared"), effect, question),
-        _itself(N_("placebo"), context.placebo, N_("meanwhile"), effect, question),
+        _baseline_difference(N_("noise floor"), context.noise, N_("before anything was compared")),
+        _baseline_difference(N_("placebo"), context.placebo, N_("meanwhile")),
         _no_event(N_("throttling"), "cpu_throttled", series, context.summaries, N_("heat slowed the processors")),
         _no_event(N_("disk errors"), "device_errors", series, context.summaries, N_("requests to the disk failed")),
         _drives(context.drives),
@@ -40,19 +38,14 @@ def machine_checks(
     ]
 
 
-def _itself(
-    name: str, difference: tuple[float, float] | None, when: str, effect: JudgedEffect, question: Question
-) -> Check | None:
-    """Whether the baseline is equal to itself, or the verdict holds although it is not."""
+def _baseline_difference(name: str, difference: tuple[float, float] | None, when: str) -> Check | BoundedFault | None:
     if difference is None:
         return None
     size, p = difference
     message = N_("{when} the baseline differed from itself by {difference}")
     text = gettext(message, when=gettext(when), difference=show_percent(size))
-    passed = p >= SUSPICIOUS
-    if not passed and leaves_claim(_UNCERTAIN * abs(size), effect, question):
-        passed, text = True, text + left_text()
-    return Check(gettext(name), passed, text, p_limit(p, SUSPICIOUS))
+    check = Check(gettext(name), p >= SUSPICIOUS, text, p_limit(p, SUSPICIOUS))
+    return check if check.passed else BoundedFault(check, "", _UNCERTAIN * abs(size))
 
 
 def _paired_values(metric: str, series: PairSeries, summaries: Summaries) -> Array:
