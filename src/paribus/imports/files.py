@@ -12,11 +12,14 @@ import stat
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
 from paribus.errors import UsageError
 from paribus.files import distrust_entry, replaceable, user_name
+from paribus.imports.archives import Archive, DamagedArchive, is_archive
 from paribus.parsers.pages import web_page
 from paribus.parsers.redact import redact
 from paribus.units import show_size
@@ -39,15 +42,20 @@ _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BO
 
 @dataclass(frozen=True, slots=True)
 class ImportFile:
-    """A file to import; `walked` if it was found in a folder, where a file that is no log is not an error."""
+    """A file to import, or the file `member` of the archive at the path.
+
+    `walked` if it was found in a folder or an archive, where a file that is no log is not an error.
+    """
 
     path: str
     walked: bool
+    member: str = ""
 
     @property
     def printable_path(self) -> str:
         """The path for people and the store; a name that is not UTF-8 is decoded as the content would be."""
-        return legible(os.fsencode(self.path))
+        path = legible(os.fsencode(self.path))
+        return f"{path}/{self.member}" if self.member else path
 
 
 class Unreadable(Exception):
@@ -68,19 +76,19 @@ class OpenedFile:
     remarks: tuple[str, ...] = ()
 
 
-def _natural(path: Path) -> list[tuple[int, int | str]]:
+def _natural(path: Path | str) -> list[tuple[int, int | str]]:
     """Sort key that orders `t8` before `t16`."""
     return [(0, int(part)) if part.isdecimal() else (1, part) for part in re.split(r"([0-9]+)", str(path)) if part]
 
 
 def listed(names: Sequence[str]) -> list[ImportFile]:
-    """Return the named files and those in named folders, in natural order; hidden files are omitted.
+    """Return the named files, and those in named folders and in archives, in natural order; hidden files are omitted.
 
     Raises UsageError for a missing file, and where there is no file at all.
     """
     if not names:
         raise UsageError("no file to import was named", "name log files, tables, or folders of them")
-    files_by_path: dict[str, ImportFile] = {}
+    files_by_path: dict[str, list[ImportFile]] = {}
     for name in names:
         path = Path(name)
         try:
@@ -93,13 +101,45 @@ def listed(names: Sequence[str]) -> list[ImportFile]:
         except (OSError, ValueError) as error:
             raise UsageError(f"{name!r} cannot be read: {error}", "name log files, tables, or folders") from error
         for file_path in paths:
-            files_by_path.setdefault(str(file_path), ImportFile(str(file_path), walked))
+            if str(file_path) not in files_by_path:
+                files_by_path[str(file_path)] = _files_at(str(file_path), walked=walked)
     if not files_by_path:
         raise UsageError(
             f"there is no file in {', '.join(names)}; hidden files are not read",
             "name log files, tables, or folders of them",
         )
-    return list(files_by_path.values())
+    return list(chain.from_iterable(files_by_path.values()))
+
+
+def _files_at(path: str, *, walked: bool) -> list[ImportFile]:
+    """Return the file, or the files of an archive; an archive that cannot be read, or is empty, is a file."""
+    try:
+        members = sorted(_archive(path).names, key=_natural) if is_archive(path) else []
+    except Unreadable:
+        members = []
+    return [ImportFile(path, walked=True, member=member) for member in members] or [ImportFile(path, walked)]
+
+
+def _archive(path: str) -> Archive:
+    """Return an archive. Raises Unreadable."""
+    try:
+        status = Path(path).stat()
+    except OSError as error:
+        raise Unreadable(f"cannot be read: {error.strerror or error}") from error
+    return _archive_of(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=1)  # its files are read one after the other
+def _archive_of(path: str, _mtime_ns: int, _size: int) -> Archive:
+    content, damage = _unpacked(_content(path))
+    if damage:
+        raise Unreadable(
+            f"cannot be unpacked whole, since {damage.split(';')[0]}: import what can be unpacked as a folder"
+        )
+    try:
+        return Archive(content, legible)
+    except DamagedArchive as error:
+        raise Unreadable(f"cannot be unpacked: {error}") from error
 
 
 def _files_in(folder: Path) -> Iterator[Path]:
@@ -109,8 +149,37 @@ def _files_in(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def open_file(path: str) -> OpenedFile:
-    """Read a file, decompressed if it is gzip, bzip2 or xz. Raises Unreadable."""
+def open_file(path: str, member: str = "") -> OpenedFile:
+    """Read a file, or a file of an archive, decompressed if it is gzip, bzip2 or xz. Raises Unreadable."""
+    content = _content_of_member(path, member) if is_archive(path) else _content(path)
+    digest = hashlib.sha256(content).hexdigest()
+    unpacked, damage = _unpacked(content)
+    text = as_text(unpacked)
+    remarks = (damage,) if damage else ()
+    if web_page.is_report(text):
+        raise Unreadable("is a report of Paribus: import what `paribus export` writes")
+    if web_page.is_page(text):
+        text = web_page.text_of(legible(text.encode("utf-8", "surrogateescape")))
+        remarks = (*remarks, "it is a web page: numbers of lines are those of the text that it shows")
+    text = redact(text)  # also passwords that the page had divided by its markup
+    return OpenedFile(digest, len(content), text, text.encode("utf-8", "surrogateescape"), remarks)
+
+
+def _content_of_member(path: str, member: str) -> bytes:
+    archive = _archive(path)
+    if not member:
+        raise Unreadable("has no file that is not hidden")
+    try:
+        content = archive.read(member, MOST_BYTES + 1)
+    except DamagedArchive as error:
+        raise Unreadable(f"cannot be unpacked: {error}") from error
+    if len(content) > MOST_BYTES:
+        raise Unreadable(f"is larger than {show_size(MOST_BYTES)}: import a part of it")
+    return content
+
+
+def _content(path: str) -> bytes:
+    """Return the bytes of a file. Raises Unreadable."""
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
             _refuse_endless(Path(path), os.fstat(file.fileno()))
@@ -123,17 +192,7 @@ def open_file(path: str) -> OpenedFile:
         raise Unreadable("cannot be read: it has no end")
     if len(content) > MOST_BYTES:
         raise Unreadable(f"is larger than {show_size(MOST_BYTES)}: import a part of it")
-    digest = hashlib.sha256(content).hexdigest()
-    unpacked, damage = _unpacked(content)
-    text = as_text(unpacked)
-    remarks = (damage,) if damage else ()
-    if web_page.is_report(text):
-        raise Unreadable("is a report of Paribus: import what `paribus export` writes")
-    if web_page.is_page(text):
-        text = web_page.text_of(legible(text.encode("utf-8", "surrogateescape")))
-        remarks = (*remarks, "it is a web page: numbers of lines are those of the text that it shows")
-    text = redact(text)  # also passwords that the page had divided by its markup
-    return OpenedFile(digest, len(content), text, text.encode("utf-8", "surrogateescape"), remarks)
+    return content
 
 
 def _refuse_endless(path: Path, status: os.stat_result) -> None:
@@ -172,7 +231,9 @@ def _unpacked(content: bytes) -> tuple[bytes, str]:
             pieces.append(piece)
             size += len(piece)
             if size > MOST_BYTES:
-                raise Unreadable(f"is larger than {show_size(MOST_BYTES)} when unpacked: import a part of it")
+                raise Unreadable(
+                    f"is larger than {show_size(MOST_BYTES)} when unpacked: unpack it, and import a part of it"
+                )
     except (OSError, EOFError, lzma.LZMAError, zlib.error, ValueError) as error:
         if not pieces:
             raise Unreadable(f"cannot be unpacked: {error}") from error

@@ -62,7 +62,7 @@ class ImportReader:
     def take(self, source: ImportFile) -> ReadFile:
         """Read a file. Raises UsageError for an invalid rule."""
         try:
-            opened = open_file(source.path)
+            opened = open_file(source.path, source.member)
         except Unreadable as error:
             return ReadFile(source, refused=str(error))
         forced = self.format or format_of(self.rules, source.printable_path)

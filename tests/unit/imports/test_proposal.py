@@ -57,6 +57,10 @@ def _patterns(files: Sequence[UnplacedFile]) -> list[str]:
         ),
         (["x/①_noop.log", "x/①_cfq.log"], [r"x/①_(?P<variant>cfq|noop)\.log$"]),
         (["rows10000000_a", "rows10000000_b", "rows20000000_a"], [r"(?:^|/)rows(?P<rows>\d+)_(?P<variant>a|b)$"]),
+        (
+            ["x/c5.large_10182021_0722_a.zip/t.log", "x/c5.2xlarge_10182021_1208_a.zip/t.log"],
+            [r"x/c5\.(?P<variant>2xlarge|large)_[\d:T_.-]+_a\.zip/t\.log$"],
+        ),
         (["x/a_load_500.txt", "x/a_load_600.txt"], [r"x/a_load_(?P<load_>\d+)\.txt$"]),
         (["x/my's-[30].txt", "x/my's-[40].txt"], [r"x/my.s-\[(?P<variant>\d+)\]\.txt$"]),
     ],

@@ -27,7 +27,8 @@ def _sets(incomplete: str) -> list[str]:
 
 def import_(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE…", help="Logs and tables, or folders of them.", show_default=False)
+        list[Path],
+        typer.Argument(metavar="FILE…", help="Logs and tables, folders and archives.", show_default=False),
     ],
     factor: Annotated[
         str, typer.Option(metavar="NAME", help="The factor, for example scheduler.", show_default=False)

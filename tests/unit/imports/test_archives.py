@@ -1,0 +1,125 @@
+"""Archives: the files in a zip or a tar are imported as those of a folder."""
+
+import io
+import random
+import stat
+import tarfile
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import logs
+import pytest
+
+from paribus.imports import files
+from paribus.imports.files import ImportFile, Unreadable, listed, open_file
+from paribus.imports.reading import ImportReader
+from paribus.imports.rules import Rule
+
+FILES = {
+    "set/t16.log": logs.sysbench(160, threads=16).encode(),
+    "set/t8.log": logs.sysbench(80).encode(),
+    "set/.hidden": b"x",
+    "__MACOSX/set/._t8.log": b"x",
+}
+Pack = Callable[[Path, Mapping[str, bytes]], None]
+
+
+def _zip(path: Path, content: Mapping[str, bytes]) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.mkdir("set")
+        link = zipfile.ZipInfo("set/link.log")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(link, "/etc/passwd")
+        for name, written in content.items():
+            archive.writestr(name, written)
+
+
+def _tar(mode: str) -> Pack:
+    def pack(path: Path, content: Mapping[str, bytes]) -> None:
+        with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
+            link = tarfile.TarInfo("set/link.log")
+            link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+            archive.addfile(link)
+            for name, written in content.items():
+                entry = tarfile.TarInfo(f"./{name}")
+                entry.size = len(written)
+                archive.addfile(entry, io.BytesIO(written))
+
+    return pack
+
+
+ARCHIVES: dict[str, Pack] = {
+    "a.zip": _zip,
+    "a.tar": _tar("w"),
+    "a.tgz": _tar("w:gz"),
+    "a.tar.bz2": _tar("w:bz2"),
+    "a.TAR.XZ": _tar("w:xz"),
+}
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_files_of_an_archive_are_listed_and_read_as_those_of_a_folder(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    ARCHIVES[name](path, FILES)
+    sources = listed([str(path)])
+    assert [source.printable_path for source in sources] == [f"{path}/set/t8.log", f"{path}/set/t16.log"]
+    assert all(source.walked for source in sources)
+    reader = ImportReader((Rule.model_validate({"path": "t(?P<t>[0-9]+)[.]log$"}),))
+    runs = [run for source in sources for run in reader.take(source).runs]
+    assert [(run.placement.labels, run.placement.load) for run in runs] == [({"t": "8"}, 8), ({"t": "16"}, 16)]
+
+
+@pytest.mark.parametrize("coding", ["utf-8", "gb18030"])
+def test_names_in_another_coding_are_decoded(tmp_path: Path, coding: str) -> None:
+    name = "调度器测试.log".encode(coding)
+    path = tmp_path / "a.zip"
+    _zip(path, {"x" * len(name): b"x"})  # not marked as UTF-8, as by an old tool
+    path.write_bytes(path.read_bytes().replace(b"x" * len(name), name))
+    assert [source.member for source in listed([str(path)])] == ["调度器测试.log"]
+
+
+def test_an_archive_without_files_or_a_damaged_one_is_refused_with_the_reason(tmp_path: Path) -> None:
+    for name, pack in ARCHIVES.items():
+        path = tmp_path / name
+        pack(path, {})
+        with pytest.raises(Unreadable, match="has no file that is not hidden"):
+            open_file(str(path), listed([str(path)])[0].member)
+        path.write_bytes(b"no archive")
+        assert listed([str(path)]) == [ImportFile(str(path), walked=False)]
+        with pytest.raises(Unreadable, match="cannot be unpacked"):
+            open_file(str(path))
+
+
+def test_an_encrypted_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    _zip(path, {"a.log": b"x"})
+    content = bytearray(path.read_bytes())
+    content[content.rindex(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(bytes(content))
+    with pytest.raises(Unreadable, match="encrypted"):
+        open_file(str(path), "a.log")
+
+
+def test_a_file_that_is_too_large_in_an_archive_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MOST_BYTES", 2**16)
+    _zip(tmp_path / "a.zip", {"a.log": b"0" * 2**20})
+    with pytest.raises(Unreadable, match="larger than 64 KiB"):
+        open_file(str(tmp_path / "a.zip"), "a.log")
+    _tar("w:gz")(tmp_path / "a.tgz", {"a.log": b"0" * 2**20})
+    with pytest.raises(Unreadable, match="larger than 64 KiB when unpacked"):
+        open_file(str(tmp_path / "a.tgz"), "a.log")
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_damaged_archives_are_read_or_refused(tmp_path: Path, name: str) -> None:
+    path, rng = tmp_path / name, random.Random(7)
+    ARCHIVES[name](path, FILES)
+    whole = path.read_bytes()
+    for _ in range(150):
+        content = bytearray(whole[: rng.randrange(len(whole))] if rng.random() < 0.3 else whole)
+        for _ in range(rng.randrange(1, 8) if content else 0):
+            content[rng.randrange(len(content))] = rng.randrange(256)
+        path.write_bytes(bytes(content))
+        for source in listed([str(path)]):
+            ImportReader().take(source)
