@@ -4,17 +4,22 @@ In: the bytes of an archive. Out: the names and the bytes of its files; archives
 """
 
 import io
+import lzma
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 
 _SUFFIXES = (".zip", ".tar", ".tgz", ".tbz2", ".txz", ".tar.gz", ".tar.bz2", ".tar.xz")
 _OF_MACS = "__MACOSX"  # a folder of attributes
-_UTF8 = 0x800  # flag of a name in a zip
-_ENCRYPTED = 0x1
-_DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, OSError, EOFError, ValueError, NotImplementedError)
+_UTF8, _ENCRYPTED = 0x800, 0x1  # flags of a file in a zip
+_TAR_MARK = slice(257, 262), b"ustar"
+_DAMAGE = (
+    zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, struct.error, OSError, EOFError, ValueError,
+    OverflowError, RecursionError, NotImplementedError,
+)  # fmt: skip
 
 Decoder = Callable[[bytes], str]
 
@@ -23,27 +28,44 @@ class DamagedArchive(Exception):
     """An archive, or a file in it, that cannot be read; the message states the reason."""
 
 
-def is_archive(path: str) -> bool:
+def is_named_as_archive(path: str) -> bool:
     """Return whether a path is named as an archive of files."""
     return path.lower().endswith(_SUFFIXES)
 
 
-class Archive:
+class LogArchive:
     """The files of a zip or a tar by name; hidden ones, links and folders are left out.
 
-    `names` decodes names that are not stated to be UTF-8. Raises DamagedArchive.
+    Attributes:
+        damage: The reason why files after the last one are missing; empty for a whole archive.
     """
 
-    def __init__(self, content: bytes, names: Decoder) -> None:
+    def __init__(self, content: bytes, names: Decoder, damage: str = "") -> None:
+        """Read the directory of an archive.
+
+        Args:
+            content: The archive, unpacked if it is a packed tar.
+            names: Decoder of names that are not stated to be UTF-8.
+            damage: The same, if the content was damaged before.
+
+        Raises:
+            DamagedArchive: No file can be read.
+        """
+        self.damage = damage
         self._content = content
+        self._entries: dict[str, zipfile.ZipInfo | tuple[int, int]] = {}
+        self._zip: zipfile.ZipFile | None = None
         try:
             if content.startswith(b"PK"):
-                self._zip: zipfile.ZipFile | None = zipfile.ZipFile(io.BytesIO(content))
-                self._entries: Mapping[str, zipfile.ZipInfo | tuple[int, int]] = _files_of_zip(self._zip, names)
+                self._zip = zipfile.ZipFile(io.BytesIO(content))
+                self._entries |= _files_of_zip(self._zip, names)
             else:
-                self._zip, self._entries = None, _files_of_tar(content, names)
+                for name, part in _files_of_tar(content, names):
+                    self._entries[name] = part
         except _DAMAGE as error:
-            raise DamagedArchive(str(error)) from error
+            if not self._entries:
+                raise DamagedArchive(str(error) or type(error).__name__) from error
+            self.damage = damage or str(error)
 
     @property
     def names(self) -> list[str]:
@@ -66,8 +88,22 @@ class Archive:
             raise DamagedArchive(str(error)) from error
 
 
-def _files_of_zip(archive: zipfile.ZipFile, names: Decoder) -> dict[str, zipfile.ZipInfo | tuple[int, int]]:
-    files: dict[str, zipfile.ZipInfo | tuple[int, int]] = {}
+def is_archive(content: bytes) -> bool:
+    """Return whether bytes are a zip or a tar, which need not be whole."""
+    if content.startswith(b"PK"):
+        return True
+    where, mark = _TAR_MARK
+    if content[where] == mark or not content.strip(b"\0"):
+        return True
+    try:
+        tarfile.TarInfo.frombuf(content[: tarfile.BLOCKSIZE], "utf-8", "surrogateescape")
+    except _DAMAGE:
+        return False
+    return True
+
+
+def _files_of_zip(archive: zipfile.ZipFile, names: Decoder) -> dict[str, zipfile.ZipInfo]:
+    files: dict[str, zipfile.ZipInfo] = {}
     for entry in archive.infolist():
         name = entry.filename if entry.flag_bits & _UTF8 else names(entry.filename.encode("cp437", "replace"))
         if not entry.is_dir() and not stat.S_ISLNK(entry.external_attr >> 16) and _is_visible(name):
@@ -75,14 +111,19 @@ def _files_of_zip(archive: zipfile.ZipFile, names: Decoder) -> dict[str, zipfile
     return files
 
 
-def _files_of_tar(content: bytes, names: Decoder) -> dict[str, zipfile.ZipInfo | tuple[int, int]]:
-    files: dict[str, zipfile.ZipInfo | tuple[int, int]] = {}
+def _files_of_tar(content: bytes, names: Decoder) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield the name, the position and the size of each file. Raises TarError after the last one before damage."""
     with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
-        for entry in archive:
-            name = names(entry.name.encode("utf-8", "surrogateescape"))
+        next_header = -1
+        while (entry := archive.next()) is not None:
+            if entry.size < 0 or archive.offset <= next_header:  # tarfile would read it again and again
+                raise tarfile.ReadError("it is damaged")
+            next_header = archive.offset
+            name = names(entry.name.encode("utf-8", "surrogateescape")).removeprefix("./")
             if entry.isreg() and not entry.issparse() and _is_visible(name):
-                files[name.removeprefix("./")] = (entry.offset_data, entry.size)
-    return files
+                yield name, (entry.offset_data, entry.size)
+        if content[archive.offset : archive.offset + tarfile.BLOCKSIZE].strip(b"\0"):
+            raise tarfile.ReadError("it is damaged")
 
 
 def _is_visible(name: str) -> bool:

@@ -19,7 +19,7 @@ from typing import BinaryIO
 
 from paribus.errors import UsageError
 from paribus.files import distrust_entry, replaceable, user_name
-from paribus.imports.archives import Archive, DamagedArchive, is_archive
+from paribus.imports.archives import DamagedArchive, LogArchive, is_archive, is_named_as_archive
 from paribus.parsers.pages import web_page
 from paribus.parsers.redact import redact
 from paribus.units import show_size
@@ -114,14 +114,17 @@ def listed(names: Sequence[str]) -> list[ImportFile]:
 def _files_at(path: str, *, walked: bool) -> list[ImportFile]:
     """Return the file, or the files of an archive; an archive that cannot be read, or is empty, is a file."""
     try:
-        members = sorted(_archive(path).names, key=_natural) if is_archive(path) else []
+        archive = _archive(path)
     except Unreadable:
-        members = []
+        archive = None
+    members = sorted(archive.names, key=_natural) if archive else []
     return [ImportFile(path, walked=True, member=member) for member in members] or [ImportFile(path, walked)]
 
 
-def _archive(path: str) -> Archive:
-    """Return an archive. Raises Unreadable."""
+def _archive(path: str) -> LogArchive | None:
+    """Return an archive; None for a file that is none. Raises Unreadable."""
+    if not is_named_as_archive(path):
+        return None
     try:
         status = Path(path).stat()
     except OSError as error:
@@ -130,14 +133,12 @@ def _archive(path: str) -> Archive:
 
 
 @lru_cache(maxsize=1)  # its files are read one after the other
-def _archive_of(path: str, _mtime_ns: int, _size: int) -> Archive:
+def _archive_of(path: str, _mtime_ns: int, _size: int) -> LogArchive | None:
     content, damage = _unpacked(_content(path))
-    if damage:
-        raise Unreadable(
-            f"cannot be unpacked whole, since {damage.split(';')[0]}: import what can be unpacked as a folder"
-        )
+    if not is_archive(content):
+        return None
     try:
-        return Archive(content, legible)
+        return LogArchive(content, legible, damage)
     except DamagedArchive as error:
         raise Unreadable(f"cannot be unpacked: {error}") from error
 
@@ -151,11 +152,14 @@ def _files_in(folder: Path) -> Iterator[Path]:
 
 def open_file(path: str, member: str = "") -> OpenedFile:
     """Read a file, or a file of an archive, decompressed if it is gzip, bzip2 or xz. Raises Unreadable."""
-    content = _content_of_member(path, member) if is_archive(path) else _content(path)
+    archive = _archive(path)
+    content = _content_of_member(archive, member) if archive else _content(path)
     digest = hashlib.sha256(content).hexdigest()
     unpacked, damage = _unpacked(content)
     text = as_text(unpacked)
     remarks = (damage,) if damage else ()
+    if archive and archive.damage and member == archive.names[-1]:
+        remarks = (*remarks, "it is the last file that can be read: the archive is damaged, or breaks off")
     if web_page.is_report(text):
         raise Unreadable("is a report of Paribus: import what `paribus export` writes")
     if web_page.is_page(text):
@@ -165,8 +169,7 @@ def open_file(path: str, member: str = "") -> OpenedFile:
     return OpenedFile(digest, len(content), text, text.encode("utf-8", "surrogateescape"), remarks)
 
 
-def _content_of_member(path: str, member: str) -> bytes:
-    archive = _archive(path)
+def _content_of_member(archive: LogArchive, member: str) -> bytes:
     if not member:
         raise Unreadable("has no file that is not hidden")
     try:

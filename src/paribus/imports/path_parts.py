@@ -8,9 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 _DAY = r"(?:(?:19|20)\d\d-?[01]\d-?[0-3]\d|[0-3]\d-?[0-3]\d-?(?:19|20)\d\d)"
-_TIME = (
-    rf"(?<!\d){_DAY}(?:[T_-]?[0-2]\d[:.-]?[0-5]\d(?:[:.-]?[0-5]\d)?)?(?!\d)|(?<!\d)1[0-9]{{9}}(?!\d)"  # or a Unix time
-)
+_TIME = rf"(?<!\d){_DAY}(?:[T_-]?[0-2]\d[:.-]?[0-5]\d(?:[:.-]?[0-5]\d)?)?(?!\d)"
 _PIECE = re.compile(rf"(?P<time>{_TIME})|(?P<piece>(?<!\.)[^\W\d_]*\d+(?:\.\d+)+(?![^\W_])|[^\W_]+)|(?P<sign>[\W_])")
 _INNER = re.compile(r"(?P<number>\d+(?:\.\d+)*)|(?P<word>[^\W\d_]+)|(?P<other>.)")
 

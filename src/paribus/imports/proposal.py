@@ -8,20 +8,21 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import PurePosixPath
 
 from paribus.imports.path_parts import NamePart, form_of, has_time, parts_of, pieces_of
 
-_MOST_RULES = 5
+_MOST_RULES = 12
 _MOST_CHOICES = 8  # levels that a pattern lists
 _SPECIAL = re.compile(r"([.^$*+?{}\[\]\\|()])")
 _VERSION = re.compile(r"\d+\.\d+")
 _NUMBERED = re.compile(r"(?P<word>[^\W\d_]+)(?P<number>\d+)(?:\.\d+)*")
-_SIZE = re.compile(r"(?:[kmgt]i?b?|[mun]?s)", re.IGNORECASE)
+_SIZE = re.compile(r"(?:[kmg]i?b?|ti?b|[mun]?s)", re.IGNORECASE)
 _LOAD = re.compile(
-    r"(?:th|thr|thd|thread|client|conn|connection|user|vu|worker|job|terminal|并发|线程)s?", re.IGNORECASE
+    r"(?:t|th|thr|thd|thread|client|conn|connection|user|vu|worker|job|terminal|并发|线程)s?", re.IGNORECASE
 )
-_REPETITION = re.compile(r"(?:run|rep|repeat|repetition|iter|iteration|trial|round|attempt|take)s?", re.IGNORECASE)
+_REPETITION = re.compile(r"(?:r|run|rep|repeat|repetition|iter|iteration|trial|round|attempt|take)s?", re.IGNORECASE)
 _MOST_REPETITIONS = 20
 _SIZE_NAMES = ("size", "time")
 _RESERVED = {"workload", "load", "repetition", "format", "folder", "file"}
@@ -43,6 +44,8 @@ class _Rule:
     `folder` is that of all files; empty where they have several.
     """
 
+    files: Sequence[UnplacedFile]
+    start: str
     pattern: str
     folder: str = ""
     stars: str = ""
@@ -54,6 +57,16 @@ class _Rule:
         """Whether a group is more than a repetition."""
         return bool(set(self.names) - {"repetition"})
 
+    def may_be_taken_for(self, other: "_Rule") -> bool:
+        """Return whether runs of the two could have the same labels."""
+        shared = set(self.names) & set(other.names)
+        return self.folder == other.folder and bool(shared or not (self.names and other.names))
+
+    def anchor(self, common: Sequence[str]) -> None:
+        """Begin the expression with the whole path of the common folder."""
+        whole = "".join(f"{folder.rstrip('/')}/" for folder in common)
+        self.pattern = f"^{_quoted(whole)}{self.pattern.removeprefix(self.start)}"
+
     def add(self, text: str) -> None:
         """Add a text that all files have."""
         self.pattern += _quoted(text)
@@ -61,7 +74,8 @@ class _Rule:
 
     def text(self, *, label_folder: bool, label_file: bool) -> str:
         """Return the rule in TOML."""
-        labels = {"folder": self.folder if label_folder else "", "file": self.stars if label_file else ""}
+        stars = self.stars.rpartition("/")[2] if self.folder and label_folder else self.stars
+        labels = {"folder": self.folder if label_folder else "", "file": stars if label_file else ""}
         pairs = ", ".join(f"{key} = {_string(level)}" for key, level in labels.items() if level)
         return f"[[rule]]\npath = '{self.pattern}$'\n" + (f"labels = {{ {pairs} }}\n" if pairs else "")
 
@@ -84,18 +98,31 @@ def proposed_rules(files: Sequence[UnplacedFile]) -> str:
     split = [group for same_form in forms.values() for group in _by_words_of_numbers(same_form)]
     shared = sorted((group for group in split if len(group) > 1), key=len, reverse=True)
     of_forms = [_rule(group, common) for group in shared[:_MOST_RULES]]
-    rules = [rule for rule in of_forms or _of_names(files, common) if rule.has_levels]
+    rules = of_forms or _of_names(files, common)
     several_folders = len({rule.folder for rule in rules}) > 1
-    return "\n".join(
+    rules = [rule for rule in rules if rule.has_levels or (several_folders and rule.folder)]
+    if _match_others(rules):
+        for rule in rules:
+            rule.anchor(common)
+    others = len(files) - sum(len(rule.files) for rule in rules)
+    texts = [
         rule.text(
             label_folder=several_folders,
-            label_file=any(
-                other.folder == rule.folder and not set(other.names).isdisjoint(rule.names)
-                for other in rules
-                if other is not rule
-            ),
+            label_file=any(other is not rule and rule.may_be_taken_for(other) for other in rules),
         )
         for rule in rules
+    ]
+    return "\n".join([*texts, *([f"# no rule: {others} other files\n"] if texts and others else [])])
+
+
+def _match_others(rules: Sequence[_Rule]) -> bool:
+    """Whether a rule matches a file of another one."""
+    return any(
+        re.search(f"{rule.pattern}$", file.path)
+        for rule in rules
+        for other in rules
+        if other is not rule
+        for file in other.files
     )
 
 
@@ -133,7 +160,8 @@ def _rule(files: Sequence[UnplacedFile], common: Sequence[str]) -> _Rule:
     """Return the rule of files of one form."""
     paths = [_names(file, common) for file in files]
     folders = {path[:-1] for path in paths}
-    rule = _Rule(_start(common), "/".join(folders.pop() or common[-1:]) if len(folders) == 1 else "")
+    folder = "/".join(folders.pop() or common[-1:]) if len(folders) == 1 else ""
+    rule = _Rule(files, _start(common), _start(common), folder)
     for depth, names in enumerate(zip(*paths, strict=True)):
         if depth:
             rule.add("/")
@@ -141,7 +169,6 @@ def _rule(files: Sequence[UnplacedFile], common: Sequence[str]) -> _Rule:
             _add_name(rule, parts_of(names), files)
         else:
             _add(rule, NamePart("folder", names), "version" if all(map(_VERSION.search, names)) else "folder", files)
-    rule.stars = rule.stars.rpartition("/")[2]
     return rule
 
 
@@ -151,7 +178,7 @@ def _of_names(files: Sequence[UnplacedFile], common: Sequence[str]) -> list[_Rul
     suffixes = {PurePosixPath(names[-1]).suffix for names in paths}
     if len(files) > _MOST_CHOICES or len(suffixes) > 1 or any(len(names) > 1 for names in paths):
         return []
-    rule = _Rule(_start(common))
+    rule = _Rule(files, _start(common), _start(common))
     _add(rule, NamePart("folder", tuple(PurePosixPath(names[-1]).stem for names in paths)), "variant", files)
     rule.add(suffixes.pop())
     return [rule]
@@ -187,6 +214,9 @@ def _is_size(part: NamePart, after: NamePart | None) -> bool:
 def _name(parts: Sequence[NamePart], position: int, unit: str = "") -> str:
     """Return the name of a part: the word after it if that counts threads, the word before it, or the one after."""
     part, after = parts[position], _word(parts[position + 1 : position + 2])
+    is_free = not any(next_part.kind == "number" for next_part in parts[position + 3 : position + 5])
+    if is_free and any(sign.texts[0] in "_-" for sign in parts[position + 1 : position + 2]):
+        after = _word(parts[position + 2 : position + 3])  # of `_3_nodes`, but not of `-8.0-threads-16`
     before = _word(parts[max(0, position - 1) : position]) or _word(parts[max(0, position - 2) : max(0, position - 1)])
     if part.kind == "number" and not unit and (_LOAD.fullmatch(after) or not before):
         return after or ("repetition" if _counts_up(part) else "variant")
@@ -218,8 +248,8 @@ def _add(rule: _Rule, part: NamePart, name: str, files: Sequence[UnplacedFile]) 
     if part.kind == "time" or numbers_the_files or _is_known(rule, part, files):
         rule.pattern += f"(?:{expression})" if "|" in expression else expression
         return
-    while name in rule.names:
-        name += "_"
+    if name in rule.names:
+        name = next(numbered for n in count(2) if (numbered := f"{name}{n}") not in rule.names)
     rule.names.append(name)
     grouping = _grouping(part.texts)
     if name != "repetition" and len(set(grouping)) < len(files):

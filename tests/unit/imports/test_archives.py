@@ -1,5 +1,6 @@
 """Archives: the files in a zip or a tar are imported as those of a folder."""
 
+import gzip
 import io
 import random
 import stat
@@ -85,10 +86,53 @@ def test_an_archive_without_files_or_a_damaged_one_is_refused_with_the_reason(tm
         pack(path, {})
         with pytest.raises(Unreadable, match="has no file that is not hidden"):
             open_file(str(path), listed([str(path)])[0].member)
-        path.write_bytes(b"no archive")
-        assert listed([str(path)]) == [ImportFile(str(path), walked=False)]
-        with pytest.raises(Unreadable, match="cannot be unpacked"):
-            open_file(str(path))
+    path.write_bytes(b"PK\x03\x04")
+    assert listed([str(path)]) == [ImportFile(str(path), walked=False)]
+    with pytest.raises(Unreadable, match="cannot be unpacked"):
+        open_file(str(path))
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_log_that_is_named_as_an_archive_is_a_log(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    for name in ARCHIVES:
+        path = tmp_path / name
+        path.write_bytes(pack(FILES["set/t8.log"]))
+        (source,) = listed([str(path)])
+        assert len(ImportReader().take(source).runs) == 1
+
+
+@pytest.mark.parametrize("damage", ["size", "checksum", "cut"])
+def test_files_before_the_damage_of_a_tar_are_read(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "a.tar"
+    ARCHIVES["a.tar"](path, {f"{number}.log": FILES["set/t8.log"] for number in range(3)})
+    content = bytearray(path.read_bytes())
+    second = content.index(b"./1.log")
+    if damage == "size":
+        header = content[second : second + 512]
+        header[124:136] = (-512).to_bytes(12, "big", signed=True)  # the next header would be this one
+        header[148:156] = b" " * 8
+        header[148:156] = f"{sum(header):06o}\0 ".encode()
+        content[second : second + 512] = header
+    elif damage == "checksum":
+        content[second + 148] ^= 1
+    else:
+        del content[second + 100 :]
+    path.write_bytes(bytes(content))
+    sources = listed([str(path)])
+    assert [source.member for source in sources] == ["0.log"]
+    read = ImportReader().take(sources[0])
+    assert len(read.runs) == 1
+    assert "it is the last file that can be read: the archive is damaged, or breaks off" in read.remarks
+
+
+@pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE])
+def test_a_tar_of_headers_of_headers_is_refused(tmp_path: Path, kind: bytes) -> None:
+    header = tarfile.TarInfo("x")
+    header.type = kind
+    path = tmp_path / "a.tar"
+    path.write_bytes(header.tobuf() * 5000)
+    (source,) = listed([str(path)])
+    assert ImportReader().take(source).refused
 
 
 def test_an_encrypted_file_is_refused(tmp_path: Path) -> None:

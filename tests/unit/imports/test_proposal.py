@@ -49,7 +49,7 @@ def _patterns(files: Sequence[UnplacedFile]) -> list[str]:
         (["x/1_noop.log", "x/2_cfq.log"], [r"x/\d+_(?P<variant>cfq|noop)\.log$"]),
         (
             ["x/run1-8.0-a.log", "x/run2-8.4-a.log", "x/run1-8.0-b.log", "x/run2-8.4-b.log"],
-            [r"x/run(?P<repetition>\d+)-(?P<variant>[\d.]+)-(?P<variant_>a|b)\.log$"],
+            [r"x/run(?P<repetition>\d+)-(?P<variant>[\d.]+)-(?P<variant2>a|b)\.log$"],
         ),
         (
             ["x/a_run1.1.log", "x/a_run1.2.log", "x/b_run1.1.log"],
@@ -60,6 +60,16 @@ def _patterns(files: Sequence[UnplacedFile]) -> list[str]:
         (
             ["x/c5.large_10182021_0722_a.zip/t.log", "x/c5.2xlarge_10182021_1208_a.zip/t.log"],
             [r"x/c5\.(?P<variant>2xlarge|large)_[\d:T_.-]+_a\.zip/t\.log$"],
+        ),
+        (["x/a_1_nodes.log", "x/a_2_nodes.log", "x/b_1_nodes.log"], [r"x/(?P<variant>a|b)_(?P<nodes>\d+)_nodes\.log$"]),
+        (["x/a-16t.log", "x/a-8t.log", "x/b-8t.log"], [r"x/(?P<variant>a|b)-(?P<load>\d+)t\.log$"]),
+        (
+            ["x/rows_1000000000_run1.log", "x/rows_1500000000_run1.log", "x/rows_1500000000_run2.log"],
+            [r"x/rows_(?P<rows>\d+)_run(?P<repetition>\d+)\.log$"],
+        ),
+        (
+            ["res/hdd/run1.log", "res/ssd/run1.log", "res/old/res/hdd/run1.log", "res/old/res/ssd/run1.log"],
+            [r"^res/(?P<variant>hdd|ssd)/run1\.log$", r"^res/old/res/(?P<variant>hdd|ssd)/run1\.log$"],
         ),
         (["x/a_load_500.txt", "x/a_load_600.txt"], [r"x/a_load_(?P<load_>\d+)\.txt$"]),
         (["x/my's-[30].txt", "x/my's-[40].txt"], [r"x/my.s-\[(?P<variant>\d+)\]\.txt$"]),
@@ -90,6 +100,28 @@ def test_rules_with_the_same_groups_get_the_other_words_as_a_level(names: tuple[
     files = _files([f"x/{name.format(level)}" for name in names for level in ("cfq", "noop")])
     labels = [rule.labels for rule in _rules(proposed_rules(files)).rule]
     assert labels == [{"file": name.format("*")} for name in names]
+
+
+@pytest.mark.parametrize(
+    ("paths", "labels"),
+    [
+        (
+            [f"res/{old}{disk}/run{n}.log" for old in ("", "old/res/") for disk in ("hdd", "ssd") for n in (1, 2)],
+            [{"file": "*/run*.log"}, {"file": "old/res/*/run*.log"}],
+        ),
+        (
+            [f"x/2024-01-{day}/run{n}.log" for day in ("01-base", "02-new-cfg") for n in (1, 2)],
+            [{"folder": "2024-01-01-base"}, {"folder": "2024-01-02-new-cfg"}],
+        ),
+    ],
+)
+def test_folders_that_rules_do_not_share_are_levels(paths: list[str], labels: list[dict[str, str]]) -> None:
+    assert [rule.labels for rule in _rules(proposed_rules(_files(paths))).rule] == labels
+
+
+def test_files_without_a_rule_are_counted() -> None:
+    text = proposed_rules(_files(["x/a_1.log", "x/b_1.log", "x/summary-of-all.txt"]))
+    assert text.endswith("\n\n# no rule: 1 other files\n")
 
 
 def test_a_load_that_the_runs_state_is_not_replaced() -> None:

@@ -41,6 +41,18 @@ def test_a_third_level_that_differs_in_one_row_is_a_level() -> None:
     assert quotients({1: list(map(str, FAST)), 2: list(map(str, SLOW)), 3: third}) == set()
 
 
+@pytest.mark.parametrize(
+    "columns",
+    [
+        (["100", "100", "100"], ["105", "110", "120"], ["106", "111", "119"]),  # relative to the first
+        (["1", "1", "1"], ["52", "75", "88"], ["53", "77", "90"]),  # printed coarsely
+        (["10000", "28000", "91000"], ["10000", "27000", "88000"], ["100", "104", "103"]),  # nearly constant
+    ],
+)
+def test_levels_that_coarse_figures_only_happen_to_imply_are_kept(columns: tuple[list[str], ...]) -> None:
+    assert quotients(dict(enumerate(columns, 1))) == set()
+
+
 def test_independent_columns_are_kept() -> None:
     rng = random.Random(5)
     for _ in range(2000):

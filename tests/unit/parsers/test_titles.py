@@ -14,8 +14,9 @@ TABLE = ["| threads | off | on |", "|---|---|---|", "| 8 | 100.5 | 110.5 |", "| 
         ("# TPS by I/O scheduler", "I/O scheduler", ""),
         ("Results by I/O scheduler", "I/O scheduler", ""),
         ("The average results in NOTPM", "", ""),
-        ("There I show average throughput", "", ""),
-        ("results are in transactions per second, more is better", "", ""),
+        ("There I show average throughput", "", "There I show average"),
+        ("results are in transactions per second", "", "results are"),
+        ("TPS with the performance governor", "performance governor", ""),
         ("buffer pool 100G", "", "buffer pool 100G"),
         ("Pagesize=16k", "", "Pagesize=16k"),
         ("TPS with NUMA off", "NUMA off", ""),
@@ -24,6 +25,20 @@ TABLE = ["| threads | off | on |", "|---|---|---|", "| 8 | 100.5 | 110.5 |", "| 
 def test_a_title_names_a_factor_or_a_condition(title: str, factor: str, workload: str) -> None:
     titles = titles_of(title, "", needs_factor=True)
     assert (titles.factor, titles.workload) == (factor, workload)
+
+
+@pytest.mark.parametrize(
+    "titles",
+    [
+        ("The following table shows TPS of MySQL 5.7.44:", "The following table shows TPS of MySQL 8.0.36:"),
+        ("## With this patch", "## Without this patch"),
+        ("TPS with 10 GB (buffer pool is 1G):", "TPS with 10 GB (buffer pool is 8G):"),
+    ],
+)
+def test_tables_under_sentences_that_differ_are_never_one_test(titles: tuple[str, str]) -> None:
+    table = ["| threads | TPS |", "|---|---|", "| 8 | 100.5 |", "| 16 | 190.5 |"]
+    runs = formats.read("\n".join([titles[0], "", *table, "", titles[1], "", *table]) + "\n").runs
+    assert len({run.workload for run in runs}) == 2
 
 
 @pytest.mark.parametrize("name", ["TpmC", "NOPM", "NOTPM", "New Order Transactions per Minute"])

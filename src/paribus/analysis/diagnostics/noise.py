@@ -112,14 +112,14 @@ def level_sds(calibrations: Sequence[Calibration], loads: Sequence[LoadLevel]) -
 
 
 def baseline_difference(
-    trials: Sequence[Trial], summaries: Summaries, workload: Workload, purpose: Purpose
+    trials: Sequence[Trial], summaries: Summaries, workload: str, response: str, purpose: Purpose
 ) -> tuple[float, float] | None:
     """Return the difference of the baseline from itself (log ratio) and its p value; None where it was not measured.
 
     p values are corrected for the number of such comparisons (Bonferroni). Of those below `SUSPICIOUS` the largest
     difference is returned, else the clearest.
     """
-    equals = pair_series(trials, summaries, {workload.name: workload.response}, (purpose,))
+    equals = pair_series(trials, summaries, {workload: response}, (purpose,))
     coefficients = [coefficient(fitted, 0) for series in equals if (fitted := _fit(series.pairs)) is not None]
     if not coefficients:
         return None

@@ -132,7 +132,11 @@ def judge(
     contrasts: list[Contrast] = []
     scalings_by_arm: dict[tuple[str, str, str], Scaling] = {}
     noise_floor, placebo = (
-        {workload.name: baseline_difference(trials, summaries, workload, purpose) for workload in workloads}
+        {
+            (workload.name, response): baseline_difference(trials, summaries, workload.name, response, purpose)
+            for workload in workloads
+            for response in workload.responses
+        }
         for purpose in (Purpose.NOISE_FLOOR, Purpose.PLACEBO)
     )
     absent, settings = unreached(trials, summaries, requirements), {trial.order: trial.settings for trial in trials}
@@ -143,8 +147,8 @@ def judge(
             timeline=timeline,
             summaries=summaries,
             courses=courses.get(series.response, {}),
-            noise=noise_floor[series.workload],
-            placebo=placebo[series.workload],
+            noise=noise_floor.get((series.workload, series.response)),
+            placebo=placebo.get((series.workload, series.response)),
             drives=drives,
             conditions=conditions,
             settings=settings,

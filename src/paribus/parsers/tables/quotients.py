@@ -7,13 +7,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from statistics import median
 
 from paribus.parsers.numbers import decimals, number
 
 _FEWEST_ROWS = 3
 _MOST_COLUMNS = 12
-_FEWEST_STEPS = 50  # of the last printed digit in a usual figure; with fewer, a quotient may be met by chance
+_LEAST_RANGE = 20  # roundings by which figures differ; with fewer, a quotient may be met by chance
 _ROUNDING = 1.001  # of binary numbers
 _THOUSANDS = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 
@@ -38,7 +37,7 @@ def quotients(columns: Mapping[int, Sequence[str]]) -> set[int]:
     derived: set[int] = set()
     for index, column in figures.items():
         before = [others for other, others in figures.items() if other < index and other not in derived]
-        if _is_fine(column) and any(_follows(column, *pair) for pair in permutations(before, 2)):
+        if len(set(column)) >= _FEWEST_ROWS and any(_follows(column, *pair) for pair in permutations(before, 2)):
             derived.add(index)
     return derived
 
@@ -49,30 +48,33 @@ def _figure(cell: str) -> _Figure | None:
     return None if value is None else _Figure(value, 0.5 * 10.0 ** -decimals(text if "." in text else ""))
 
 
-def _is_fine(column: Sequence[_Figure | None]) -> bool:
-    """Whether figures differ, and are printed finely enough for a quotient to be no chance."""
-    steps = [abs(figure.value) / (2 * figure.error) for figure in column if figure]
-    return len(set(column)) >= _FEWEST_ROWS and median(steps) >= _FEWEST_STEPS
+def _range(column: Sequence[_Figure | None]) -> float:
+    values = [figure.value for figure in column if figure]
+    return max(values) - min(values)
 
 
 def _follows(column: Sequence[_Figure | None], *pair: Sequence[_Figure | None]) -> bool:
     """Whether a column is the first of a pair by the second, or that as a percentage or a change in percent."""
     forms = {*range(4)}
+    largest_error = _range(column) / _LEAST_RANGE
+    if not all(map(_range, pair)):
+        return False  # a constant
     for figure, dividend, divisor in zip(column, *pair, strict=True):
         if not (figure and dividend and divisor and dividend.value and divisor.value):
             return False
         ratio = dividend.value / divisor.value
         error = abs(ratio) * (dividend.error / abs(dividend.value) + divisor.error / abs(divisor.value))
-        forms &= set(_forms(figure, ratio, error))
+        forms &= set(_forms(figure, ratio, error, largest_error))
         if not forms:
             return False
     return True
 
 
-def _forms(figure: _Figure, ratio: float, error: float) -> Iterator[int]:
+def _forms(figure: _Figure, ratio: float, error: float, largest_error: float) -> Iterator[int]:
     """The forms in which a figure may be a printed ratio that is known up to an error."""
     for form, (value, times) in enumerate(
         ((ratio, 1), (100 * ratio, 100), (100 * (ratio - 1), 100), (100 * (1 - ratio), 100))
     ):
-        if abs(value - figure.value) <= (figure.error + times * error) * _ROUNDING:
+        allowed = (figure.error + times * error) * _ROUNDING
+        if abs(value - figure.value) <= allowed <= largest_error:
             yield form

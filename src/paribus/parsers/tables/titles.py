@@ -23,7 +23,7 @@ _SENTENCE = re.compile(
 _WITH_SIZE = re.compile(r"\w[ =:]{1,3}[0-9]{1,7}(?:\.[0-9]{1,3})? ?[kmgt]i?b?$", re.IGNORECASE)  # buffer pool 100G
 _LEADING = re.compile(
     r"^(?:(?:the|average|mean|median|overall|final|all|raw|test|benchmark|performance) )*"
-    r"(?:results?|comparisons?|summary|performance|benchmarks?|numbers|figures)\b(?: |$)",
+    r"(?:results?|comparisons?|summary|performance|benchmarks?|numbers|figures) (?:by|of|for|in|with|vs\.?|per) ",
     re.IGNORECASE,
 )
 
@@ -47,13 +47,14 @@ def titles_of(title: str, over: str, *, needs_factor: bool) -> Titles:
     """Split the titles. The title names the factor if no column does, else the workload."""
     loads = [{int(number) for number in _LOAD.findall(text)} for text in (title, over)]
     load = next((numbers.pop() for numbers in loads if len(numbers) == 1), None)
-    plain, general = (_plain(text) for text in (title, over))
+    plain, general = (_LEADING.sub("", _plain(text), count=1) for text in (title, over))
     factor, titled, beside = _parts(plain)
     outer, _, outer_beside = _parts(general)
     name = plain if factor or beside or not general else general
-    around = outer if factor or (beside and not needs_factor) else ""
+    is_sentence = bool(_SENTENCE.search(plain))
+    around = outer if factor or is_sentence or (beside and not needs_factor) else ""
     if needs_factor:
-        return Titles(name, factor or outer, beside or outer_beside, titled, load, around)
+        return Titles(name, factor or ("" if is_sentence else outer), beside or outer_beside, titled, load, around)
     return Titles(name, "", beside or factor or outer_beside or outer, titled, load, around)
 
 
@@ -67,9 +68,6 @@ def _plain(text: str) -> str:
 
 def _parts(text: str) -> tuple[str, Head, str]:
     factor, head, beside = factor_of(text)
-    if _SENTENCE.search(text):  # it names neither, unless it is about a kind of load
-        factor, beside = (named if kind_in(named) else "" for named in (factor, beside))
-    factor = _LEADING.sub("", factor, count=1)
-    if kind_in(factor) or _WITH_SIZE.search(factor):  # a workload or a condition is no factor
+    if kind_in(factor) or _WITH_SIZE.search(factor) or _SENTENCE.search(text):  # a workload or condition is no factor
         return "", head, ", ".join(filter(None, (factor, beside)))
     return factor, head, beside

@@ -62,6 +62,7 @@ class WideTable:
     _titled: Head = field(default_factory=lambda: Head(None, None, ""))
     _style: Style = Style.POINT
     _changes: Sequence[tuple[TableColumn, str, list[TableColumn]]] = ()
+    _read_changes: set[int] = field(default_factory=set)  # positions of columns
     _runs_by_key: dict[tuple[object, ...], TableRuns] = field(default_factory=dict)
 
     def read(self) -> None:
@@ -256,6 +257,7 @@ class WideTable:
             reading = change_of(cells.get(column.index, ""), column.name, metric, self._style, line)
             if reading is not None and not any(empty(cells.get(operand.index, "")) for operand in pair):
                 changed = {_named(self._factor): pair[1].level}
+                self._read_changes.add(column.index)
                 self._store(Setting({**labels, **changed}, full_workload, load, options), reading, line, line)
 
     def _first_column(self, columns: Sequence[TableColumn], corner: str) -> None:
@@ -275,8 +277,8 @@ class WideTable:
             first.role = Role.LABEL
 
     def _remark_derived_columns(self, columns: Sequence[TableColumn]) -> None:
-        read_columns = [column for column, _metric, _pair in self._changes]
-        unread = [column.name for column in columns if column.role is Role.FOLLOWS and column not in read_columns]
+        derived = [column for column in columns if column.role is Role.FOLLOWS]
+        unread = [column.name for column in derived if column.index not in self._read_changes]
         notes = [column.name for column in columns if column.role is Role.REMARK]
         self.remarks += [f"the column {name} is not read: it holds notes or numbers of rows" for name in notes]
         self.remarks += [f"the column {name} is not read: it follows from others" for name in unread]
