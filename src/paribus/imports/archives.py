@@ -16,9 +16,10 @@ _SUFFIXES = (".zip", ".tar", ".tgz", ".tbz2", ".txz", ".tar.gz", ".tar.bz2", ".t
 _OF_MACS = "__MACOSX"  # a folder of attributes
 _UTF8, _ENCRYPTED = 0x800, 0x1  # flags of a file in a zip
 _TAR_MARK = slice(257, 262), b"ustar"
+_ZIP_MARKS = (b"PK\3\4", b"PK\5\6", b"PK\7\x08")
 _DAMAGE = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, struct.error, OSError, EOFError, ValueError,
-    OverflowError, RecursionError, NotImplementedError,
+    IndexError, OverflowError, RecursionError, NotImplementedError,
 )  # fmt: skip
 
 Decoder = Callable[[bytes], str]
@@ -56,7 +57,7 @@ class LogArchive:
         self._entries: dict[str, zipfile.ZipInfo | tuple[int, int]] = {}
         self._zip: zipfile.ZipFile | None = None
         try:
-            if content.startswith(b"PK"):
+            if _is_zip(content):
                 self._zip = zipfile.ZipFile(io.BytesIO(content))
                 self._entries |= _files_of_zip(self._zip, names)
             else:
@@ -90,10 +91,7 @@ class LogArchive:
 
 def is_archive(content: bytes) -> bool:
     """Return whether bytes are a zip or a tar, which need not be whole."""
-    if content.startswith(b"PK"):
-        return True
-    where, mark = _TAR_MARK
-    if content[where] == mark or not content.strip(b"\0"):
+    if _is_zip(content) or _has_tar_mark(content) or not content.strip(b"\0"):
         return True
     try:
         tarfile.TarInfo.frombuf(content[: tarfile.BLOCKSIZE], "utf-8", "surrogateescape")
@@ -102,9 +100,20 @@ def is_archive(content: bytes) -> bool:
     return True
 
 
+def _is_zip(content: bytes) -> bool:
+    return content.startswith(_ZIP_MARKS) and not _has_tar_mark(content)
+
+
+def _has_tar_mark(content: bytes) -> bool:
+    where, mark = _TAR_MARK
+    return content[where] == mark
+
+
 def _files_of_zip(archive: zipfile.ZipFile, names: Decoder) -> dict[str, zipfile.ZipInfo]:
     files: dict[str, zipfile.ZipInfo] = {}
     for entry in archive.infolist():
+        if not entry.filename:
+            continue
         name = entry.filename if entry.flag_bits & _UTF8 else names(entry.filename.encode("cp437", "replace"))
         if not entry.is_dir() and not stat.S_ISLNK(entry.external_attr >> 16) and _is_visible(name):
             files[name] = entry

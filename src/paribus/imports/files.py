@@ -118,7 +118,8 @@ def _files_at(path: str, *, walked: bool) -> list[ImportFile]:
     except Unreadable:
         archive = None
     members = sorted(archive.names, key=_natural) if archive else []
-    return [ImportFile(path, walked=True, member=member) for member in members] or [ImportFile(path, walked)]
+    files = [ImportFile(path, walked=True, member=member) for member in members]
+    return files if archive and files and not archive.damage else [*files, ImportFile(path, walked)]
 
 
 def _archive(path: str) -> LogArchive | None:
@@ -158,8 +159,6 @@ def open_file(path: str, member: str = "") -> OpenedFile:
     unpacked, damage = _unpacked(content)
     text = as_text(unpacked)
     remarks = (damage,) if damage else ()
-    if archive and archive.damage and member == archive.names[-1]:
-        remarks = (*remarks, "it is the last file that can be read: the archive is damaged, or breaks off")
     if web_page.is_report(text):
         raise Unreadable("is a report of Paribus: import what `paribus export` writes")
     if web_page.is_page(text):
@@ -170,6 +169,8 @@ def open_file(path: str, member: str = "") -> OpenedFile:
 
 
 def _content_of_member(archive: LogArchive, member: str) -> bytes:
+    if not member and archive.damage:
+        raise Unreadable(f"is damaged, or breaks off: files after {archive.names[-1]} are missing")
     if not member:
         raise Unreadable("has no file that is not hidden")
     try:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import PurePosixPath
 
+from paribus.imports.part_names import MOST_REPETITIONS, group_name, is_size, name_of
 from paribus.imports.path_parts import NamePart, form_of, has_time, parts_of, pieces_of
 
 _MOST_RULES = 12
@@ -18,14 +19,6 @@ _MOST_CHOICES = 8  # levels that a pattern lists
 _SPECIAL = re.compile(r"([.^$*+?{}\[\]\\|()])")
 _VERSION = re.compile(r"\d+\.\d+")
 _NUMBERED = re.compile(r"(?P<word>[^\W\d_]+)(?P<number>\d+)(?:\.\d+)*")
-_SIZE = re.compile(r"(?:[kmg]i?b?|ti?b|[mun]?s)", re.IGNORECASE)
-_LOAD = re.compile(
-    r"(?:t|th|thr|thd|thread|client|conn|connection|user|vu|worker|job|terminal|并发|线程)s?", re.IGNORECASE
-)
-_REPETITION = re.compile(r"(?:r|run|rep|repeat|repetition|iter|iteration|trial|round|attempt|take)s?", re.IGNORECASE)
-_MOST_REPETITIONS = 20
-_SIZE_NAMES = ("size", "time")
-_RESERVED = {"workload", "load", "repetition", "format", "folder", "file"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +141,7 @@ def _by_words_of_numbers(files: Sequence[UnplacedFile]) -> Sequence[Sequence[Unp
     """Split files of one form by the words right before large numbers, which say what these are: iops2000, size500."""
     pieces = list(zip(*(pieces_of(PurePosixPath(file.path).name) for file in files), strict=True))
     numbered = [[_NUMBERED.fullmatch(piece) for piece in each] for each in pieces]
-    large = [max((int(m["number"]) for m in each if m), default=0) > _MOST_REPETITIONS for each in numbered]
+    large = [max((int(m["number"]) for m in each if m), default=0) > MOST_REPETITIONS for each in numbered]
     groups: defaultdict[object, list[UnplacedFile]] = defaultdict(list)
     for position, file in enumerate(files):
         words = [each[position] for each, is_large in zip(numbered, large, strict=True) if is_large]
@@ -196,55 +189,22 @@ def _add_name(rule: _Rule, parts: Sequence[NamePart], files: Sequence[UnplacedFi
         after = parts[position + 1] if position + 1 < len(parts) else None
         if is_taken:  # with the number before it
             is_taken = False
-        elif part.is_constant and not (_is_size(part, after) and after and not after.is_constant):
+        elif part.is_constant and not (is_size(part, after) and after and not after.is_constant):
             rule.add(part.texts[0])
-        elif after and _is_size(part, after):
+        elif after and is_size(part, after):
             sized = NamePart("size", tuple(map("".join, zip(part.texts, after.texts, strict=True))))
-            _add(rule, sized, _name(parts, position, after.texts[0]), files)
+            _add(rule, sized, name_of(parts, position, after.texts[0]), files)
             is_taken = True
         else:
-            _add(rule, part, _name(parts, position), files)
-
-
-def _is_size(part: NamePart, after: NamePart | None) -> bool:
-    """Whether a number has a unit after it, the same or not: 512M, 1G."""
-    return part.kind == "number" and after is not None and all(map(_SIZE.fullmatch, after.texts))
-
-
-def _name(parts: Sequence[NamePart], position: int, unit: str = "") -> str:
-    """Return the name of a part: the word after it if that counts threads, the word before it, or the one after."""
-    part, after = parts[position], _word(parts[position + 1 : position + 2])
-    is_free = not any(next_part.kind == "number" for next_part in parts[position + 3 : position + 5])
-    if is_free and any(sign.texts[0] in "_-" for sign in parts[position + 1 : position + 2]):
-        after = _word(parts[position + 2 : position + 3])  # of `_3_nodes`, but not of `-8.0-threads-16`
-    before = _word(parts[max(0, position - 1) : position]) or _word(parts[max(0, position - 2) : max(0, position - 1)])
-    if part.kind == "number" and not unit and (_LOAD.fullmatch(after) or not before):
-        return after or ("repetition" if _counts_up(part) else "variant")
-    return before or (_SIZE_NAMES[unit[-1].lower() == "s"] if unit else "variant")
-
-
-def _counts_up(part: NamePart) -> bool:
-    """Whether a part counts from 0 or 1, in whole numbers."""
-    if not all(map(_is_count, part.texts)):
-        return False
-    numbers = sorted(set(map(int, part.texts)))
-    return numbers[0] in (0, 1) and numbers[-1] - numbers[0] == len(numbers) - 1 < _MOST_REPETITIONS
-
-
-def _is_count(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < 10
-
-
-def _word(parts: Sequence[NamePart]) -> str:
-    return next((part.texts[0] for part in parts if part.kind == "word" and part.is_constant), "")
+            _add(rule, part, name_of(parts, position), files)
 
 
 def _add(rule: _Rule, part: NamePart, name: str, files: Sequence[UnplacedFile]) -> None:
     """Add a part that differs to a rule: as a group, unless it says what is already known."""
     rule.stars += "*"
     expression = _expression(part)
-    name = _group_name(part, name, files)
-    numbers_the_files = name == "repetition" and len(set(part.texts)) == len(files)
+    name = group_name(part, name, rule.names, states_load=all(None not in file.loads for file in rule.files))
+    numbers_the_files = name == "repetition" and len(set(part.texts)) == len(rule.files)
     if part.kind == "time" or numbers_the_files or _is_known(rule, part, files):
         rule.pattern += f"(?:{expression})" if "|" in expression else expression
         return
@@ -255,18 +215,6 @@ def _add(rule: _Rule, part: NamePart, name: str, files: Sequence[UnplacedFile]) 
     if name != "repetition" and len(set(grouping)) < len(files):
         rule.groupings.append(grouping)
     rule.pattern += f"(?P<{name}>{expression})"
-
-
-def _group_name(part: NamePart, name: str, files: Sequence[UnplacedFile]) -> str:
-    """Return the name of a group: repetition or load where it counts that and no run states it, else a factor's."""
-    if not name.isidentifier():
-        return "variant"
-    is_count = part.kind == "number" and all(map(_is_count, part.texts))
-    if is_count and (name == "repetition" or _REPETITION.fullmatch(name)):
-        return "repetition"
-    if is_count and _LOAD.fullmatch(name) and any(None in file.loads for file in files):
-        return "load"
-    return f"{name}_" if name in _RESERVED and part.kind != "folder" else name
 
 
 def _expression(part: NamePart) -> str:

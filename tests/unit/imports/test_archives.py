@@ -119,10 +119,27 @@ def test_files_before_the_damage_of_a_tar_are_read(tmp_path: Path, damage: str) 
         del content[second + 100 :]
     path.write_bytes(bytes(content))
     sources = listed([str(path)])
-    assert [source.member for source in sources] == ["0.log"]
-    read = ImportReader().take(sources[0])
-    assert len(read.runs) == 1
-    assert "it is the last file that can be read: the archive is damaged, or breaks off" in read.remarks
+    assert [source.member for source in sources] == ["0.log", ""]
+    whole, rest = map(ImportReader().take, sources)
+    assert len(whole.runs) == 1
+    assert rest.refused == "is damaged, or breaks off: files after 0.log are missing"
+
+
+def test_a_tar_that_begins_as_a_zip_would_is_a_tar_and_a_zip_may_have_an_empty_name(tmp_path: Path) -> None:
+    path = tmp_path / "a.tar"
+    with tarfile.open(path, "w") as archive:
+        entry = tarfile.TarInfo("PK\3\4/a.log")
+        archive.addfile(entry, io.BytesIO())
+    assert [source.member for source in listed([str(path)])] == ["PK\3\4/a.log"]
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("x", b"x")
+        archive.writestr("a.log", b"x")
+    content = bytearray(path.read_bytes())
+    entry = content.index(b"PK\1\2")
+    content[entry + 28], content[entry + 32] = 0, 1  # the name is the comment
+    path.write_bytes(bytes(content))
+    assert [source.member for source in listed([str(path)])] == ["a.log"]
 
 
 @pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE])

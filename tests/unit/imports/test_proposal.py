@@ -71,6 +71,24 @@ def _patterns(files: Sequence[UnplacedFile]) -> list[str]:
             ["res/hdd/run1.log", "res/ssd/run1.log", "res/old/res/hdd/run1.log", "res/old/res/ssd/run1.log"],
             [r"^res/(?P<variant>hdd|ssd)/run1\.log$", r"^res/old/res/(?P<variant>hdd|ssd)/run1\.log$"],
         ),
+        (
+            ["x/rw-r1000-run1.log", "x/rw-r1000-run2.log", "x/rw-r2000-run1.log"],
+            [r"x/rw-r(?P<r>\d+)-run(?P<repetition>\d+)\.log$"],
+        ),
+        (
+            ["x/a_r1_run1.log", "x/a_r2_run1.log", "x/a_r2_run2.log"],
+            [r"x/a_r(?P<repetition>\d+)_run(?P<run>\d+)\.log$"],
+        ),
+        (["x/oltp_r1.log", "x/oltp_r3.log"], [r"x/oltp_r(?P<r>\d+)\.log$"]),
+        (["x/data_512G.log", "x/data_1T.log"], [r"x/data_(?P<data>1T|512G)\.log$"]),
+        (
+            ["x/1_nodes_2_shards.log", "x/3_nodes_2_shards.log", "x/3_nodes_4_shards.log"],
+            [r"x/(?P<nodes>\d+)_nodes_(?P<shards>\d+)_shards\.log$"],
+        ),
+        (
+            ["x/测试 8线程_1次.log", "x/测试 16线程_1次.log", "x/测试 16线程_2次.log"],
+            [r"x/测试 (?P<load>\d+)线程_(?P<次>\d+)次\.log$"],
+        ),
         (["x/a_load_500.txt", "x/a_load_600.txt"], [r"x/a_load_(?P<load_>\d+)\.txt$"]),
         (["x/my's-[30].txt", "x/my's-[40].txt"], [r"x/my.s-\[(?P<variant>\d+)\]\.txt$"]),
     ],

@@ -35,6 +35,10 @@ def test_a_quotient_is_no_level_and_is_named() -> None:
     assert "the column nvme_to_sata is not read: it follows from others" in log.remarks
 
 
+def test_a_quotient_by_a_baseline_that_is_repeated_is_found() -> None:
+    assert quotients({1: ["1200"] * 3, 2: ["2300", "4500", "8600"], 3: ["1.92", "3.75", "7.17"]}) == {3}
+
+
 def test_a_third_level_that_differs_in_one_row_is_a_level() -> None:
     third = [f"{a / b:.2f}" for a, b in zip(FAST, SLOW, strict=True)]
     third[2] = "1.97"

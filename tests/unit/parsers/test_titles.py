@@ -13,7 +13,7 @@ TABLE = ["| threads | off | on |", "|---|---|---|", "| 8 | 100.5 | 110.5 |", "| 
     [
         ("# TPS by I/O scheduler", "I/O scheduler", ""),
         ("Results by I/O scheduler", "I/O scheduler", ""),
-        ("The average results in NOTPM", "", ""),
+        ("The average results in NOTPM", "", "average results"),
         ("There I show average throughput", "", "There I show average"),
         ("results are in transactions per second", "", "results are"),
         ("TPS with the performance governor", "performance governor", ""),
@@ -32,12 +32,22 @@ def test_a_title_names_a_factor_or_a_condition(title: str, factor: str, workload
     [
         ("The following table shows TPS of MySQL 5.7.44:", "The following table shows TPS of MySQL 8.0.36:"),
         ("## With this patch", "## Without this patch"),
+        ("## Average results for point select", "## Median results for point select"),
+        ("## Test results with tuned kernel", "## Raw results with tuned kernel"),
         ("TPS with 10 GB (buffer pool is 1G):", "TPS with 10 GB (buffer pool is 8G):"),
     ],
 )
 def test_tables_under_sentences_that_differ_are_never_one_test(titles: tuple[str, str]) -> None:
     table = ["| threads | TPS |", "|---|---|", "| 8 | 100.5 |", "| 16 | 190.5 |"]
     runs = formats.read("\n".join([titles[0], "", *table, "", titles[1], "", *table]) + "\n").runs
+    assert len({run.workload for run in runs}) == 2
+
+
+def test_the_heading_above_a_sentence_names_the_factor() -> None:
+    table = ["| threads | InnoDB | RocksDB |", "|---|---|---|", "| 8 | 100.5 | 90.5 |", "| 16 | 190.5 | 180.5 |"]
+    lines = ["## Storage engine", "### Write-only: RocksDB is slower", "", *table, "", "### Read-only", "", *table]
+    runs = formats.read("\n".join(lines) + "\n").runs
+    assert {name for run in runs for name in run.labels} == {"Storage engine"}
     assert len({run.workload for run in runs}) == 2
 
 

@@ -57,8 +57,6 @@ def _follows(column: Sequence[_Figure | None], *pair: Sequence[_Figure | None]) 
     """Whether a column is the first of a pair by the second, or that as a percentage or a change in percent."""
     forms = {*range(4)}
     largest_error = _range(column) / _LEAST_RANGE
-    if not all(map(_range, pair)):
-        return False  # a constant
     for figure, dividend, divisor in zip(column, *pair, strict=True):
         if not (figure and dividend and divisor and dividend.value and divisor.value):
             return False

@@ -22,9 +22,12 @@ _SENTENCE = re.compile(
 )
 _WITH_SIZE = re.compile(r"\w[ =:]{1,3}[0-9]{1,7}(?:\.[0-9]{1,3})? ?[kmgt]i?b?$", re.IGNORECASE)  # buffer pool 100G
 _LEADING = re.compile(
-    r"^(?:(?:the|average|mean|median|overall|final|all|raw|test|benchmark|performance) )*"
-    r"(?:results?|comparisons?|summary|performance|benchmarks?|numbers|figures) (?:by|of|for|in|with|vs\.?|per) ",
+    r"^(?:(?:the|all|overall|test|benchmark|performance) )*"
+    r"(?:results?|comparisons?|summary|benchmarks?|numbers|figures) ",
     re.IGNORECASE,
+)
+_OF_RESULTS = re.compile(  # The average results in TPS
+    r"^(?:the )?(?:average|mean|median|raw|final) (?:results?|throughput|performance|numbers|figures)\b", re.IGNORECASE
 )
 
 
@@ -47,14 +50,15 @@ def titles_of(title: str, over: str, *, needs_factor: bool) -> Titles:
     """Split the titles. The title names the factor if no column does, else the workload."""
     loads = [{int(number) for number in _LOAD.findall(text)} for text in (title, over)]
     load = next((numbers.pop() for numbers in loads if len(numbers) == 1), None)
-    plain, general = (_LEADING.sub("", _plain(text), count=1) for text in (title, over))
+    plain, general = (_plain(text) for text in (title, over))
     factor, titled, beside = _parts(plain)
     outer, _, outer_beside = _parts(general)
     name = plain if factor or beside or not general else general
     is_sentence = bool(_SENTENCE.search(plain))
     around = outer if factor or is_sentence or (beside and not needs_factor) else ""
     if needs_factor:
-        return Titles(name, factor or ("" if is_sentence else outer), beside or outer_beside, titled, load, around)
+        is_product = is_sentence and bool(re.search("[0-9]", outer))  # PG 17
+        return Titles(name, factor or ("" if is_product else outer), beside or outer_beside, titled, load, around)
     return Titles(name, "", beside or factor or outer_beside or outer, titled, load, around)
 
 
@@ -68,6 +72,9 @@ def _plain(text: str) -> str:
 
 def _parts(text: str) -> tuple[str, Head, str]:
     factor, head, beside = factor_of(text)
-    if kind_in(factor) or _WITH_SIZE.search(factor) or _SENTENCE.search(text):  # a workload or condition is no factor
+    if any(expression.search(text) for expression in (_SENTENCE, _OF_RESULTS)) or _WITH_SIZE.search(factor):
+        return "", head, ", ".join(filter(None, (factor, beside)))  # a condition is no factor
+    factor = _LEADING.sub("", factor, count=1)
+    if kind_in(factor):  # nor is a workload
         return "", head, ", ".join(filter(None, (factor, beside)))
     return factor, head, beside
