@@ -170,9 +170,9 @@ def open_file(path: str, member: str = "") -> OpenedFile:
 
 def _content_of_member(archive: LogArchive, member: str) -> bytes:
     if not member and archive.damage:
-        raise Unreadable(f"is damaged, or breaks off: files after {archive.names[-1]} are missing")
+        raise Unreadable(f"is damaged, or breaks off: files after {archive.names[-1]} are missing; copy it again")
     if not member:
-        raise Unreadable("has no file that is not hidden")
+        raise Unreadable("has no files but hidden ones")
     try:
         content = archive.read(member, MOST_BYTES + 1)
     except DamagedArchive as error:

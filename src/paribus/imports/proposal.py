@@ -105,7 +105,7 @@ def proposed_rules(files: Sequence[UnplacedFile]) -> str:
         )
         for rule in rules
     ]
-    return "\n".join([*texts, *([f"# no rule: {others} other files\n"] if texts and others else [])])
+    return "\n".join([*texts, *([f"# files without a rule: {others}\n"] if texts and others else [])])
 
 
 def _match_others(rules: Sequence[_Rule]) -> bool:
@@ -159,9 +159,9 @@ def _rule(files: Sequence[UnplacedFile], common: Sequence[str]) -> _Rule:
         if depth:
             rule.add("/")
         if len(set(map(form_of, names))) == 1:
-            _add_name(rule, parts_of(names), files)
+            _add_name(rule, parts_of(names))
         else:
-            _add(rule, NamePart("folder", names), "version" if all(map(_VERSION.search, names)) else "folder", files)
+            _add(rule, NamePart("folder", names), "version" if all(map(_VERSION.search, names)) else "folder")
     return rule
 
 
@@ -172,7 +172,7 @@ def _of_names(files: Sequence[UnplacedFile], common: Sequence[str]) -> list[_Rul
     if len(files) > _MOST_CHOICES or len(suffixes) > 1 or any(len(names) > 1 for names in paths):
         return []
     rule = _Rule(files, _start(common), _start(common))
-    _add(rule, NamePart("folder", tuple(PurePosixPath(names[-1]).stem for names in paths)), "variant", files)
+    _add(rule, NamePart("folder", tuple(PurePosixPath(names[-1]).stem for names in paths)), "variant")
     rule.add(suffixes.pop())
     return [rule]
 
@@ -182,7 +182,7 @@ def _start(common: Sequence[str]) -> str:
     return f"{_quoted(last)}/" if last else "(?:^|/)"
 
 
-def _add_name(rule: _Rule, parts: Sequence[NamePart], files: Sequence[UnplacedFile]) -> None:
+def _add_name(rule: _Rule, parts: Sequence[NamePart]) -> None:
     """Add a file or folder name to a rule."""
     is_taken = False
     for position, part in enumerate(parts):
@@ -193,26 +193,26 @@ def _add_name(rule: _Rule, parts: Sequence[NamePart], files: Sequence[UnplacedFi
             rule.add(part.texts[0])
         elif after and is_size(part, after):
             sized = NamePart("size", tuple(map("".join, zip(part.texts, after.texts, strict=True))))
-            _add(rule, sized, name_of(parts, position, after.texts[0]), files)
+            _add(rule, sized, name_of(parts, position, after.texts[0]))
             is_taken = True
         else:
-            _add(rule, part, name_of(parts, position), files)
+            _add(rule, part, name_of(parts, position))
 
 
-def _add(rule: _Rule, part: NamePart, name: str, files: Sequence[UnplacedFile]) -> None:
+def _add(rule: _Rule, part: NamePart, name: str) -> None:
     """Add a part that differs to a rule: as a group, unless it says what is already known."""
     rule.stars += "*"
     expression = _expression(part)
     name = group_name(part, name, rule.names, states_load=all(None not in file.loads for file in rule.files))
     numbers_the_files = name == "repetition" and len(set(part.texts)) == len(rule.files)
-    if part.kind == "time" or numbers_the_files or _is_known(rule, part, files):
+    if part.kind == "time" or numbers_the_files or _is_known(rule, part):
         rule.pattern += f"(?:{expression})" if "|" in expression else expression
         return
     if name in rule.names:
         name = next(numbered for n in count(2) if (numbered := f"{name}{n}") not in rule.names)
     rule.names.append(name)
     grouping = _grouping(part.texts)
-    if name != "repetition" and len(set(grouping)) < len(files):
+    if name != "repetition" and len(set(grouping)) < len(rule.files):
         rule.groupings.append(grouping)
     rule.pattern += f"(?P<{name}>{expression})"
 
@@ -228,12 +228,12 @@ def _expression(part: NamePart) -> str:
     return r"[^/]+" if part.kind == "folder" else r"[^\W_.]+(?:\.\d+)*"
 
 
-def _is_known(rule: _Rule, part: NamePart, files: Sequence[UnplacedFile]) -> bool:
+def _is_known(rule: _Rule, part: NamePart) -> bool:
     """Whether a part repeats the load or the workload that the runs state, or a part before it."""
-    loads = [{str(load) for load in file.loads} for file in files]
+    loads = [{str(load) for load in file.loads} for file in rule.files]
     if all(states == {text} for states, text in zip(loads, part.texts, strict=True)):
         return True
-    of_workloads = {(file.workloads, text) for file, text in zip(files, part.texts, strict=True)}
+    of_workloads = {(file.workloads, text) for file, text in zip(rule.files, part.texts, strict=True)}
     return _grouping(part.texts) in rule.groupings or len(of_workloads) == len({names for names, _ in of_workloads})
 
 

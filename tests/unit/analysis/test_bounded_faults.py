@@ -51,15 +51,17 @@ def test_a_change_within_trials_that_leaves_the_verdict_is_told_and_passes() -> 
     assert Tag.SUSPECT not in tags
 
 
-@pytest.mark.parametrize("gain", [0.0, 0.12])
-def test_faults_that_only_together_may_undo_the_claim_fail(gain: float) -> None:
+@pytest.mark.parametrize(("change", "gain"), [(0.05, 0.0), (0.0, 0.12), (0.05, 0.12)])
+def test_faults_that_only_together_may_undo_the_claim_fail(change: float, gain: float) -> None:
     trials, values = _experiment(lambda _load: 0.4, passes=18)
-    _change_halves(trials, values, 0.05)
+    _change_halves(trials, values, change)
     trials, values = _with_placebo(trials, values, gain)
     checks, tags = _checks(_timed(trials), values)
-    assert checks["steady"].passed is not (gain > 0)
-    assert checks["placebo"].passed is not (gain > 0)
-    assert (Tag.SUSPECT in tags) or not gain
+    together = change > 0 < gain
+    assert checks["steady"].passed is checks["placebo"].passed is not together
+    assert (HOLDS in checks["steady"].finding) is (change > 0 == gain)
+    assert (HOLDS in checks["placebo"].finding) is (gain > 0 == change)
+    assert Tag.SUSPECT in tags or not together
 
 
 def test_a_change_that_would_undo_the_claim_fails() -> None:

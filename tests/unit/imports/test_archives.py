@@ -84,7 +84,7 @@ def test_an_archive_without_files_or_a_damaged_one_is_refused_with_the_reason(tm
     for name, pack in ARCHIVES.items():
         path = tmp_path / name
         pack(path, {})
-        with pytest.raises(Unreadable, match="has no file that is not hidden"):
+        with pytest.raises(Unreadable, match="has no files but hidden ones"):
             open_file(str(path), listed([str(path)])[0].member)
     path.write_bytes(b"PK\x03\x04")
     assert listed([str(path)]) == [ImportFile(str(path), walked=False)]
@@ -122,7 +122,7 @@ def test_files_before_the_damage_of_a_tar_are_read(tmp_path: Path, damage: str) 
     assert [source.member for source in sources] == ["0.log", ""]
     whole, rest = map(ImportReader().take, sources)
     assert len(whole.runs) == 1
-    assert rest.refused == "is damaged, or breaks off: files after 0.log are missing"
+    assert rest.refused == "is damaged, or breaks off: files after 0.log are missing; copy it again"
 
 
 def test_a_tar_that_begins_as_a_zip_would_is_a_tar_and_a_zip_may_have_an_empty_name(tmp_path: Path) -> None:

@@ -1,14 +1,20 @@
 """Rules are proposed for runs without factors: groups for what differs between their paths."""
 
+import io
 import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 
+import logs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
+from paribus.cli.texts.importing import show
 from paribus.imports.proposal import UnplacedFile, proposed_rules
 from paribus.imports.rules import Rules, place
+from paribus.lab.store import importing
 from paribus.parsers.log import LogRun
 
 
@@ -139,7 +145,26 @@ def test_folders_that_rules_do_not_share_are_levels(paths: list[str], labels: li
 
 def test_files_without_a_rule_are_counted() -> None:
     text = proposed_rules(_files(["x/a_1.log", "x/b_1.log", "x/summary-of-all.txt"]))
-    assert text.endswith("\n\n# no rule: 1 other files\n")
+    assert text.endswith("\n\n# files without a rule: 1\n")
+
+
+def test_printed_rules_import_the_files_with_factors(tmp_path: Path) -> None:
+    for scheduler, tps in {"noop": 100.0, "cfq": 90.0}.items():
+        (tmp_path / f"{scheduler}_run1.log").write_text(logs.sysbench(tps))
+    out, rules = io.StringIO(), tmp_path / "rules.toml"
+    show(_imported(tmp_path, None), Console(file=out, width=60))
+    text = out.getvalue()
+    assert "import with --map rules.toml --name set" in text
+    rules.write_text("".join(line for line in text.splitlines(keepends=True) if line.startswith(("[[rule", "path"))))
+    document = _imported(tmp_path, rules)
+    assert document.factors == {"variant": ["cfq", "noop"]}
+    assert document.proposed_rules == ""
+
+
+def _imported(folder: Path, rules: Path | None) -> importing.ImportDocument:
+    files = [str(path) for path in sorted(folder.glob("*.log"))]
+    request = importing.import_request(files, "", "", rules, name="set", baseline="", file_format="")
+    return importing.import_files(request, None, dry_run=True)
 
 
 def test_a_load_that_the_runs_state_is_not_replaced() -> None:

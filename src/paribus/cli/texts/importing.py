@@ -52,7 +52,10 @@ def show(document: ImportDocument, console: Console) -> None:
 
 def _propose(document: ImportDocument, console: Console) -> None:
     """Print rules that would give the runs factors, and how to use them."""
-    _say(console, "runs without a factor are not compared; their paths differ, which these rules make factors:")
+    _say(
+        console,
+        "runs without a factor are not compared; these rules make factors of the parts in which their paths differ:",
+    )
     console.print(Text(f"\n{document.proposed_rules}"), soft_wrap=True)
     again = " --name " + (f"{document.name}-2" if document.experiment else document.name)  # a set has a file once
     _say(console, f"correct the names of the factors, save this as rules.toml, and import with --map rules.toml{again}")
