@@ -37,6 +37,9 @@ pub struct Job {
     pub measure_s: Option<f64>,
     #[serde(default = "one_second")]
     pub interval_s: f64,
+    /// Whether each interval has the histogram of its response times.
+    #[serde(default)]
+    pub histograms: bool,
     #[serde(default = "first_seed")]
     pub seed: u64,
     /// For the phase `verify`: by worker, the number of its writes acknowledged as durable.
@@ -105,6 +108,10 @@ pub struct Load {
     pub rate_per_s: Option<f64>,
     #[serde(default)]
     pub arrivals: Arrivals,
+    /// The number of connections that other load hosts have before this one's: the same numbers
+    /// draw the same transactions.
+    #[serde(default)]
+    pub first_connection: usize,
 }
 
 /// The arrival process of an open loop.
@@ -124,6 +131,7 @@ impl Default for Load {
             outstanding: 1,
             rate_per_s: None,
             arrivals: Arrivals::default(),
+            first_connection: 0,
         }
     }
 }

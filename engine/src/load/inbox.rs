@@ -31,21 +31,26 @@ pub enum Command {
     Open(String),
     /// Closes the window with this id.
     Close(String),
+    /// Reads the clock, and answers with this label.
+    Clock(String),
 }
 
-/// A timed window to be opened later.
+/// A timed window to be opened later: after `settle_s`, or at the monotonic time `at_s`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Timed {
     pub window: String,
     pub settle_s: f64,
     pub measure_s: f64,
+    #[serde(default)]
+    pub at_s: Option<f64>,
 }
 
 impl Timed {
     pub fn check(&self) -> Result<()> {
         let fits = |value: f64, least: f64| (least..=MAX_SECONDS).contains(&value);
-        if fits(self.settle_s, 0.0) && fits(self.measure_s, 0.001) {
+        let at_s = self.at_s.unwrap_or(0.0);
+        if fits(self.settle_s, 0.0) && fits(self.measure_s, 0.001) && at_s >= 0.0 {
             return Ok(());
         }
         Err(EngineError::bad_command(format!(

@@ -39,6 +39,7 @@ pub struct Workers {
     schedule: Option<Arc<Schedule>>,
     pauses: Option<Vec<Pause>>,
     seed: u64,
+    first_connection: u64,
     not_ready: usize,
     not_left: usize,
 }
@@ -70,6 +71,8 @@ impl Gate {
 impl Workers {
     /// An empty set of workers.
     pub fn of(job: &Job) -> Workers {
+        // Other load hosts have other arrivals.
+        let arrivals = job.seed ^ (job.load.first_connection as u64) << 32;
         Workers {
             tallies: Vec::new(),
             stop: OnRequest::default(),
@@ -77,9 +80,10 @@ impl Workers {
             schedule: job
                 .load
                 .rate_per_s
-                .map(|rate| Arc::new(Schedule::new(rate, job.load.arrivals, job.seed))),
+                .map(|rate| Arc::new(Schedule::new(rate, job.load.arrivals, arrivals))),
             pauses: job.workload.pauses(),
             seed: job.seed,
+            first_connection: job.load.first_connection as u64,
             not_ready: 0,
             not_left: 0,
         }
@@ -103,7 +107,10 @@ impl Workers {
         }
         let (sender, gate, stop) = (sender.clone(), Arc::clone(&self.gate), self.stop.clone());
         let schedule = self.schedule.clone();
-        let rng = generator(self.seed, PAUSE_DRAWS + self.not_ready as u64);
+        let rng = generator(
+            self.seed,
+            PAUSE_DRAWS + self.first_connection + self.not_ready as u64,
+        );
         let pauses = self
             .pauses
             .clone()

@@ -126,7 +126,8 @@ impl Times {
         }
     }
 
-    fn encode(&self) -> String {
+    /// The histogram as base64 of HDR V2 + deflate; empty where it cannot be encoded.
+    pub fn encode(&self) -> String {
         match self.to_hdr() {
             Ok(bytes) => STANDARD.encode(bytes),
             Err(cause) => {

@@ -23,6 +23,17 @@ pub struct Interval {
     /// In an open loop: the intended starts in this interval, and those waiting at its end.
     pub offered: Option<u64>,
     pub backlog: Option<u64>,
+    /// The response times, where the job has `histograms`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<String>,
+}
+
+/// The answer to a question for the time.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename = "clock")]
+pub struct Clock {
+    pub label: String,
+    pub monotonic_s: f64,
 }
 
 /// How closely an open loop followed its schedule.
@@ -59,6 +70,7 @@ pub struct KindResult {
     pub p90_s: Option<f64>,
     pub p95_s: Option<f64>,
     pub max_s: Option<f64>,
+    pub histogram: String,
 }
 
 #[derive(Debug, Serialize)]

@@ -138,6 +138,7 @@ impl Window {
                 p90_s: times.quantile_s(0.90),
                 p95_s: times.quantile_s(0.95),
                 max_s: times.max_s(),
+                histogram: times.encode(),
             };
             (name, result)
         };
@@ -160,6 +161,7 @@ pub fn interval(recorded: &RecordedInterval, whole: &Tally) -> Interval {
         max_s: times.max_s(),
         offered: None,
         backlog: None,
+        histogram: None,
     }
 }
 

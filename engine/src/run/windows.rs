@@ -16,6 +16,7 @@ use crate::load::inbox::{Command, Message};
 use crate::load::schedule::{Backlog, ScheduleState};
 use crate::machine;
 use crate::record::interval::Collector;
+use crate::run::event::Clock;
 use crate::run::window::{Window, interval};
 use crate::workload::shared::{Shared, kind_names, stream_names};
 
@@ -61,6 +62,8 @@ pub struct Windows<'a> {
     /// The state of the schedule at the start of the current interval.
     last_state: Option<ScheduleState>,
     interval: Nanos,
+    /// Whether each interval has the histogram of its response times.
+    histograms: bool,
     next_interval: Nanos,
     next_check: Nanos,
     /// When to report the durable sequences of verified data again.
@@ -89,6 +92,7 @@ impl<'a> Windows<'a> {
             streams: stream_names(job),
             kinds: kind_names(job),
             interval,
+            histograms: job.histograms,
             next_interval: start + interval,
             next_check: start + SECOND,
             next_durable: start + DURABLE_EVERY,
@@ -186,11 +190,16 @@ impl<'a> Windows<'a> {
             (Command::Measure(timed), None) if self.due.is_none() => {
                 timed.check()?;
                 self.measure = Some(nanos(timed.measure_s));
+                let settled = || clock::now() + nanos(timed.settle_s);
                 self.due = Some(Due {
-                    at: clock::now() + nanos(timed.settle_s),
+                    at: timed.at_s.map_or_else(settled, nanos),
                     command: Command::Open(timed.window),
                 });
             }
+            (Command::Clock(label), _) => self.events.emit(&Clock {
+                label,
+                monotonic_s: clock::seconds(clock::now()),
+            }),
             (Command::Measure(timed), _) => {
                 return Err(EngineError::bad_command(format!(
                     "window `{}` cannot be timed while another is open or scheduled",
@@ -260,6 +269,7 @@ impl<'a> Windows<'a> {
         if recorded.end - recorded.start >= SECOND / 1000 || !whole.is_empty() {
             let mut interval = interval(&recorded, &whole);
             interval.window = self.window.as_ref().map(|window| window.id.clone());
+            interval.histogram = self.histograms.then(|| whole.response.encode());
             if let (Some(before), Some(now)) = (before, self.last_state) {
                 interval.offered = Some(now.offered - before.offered);
                 interval.backlog = Some(now.waiting);

@@ -128,6 +128,32 @@ fn windows_that_are_timed_settle_first_and_the_load_goes_on_between_them() {
 }
 
 #[test]
+fn windows_open_at_a_time_of_the_engines_clock() {
+    let directory = disk_directory();
+    prepare(directory.path(), json!({}));
+    let changes = json!({"measure_s": null, "histograms": true});
+    let mut engine = Engine::run(&job(directory.path(), "run", changes));
+    engine.wait_for_phase("settling");
+    engine.send(&json!({"clock": "a"}));
+    let reading = engine.wait_for("clock");
+    assert_eq!(reading["label"], "a");
+    let at_s = number(&reading["monotonic_s"]) + 0.3;
+    let request = json!({"window": "b", "settle_s": 0.0, "measure_s": 0.2, "at_s": at_s});
+    engine.send(&json!({"measure": request}));
+    engine.wait_for_phase("measuring");
+    let result = engine.wait_for("result");
+    assert!(number(&result["start_s"]) >= at_s);
+    let intervals = named(&engine.seen, "interval");
+    let of_window: Vec<_> = intervals
+        .iter()
+        .filter(|each| each["window"] == "b")
+        .collect();
+    assert!(!of_window.is_empty());
+    assert!(of_window.iter().all(|each| each["histogram"].is_string()));
+    assert_eq!(engine.finish().0, 0);
+}
+
+#[test]
 fn commands_that_do_not_fit_are_refused() {
     let directory = disk_directory();
     prepare(directory.path(), json!({}));
@@ -138,6 +164,7 @@ fn commands_that_do_not_fit_are_refused() {
         vec![json!({"dance": "a"})],
         vec![timed(0.5), timed(0.5)],
         vec![timed(-1.0)],
+        vec![json!({"measure": {"window": "b", "settle_s": 0, "measure_s": 1, "at_s": -1}})],
         vec![json!({"open": "a"}), timed(0.0)],
     ] {
         let mut engine = Engine::run(&commanded);

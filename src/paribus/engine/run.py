@@ -56,8 +56,8 @@ class Engine:
         self._expected_end = time.monotonic() + job.settle_s + (job.measure_s or 0.0)
         self._loaded_patience_s = _SILENCE_S + job.interval_s
 
-    def events(self) -> Iterator[Event | None]:
-        """Its events to the end; None about ten times a second, so that the caller can look elsewhere.
+    def events(self, wait_s: float = 0.1) -> Iterator[Event | None]:
+        """Its events to the end; None after each `wait_s` without one, so that the caller can look elsewhere.
 
         Raises EngineError on the engine's own failure, its silence or its death.
         """
@@ -65,7 +65,7 @@ class Engine:
         patience_s = _LONG_SILENCE_S
         while True:
             try:
-                line = self._process.receive(0.1)
+                line = self._process.receive(wait_s)
             except EOFError:
                 break
             if line is None:
@@ -89,14 +89,24 @@ class Engine:
         if exit_code != 0:
             raise EngineError("engine-died", f"the engine ended with code {exit_code}: {words or 'no message'}")
 
-    def measure(self, window: str, settle_s: float, measure_s: float) -> None:
+    def measure(self, window: str, settle_s: float, measure_s: float, at_s: float | None = None) -> None:
         """Have a window opened after `settle_s` and closed `measure_s` later, while the load continues.
+
+        Args:
+            window: Its name.
+            settle_s: Time from now on.
+            measure_s: Its length.
+            at_s: When it opens by the engine's own clock; None where `settle_s` says so.
 
         Raises Unreachable.
         """
         self._expected_end = time.monotonic() + settle_s + measure_s
-        window_request = {"window": window, "settle_s": settle_s, "measure_s": measure_s}
+        window_request = {"window": window, "settle_s": settle_s, "measure_s": measure_s, "at_s": at_s}
         self._ask(json.dumps({"measure": window_request}))
+
+    def ask_clock(self, label: str) -> None:
+        """Ask for the time of its clock, which comes as an event. Raises Unreachable."""
+        self._ask(json.dumps({"clock": label}))
 
     def _ask(self, line: str) -> None:
         """Write a line to it. Where it has ended, its events tell why: by what it said, or by its exit code."""

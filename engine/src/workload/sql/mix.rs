@@ -58,7 +58,7 @@ struct Step {
 impl MixScript {
     /// `run` is the number of earlier runs on the same data.
     pub fn new(mix: &SqlMix, seed: u64, run: i64, worker: TransactionWorker) -> MixScript {
-        let rng = generator(seed, worker.number as u64);
+        let rng = generator(seed, worker.generator());
         let first = run.wrapping_mul(NUMBERS_OF_A_RUN) + worker.number as i64;
         let (mut weight, mut statement) = (0.0, framing(Dialect::Sqlite).len());
         let choice = |transaction: &MixTransaction| {
@@ -151,7 +151,12 @@ mod tests {
     }
 
     fn script(run: i64, number: usize) -> MixScript {
-        MixScript::new(&mix(), 7, run, TransactionWorker { number, of: 3 })
+        let worker = TransactionWorker {
+            number,
+            of: 3,
+            first_connection: 0,
+        };
+        MixScript::new(&mix(), 7, run, worker)
     }
 
     fn values(transaction: &Transaction, step: usize) -> Vec<i64> {

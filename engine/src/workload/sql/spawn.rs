@@ -60,7 +60,7 @@ pub fn spawn(
     };
     match sql {
         Sql::Oltp(oltp) => spawning.spawn(workers, |worker| {
-            OltpScript::new(oltp, generator(job.seed, worker.number as u64))
+            OltpScript::new(oltp, generator(job.seed, worker.generator()))
         }),
         Sql::SqlMix(mix) => spawning.spawn(workers, |worker| {
             MixScript::new(mix, job.seed, shared.run, worker)
@@ -83,6 +83,14 @@ struct Spawner<'a> {
 }
 
 impl Spawner<'_> {
+    fn worker(&self, number: usize, of: usize) -> TransactionWorker {
+        TransactionWorker {
+            number,
+            of,
+            first_connection: self.job.load.first_connection,
+        }
+    }
+
     /// `script` draws the transactions of a worker.
     fn spawn<S: Script + 'static>(
         &self,
@@ -111,10 +119,7 @@ impl Spawner<'_> {
         let of = self.job.load.outstanding;
         for number in 0..of {
             let (file, statements) = (file.clone(), Arc::clone(&self.statements));
-            let (script, address) = (
-                script(TransactionWorker { number, of }),
-                self.address.to_string(),
-            );
+            let (script, address) = (script(self.worker(number, of)), self.address.to_string());
             workers.start(self.sender, move || {
                 let connection =
                     sqlite::SqliteConnection::open(&file, &statements, execution, false)
@@ -139,7 +144,7 @@ impl Spawner<'_> {
         let (threads, yields) = (sharing.threads, sharing.yields);
         let of = threads.len();
         for (number, connections) in threads.into_iter().enumerate() {
-            let script = script(TransactionWorker { number, of });
+            let script = script(self.worker(number, of));
             let recipe = Recipe {
                 server: server.clone(),
                 address: self.address.to_string(),

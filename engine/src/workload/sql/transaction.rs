@@ -37,6 +37,15 @@ pub fn framing(dialect: Dialect) -> Vec<Statement> {
 pub struct TransactionWorker {
     pub number: usize,
     pub of: usize,
+    /// The number of connections that other load hosts have before this one's.
+    pub first_connection: usize,
+}
+
+impl TransactionWorker {
+    /// Its number among all generators of all load hosts, none of which has more than connections.
+    pub fn generator(&self) -> u64 {
+        (self.first_connection + self.number) as u64
+    }
 }
 
 /// The source of transactions; each worker has its own.

@@ -13,6 +13,7 @@ from paribus.engine.protocol.database import (
 )
 from paribus.engine.protocol.durability import CutOff, DiskExtent, Flushed, PageCache
 from paribus.engine.protocol.event import (
+    ClockReading,
     Counts,
     Cpu,
     DataVerified,
@@ -87,6 +88,7 @@ __all__ = [
     "Access",
     "Census",
     "ChoiceDraw",
+    "ClockReading",
     "Counted",
     "Counting",
     "Counts",

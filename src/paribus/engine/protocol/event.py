@@ -77,7 +77,10 @@ class Stretch(Counts):
 
 
 class Interval(Stretch):
-    """One second of load; `offered` and `backlog` are those of an open loop."""
+    """One second of load; `offered` and `backlog` are those of an open loop.
+
+    `histogram` is that of the response times, null where the job has no `histograms`.
+    """
 
     event: Literal["interval"]
     mean_s: float | None
@@ -87,6 +90,15 @@ class Interval(Stretch):
     max_s: float | None
     offered: int | None
     backlog: int | None
+    histogram: str | None = None
+
+
+class ClockReading(Message):
+    """The engine's monotonic clock when it answered the question of this label."""
+
+    event: Literal["clock"]
+    label: str
+    monotonic_s: float
 
 
 class Durable(Message):
@@ -147,6 +159,7 @@ class TransactionKind(Message):
     p90_s: float | None
     p95_s: float | None
     max_s: float | None
+    histogram: str = ""
 
 
 class Result(Stretch):
@@ -257,6 +270,7 @@ Event = Annotated[
     | Phase
     | Progress
     | Interval
+    | ClockReading
     | Durable
     | Result
     | DataVerified

@@ -187,11 +187,15 @@ class TpccJob(Message):
 
 
 class Load(Message):
-    """Amount of load: operations outstanding at once, or with a rate an open loop of at most so many."""
+    """Amount of load: operations outstanding at once, or with a rate an open loop of at most so many.
+
+    `first_connection`: the connections that other load hosts have before these; each number draws other transactions.
+    """
 
     outstanding: int
     rate_per_s: float | None = None
     arrivals: Literal["constant", "poisson"] = "constant"
+    first_connection: int = 0
 
 
 _OnDatabase = OltpJob | SqlMixJob | TpccJob
@@ -199,7 +203,10 @@ WorkloadJob = FileioJob | IomatrixJob | _OnDatabase
 
 
 class Job(Message):
-    """One line on the engine's stdin. `measure_s` null: windows are opened and closed by command."""
+    """One line on the engine's stdin. `measure_s` null: windows are opened and closed by command.
+
+    `histograms`: each interval has that of its response times.
+    """
 
     protocol: int = VERSION
     phase: Literal["prepare", "warm", "run", "verify", "cleanup"]
@@ -209,6 +216,7 @@ class Job(Message):
     settle_s: float = 0.0
     measure_s: float | None = None
     interval_s: float = 1.0
+    histograms: bool = False
     seed: int = 1
     durable: list[int] | None = None
 

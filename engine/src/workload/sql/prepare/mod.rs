@@ -171,12 +171,12 @@ pub fn count_run(database: &Database) -> Result<i64> {
     let address = database.address();
     let with_address = |error: DbError| error.at(&address);
     let mut session = Session::open(database, false).map_err(with_address)?;
-    session
-        .query(&format!("UPDATE {MARKER} SET runs = runs + 1"))
-        .map_err(with_address)?;
-    let result = session
-        .query(&format!("SELECT runs - 1 FROM {MARKER}"))
-        .map_err(with_address)?;
+    // In a transaction: other load hosts count their runs at the same time.
+    let mut query = |text: &str| session.query(text).map_err(with_address);
+    query("BEGIN")?;
+    query(&format!("UPDATE {MARKER} SET runs = runs + 1"))?;
+    let result = query(&format!("SELECT runs - 1 FROM {MARKER}"))?;
+    query("COMMIT")?;
     let runs = result.rows.first().and_then(|row| row.first()?.as_ref());
     let why = "its count of runs is not a number";
     runs.and_then(|runs| runs.parse().ok())

@@ -52,12 +52,12 @@ impl TpccScript {
     ) -> TpccScript {
         let cards = |(kind, &count): (usize, &u32)| std::iter::repeat_n(kind, count as usize);
         TpccScript {
-            rng: generator(seed, worker.number as u64),
+            rng: generator(seed, worker.generator()),
             warehouses: tpcc.warehouses.into(),
             home: tpcc.home,
             deck: tpcc.mix.iter().enumerate().flat_map(cards).collect(),
             left: 0,
-            next_connection: worker.number as u64,
+            next_connection: worker.generator(),
             workers: worker.of as u64,
             ledger,
         }
@@ -152,18 +152,23 @@ impl Script for TpccScript {
 mod tests {
     use super::*;
 
-    fn script(home: &str, number: usize) -> TpccScript {
+    fn script(home: &str, number: usize, first_connection: usize) -> TpccScript {
         let tpcc = serde_json::from_value(serde_json::json!({
             "database": {"driver": "sqlite", "path": "/d"}, "warehouses": 3, "home": home,
         }));
         let tpcc: Tpcc = tpcc.unwrap();
         let ledger = Arc::new(OrderLedger::new(tpcc.database.clone()));
-        TpccScript::new(&tpcc, 7, TransactionWorker { number, of: 2 }, ledger)
+        let worker = TransactionWorker {
+            number,
+            of: 2,
+            first_connection,
+        };
+        TpccScript::new(&tpcc, 7, worker, ledger)
     }
 
     #[test]
     fn every_deck_has_its_cards_in_another_order() {
-        let mut script = script("random", 0);
+        let mut script = script("random", 0, 0);
         let mut decks = Vec::new();
         for _ in 0..50 {
             let deck: Vec<usize> = (0..100).map(|_| script.deal()).collect();
@@ -177,8 +182,8 @@ mod tests {
 
     #[test]
     fn a_connection_keeps_its_home() {
-        let homes = |number| {
-            let mut script = script("fixed", number);
+        let homes = |number, first_connection| {
+            let mut script = script("fixed", number, first_connection);
             let mut states: Vec<TpccState> = (0..4).map(|_| TpccState::default()).collect();
             let mut home = |state: &mut TpccState| {
                 let first = script.terminal(state);
@@ -187,7 +192,19 @@ mod tests {
             };
             states.iter_mut().map(&mut home).collect::<Vec<_>>()
         };
-        assert_eq!(homes(0), [(1, 1), (3, 1), (2, 2), (1, 3)]);
-        assert_eq!(homes(1), [(2, 1), (1, 2), (3, 2), (2, 3)]);
+        assert_eq!(homes(0, 0), [(1, 1), (3, 1), (2, 2), (1, 3)]);
+        assert_eq!(homes(1, 0), [(2, 1), (1, 2), (3, 2), (2, 3)]);
+        let after_eight = homes(0, 8);
+        assert_eq!(after_eight, [(3, 3), (2, 4), (1, 5), (3, 5)]);
+    }
+
+    #[test]
+    fn load_hosts_draw_other_transactions() {
+        let decks = |first_connection| {
+            let mut script = script("random", 0, first_connection);
+            (0..100).map(|_| script.deal()).collect::<Vec<_>>()
+        };
+        assert_eq!(decks(0), decks(0));
+        assert_ne!(decks(0), decks(8));
     }
 }
