@@ -5,7 +5,8 @@ Format: V2 of HdrHistogram (Gil Tene), compressed with zlib; hdrhistogram.org an
 
 import struct
 import zlib
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -39,6 +40,17 @@ class HdrHistogram:
         return made
 
     @classmethod
+    def total(cls, parts: Sequence[Self]) -> Self:
+        """The counts of all parts, of which there is at least one. Raises ValueError where their precision differs."""
+        widest = max(parts, key=lambda part: len(part.counts))
+        counts = np.zeros_like(widest.counts)
+        for part in parts:
+            if (part.lowest, part.digits) != (widest.lowest, widest.digits):
+                raise ValueError("histograms of different precision cannot be added")
+            counts[: len(part.counts)] += part.counts  # smaller ranges share their first counts
+        return replace(widest, counts=counts)
+
+    @classmethod
     def decode(cls, content: bytes) -> Self:
         """The histogram in these bytes. Raises ValueError for anything else."""
         try:
@@ -63,6 +75,12 @@ class HdrHistogram:
         header = _INNER.pack(_PLAIN, len(payload), 0, self.digits, self.lowest, self.highest, 1.0)
         content = zlib.compress(header + payload)
         return _OUTER.pack(_COMPRESSED, len(content)) + content
+
+    def quantiles(self, shares: Sequence[float]) -> Counts:
+        """The values that these shares of all counts do not exceed; there is at least one count."""
+        cumulative = self.counts.cumsum()
+        ranks = np.maximum(np.ceil(np.array(shares) * cumulative[-1]), 1)
+        return self.highest_values(np.searchsorted(cumulative, ranks))
 
     def highest_values(self, indices: Counts) -> Counts:
         """The highest values that are counted at these indices."""

@@ -114,6 +114,7 @@ def test_examples_of_plan_keys_are_accepted(section: plan_sections.Section) -> N
             example = example.get("workload", example)
         assert name in example, key.name
         either = {"pattern"} if "json" in example and section.prefix in ("knob", "health", "member") else set()
+        either |= {"host"} if "hosts" in example else set()
         whole = {**_without_generator(section, needed), **_with_generator(section, example)}
         section.model.model_validate({key: value for key, value in whole.items() if key not in either})
 

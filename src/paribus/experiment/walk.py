@@ -56,7 +56,7 @@ from paribus.trial.experiment_session import ComparisonModes, ExperimentSession,
 from paribus.trial.load.precondition import PreconditionListener
 from paribus.trial.platforms import Platforms, bench_of
 from paribus.trial.restoring import restore
-from paribus.trial.target_session import Site, reach_load_host
+from paribus.trial.target_session import Site, reach_load_hosts
 
 _order = operator.attrgetter("order")
 _MOST_FAILURES_IN_A_ROW = 3
@@ -133,12 +133,12 @@ def carry_out(
                 break
             except Unreachable as error:
                 lost_connections += 1
-                if lost_connections == _MOST_LOST_CONNECTIONS or (stopped() and site.load_host is None):
+                if lost_connections == _MOST_LOST_CONNECTIONS or (stopped() and not site.load_hosts):
                     raise
                 listener.on_connection_lost(error.message)
                 for machine in reversed(site.machines):  # the hypervisor first: its settings may have lost the target
                     restore(machine, experiment.id, stopped)
-                reach_load_host(site, experiment.id, stopped)
+                reach_load_hosts(site, experiment.id, stopped)
                 note = stored_message("{why}; it was reached again and the experiment continued", why=error.message)
                 write.add_note(store, experiment.id, note)
     except JournalOpen:

@@ -42,6 +42,11 @@ def fingerprint(host: Host) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
+def load_host_role(number: int) -> str:
+    """The beginning of the names of a load host's facts, counted from 1."""
+    return LOAD_HOST if number == 1 else f"{LOAD_HOST}_{number}"
+
+
 def of_role(role: str, facts: Mapping[str, str]) -> dict[str, str]:
     """A fingerprint under the names that it has next to that of the target."""
     return {role if name == "host" else f"{role}_{name}": value for name, value in facts.items()}

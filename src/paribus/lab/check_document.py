@@ -126,7 +126,7 @@ class CheckDocument(_Document):
     question: str
     path: str
     device: str | None
-    load_host: str | None = Field(description="null where the target makes the load")
+    load_hosts: list[str] = Field(description="empty where the target makes the load")
     guest: GuestTarget | None = Field(description="null where the plan names none")
     bound: BoundHost | None = Field(description="null where no trial runs on the hypervisor")
     notes: list[str]

@@ -358,7 +358,7 @@ class Facts:
     and `direct_refused` are those against ways of I/O, "" where they work.
 
     `missing_programs` are those of a plan's tools that are not there, `missing_modules` those of its layouts that the
-    kernel lacks. `load_host` is None where the target makes the load itself, `guest` where the plan names none.
+    kernel lacks. `load_hosts` are none where the target makes the load itself. `guest` is None where the plan has none.
     `bound` are those of the hypervisor where trials may run there too.
     `swap_bytes` is None where it is unknown. The files lie on `device` and `more_disks`, by way of `top` where that is
     another device; `arrays` are the md arrays between. Of a plan with layouts these are its disks, and there is nothing
@@ -387,7 +387,7 @@ class Facts:
     database: "DatabaseFacts | None" = None
     missing_programs: frozenset[str] = frozenset()
     missing_modules: frozenset[str] = frozenset()
-    load_host: LoadHostFacts | None = None
+    load_hosts: tuple[LoadHostFacts, ...] = ()
     guest: GuestFacts | None = None
     bound: "Facts | None" = None
     swap_bytes: int | None = None

@@ -343,9 +343,9 @@ class Plan:
 
     `baseline` is every setting that some trial makes, as it is where nothing else is said: held, a factor's first
     level, or, of what only a combination names, the value as found. `knobs` are those that it sets, placed on the host.
-    `load_host` is None where the target makes the load itself, `bound` where no trial runs on the hypervisor.
-    `requirements` are the mechanisms that each compared arm
-    needs in order to act. `events` happen in every trial. `health` is watched in every trial.
+    `load_hosts` are none where the target makes the load itself. `bound` is None where no trial runs on the hypervisor.
+    `requirements` are the mechanisms that each compared arm needs in order to act.
+    `events` happen in every trial. `health` is watched in every trial.
     """
 
     name: str
@@ -363,7 +363,7 @@ class Plan:
     limits: Limits = Limits()
     knobs: tuple[Knob, ...] = ()
     database: Database | None = None
-    load_host: LoadHost | None = None
+    load_hosts: tuple[LoadHost, ...] = ()
     bound: HostPlatform | None = None
     requirements: tuple[Requirement, ...] = ()
     events: tuple[PlannedEvent, ...] = ()

@@ -108,7 +108,7 @@ class _Check(ToolChecks):
             limits=limits_of(self.table.limits),
             database=self.database(),
             notes=tuple(dict.fromkeys(self.notes)),
-            load_host=load_host.load_host_of(self.table, self.facts),
+            load_hosts=load_host.load_hosts_of(self.table, self.facts),
             bound=platforms.host_platform(self.table, self.facts),
         )
         if not self.problems and not candidates(plan) and not measured(plan):
@@ -192,7 +192,7 @@ class _Check(ToolChecks):
         of_platforms = platforms.complaints(self.table, facts, keys, self.machine_keys(keys))
         for complaint in (*of_load_host, *guest.complaints(self.table, facts, keys), *of_platforms):
             self.complain(*complaint)
-        self.notes += facts.load_host.notes if facts.load_host else ()
+        self.notes += [note for each in facts.load_hosts for note in each.notes]
 
     def machine_keys(self, keys: list[tuple[KeyPath, str]]) -> set[str]:
         """Returns the settings that belong to one machine or its control groups, and not to a process or a server."""

@@ -14,6 +14,7 @@ from paribus.model import Effect, Experiment, Plan, Verdict
 from paribus.report.sections import verdicts
 from paribus.report.view import numbers
 from paribus.report.view.comparison_models import BaselineRow, ComparedView, EffectRow, FormattedDifference
+from paribus.report.view.terms import fact
 
 _ONE_SITTING = N_(
     "each experiment is one session: variation between sessions on the same machine is not "
@@ -111,7 +112,7 @@ def _differences(
         workload.name for workload in plans[1].workloads
     }
     for experiment, plan, constant in zip(experiments, plans, conditions, strict=True):
-        facts = {gettext(name).replace("_", " "): value for name, value in experiment.fingerprint.items()}
+        facts = {fact(name): value for name, value in experiment.fingerprint.items()}
         facts |= {gettext("version of {name}", name=name): value for name, value in experiment.versions.items()}
         facts |= {gettext(name): value for name, value in constant.items() if name != "boot"}
         facts |= {name: str(value) for name, value in plan.baseline.items()}

@@ -30,7 +30,7 @@ from paribus.trial.guests.flush_probe import FlushProbe
 from paribus.trial.guests.hypervisor_session import HypervisorSession, refuse_other
 from paribus.trial.guests.hypervisor_watch import HypervisorWatch
 from paribus.trial.layouts.session import LayoutSession
-from paribus.trial.load.load_host import LoadHostSession
+from paribus.trial.load.load_host import LoadHostSession, load_host_sessions
 from paribus.trial.load.precondition import TrialListener
 from paribus.trial.open_target import OpenTarget
 from paribus.trial.restoring import restore_settings
@@ -70,10 +70,11 @@ class Bench:
         self._sampler = Sampler(site.host, site.engine, names, interval_s, connects=self._needs_password)
         with contextlib.ExitStack() as failing:
             failing.callback(self._sampler.close)
-            self._load_host = LoadHostSession(site.load_host, interval_s) if site.load_host else None
-            if self._load_host is not None:
-                failing.callback(self._load_host.close)
-            self._watch = HypervisorWatch.of(site.hypervisor, self._plan.target.guest, interval_s, self._load_host)
+            self._load_hosts: tuple[LoadHostSession, ...] = ()
+            for load_host in load_host_sessions(site, interval_s):
+                self._load_hosts += (load_host,)
+                failing.callback(load_host.close)
+            self._watch = HypervisorWatch.of(site.hypervisor, self._plan.target.guest, interval_s, self._load_hosts)
             if self._watch is not None:
                 failing.callback(self._watch.close)
             self._hypervisor = HypervisorSession.of(self._session, GuestRestart(self._leave, self._come_back))
@@ -104,7 +105,7 @@ class Bench:
             devices=self._devices,
             tools=self._tools,
             servers=self._servers,
-            load_host=self._load_host,
+            load_hosts=self._load_hosts,
             layouts=layouts,
             members=self._members,
             hypervisor=self._hypervisor,
@@ -129,7 +130,7 @@ class Bench:
             if error is None:  # an interrupt does not wait for a rebuild
                 closing.callback(self._members.bring_back, lambda _reason: None)
             closing.callback(self._close_servers)
-            for beside in (self._watch, self._load_host):
+            for beside in (self._watch, *self._load_hosts):
                 if beside is not None:
                     closing.callback(beside.close)
             closing.callback(self._sampler.close)
@@ -200,7 +201,7 @@ class Bench:
             self._journal,
             on_server_processes,
             on_counting,
-            self._plan.load_host,
+            self._plan.load_hosts,
         )
 
     def _layout_session(self) -> LayoutSession | None:

@@ -20,8 +20,8 @@ from paribus.trial.tools.tool_session import Tools
 class OpenTarget:
     """Sessions on the target, and on the machines beside it where there are such.
 
-    `load_host` makes the load. The target is a guest of the hypervisor: `watch` samples that, and `hypervisor` has its
-    settings where trials make any. `flushes` looks where the guest's flushes end.
+    `load_hosts` make the load, unless the target does. The target is a guest of the hypervisor: `watch` samples that,
+    and `hypervisor` has its settings where trials make any. `flushes` looks where the guest's flushes end.
     """
 
     applier: Applier
@@ -30,7 +30,7 @@ class OpenTarget:
     devices: Devices
     tools: Tools
     servers: DatabaseSession | None
-    load_host: LoadHostSession | None
+    load_hosts: tuple[LoadHostSession, ...]
     layouts: LayoutSession | None
     members: VolumeMembers
     hypervisor: HypervisorSession | None

@@ -72,7 +72,7 @@ class Runner:
         self._make_data = make_data
         self._host = site.host
         self._engine = site.engine
-        self._load_host = target.load_host
+        self._load_hosts = target.load_hosts
         self._hypervisor = target.hypervisor
         self._watch = target.watch
         self._flushes = target.flushes
@@ -176,9 +176,9 @@ class Runner:
             conditions |= self._hypervisor.conditions()
         if self._watch is not None:
             self._watch.begin_trial()
-        if self._load_host is not None:
-            self._load_host.revive()
-            conditions |= self._load_host.conditions()
+        for load_host in self._load_hosts:
+            load_host.revive()
+            conditions |= load_host.conditions()
         return conditions
 
     def _apply(self, trial: Trial, tested: Sequence[str]) -> tuple[Change, ...]:

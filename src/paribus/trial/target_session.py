@@ -17,20 +17,20 @@ DATA_FOLDER = "paribus-data"
 class Site:
     """The host, the engine's path on it, and the knobs it may have.
 
-    `load_host` is the machine that makes the load, None where that is this one. `hypervisor` is the machine that this
+    `load_hosts` are the machines that make the load, none where this one does. `hypervisor` is the machine that this
     one is a guest of, where the plan has settings for both.
     """
 
     host: Host
     engine: str
     catalogue: Catalogue
-    load_host: "Site | None" = None
+    load_hosts: tuple["Site", ...] = ()
     hypervisor: "Site | None" = None
 
     @property
     def driver(self) -> "Site":
-        """The machine that makes the load."""
-        return self.load_host or self
+        """The machine that makes the load, or the first of several; it makes the data."""
+        return self.load_hosts[0] if self.load_hosts else self
 
     @property
     def machines(self) -> tuple["Site", ...]:
@@ -66,15 +66,14 @@ def data_folder(path: str, experiment: str) -> str:
     return f"{path.rstrip('/')}/{DATA_FOLDER}/{experiment}"
 
 
-def reach_load_host(site: Site, experiment: str, stopped: Callable[[], bool]) -> None:
-    """Reach the load host again where it was lost; the target is restored, and nothing of the load host has to be.
+def reach_load_hosts(site: Site, experiment: str, stopped: Callable[[], bool]) -> None:
+    """Reach the load hosts again where one was lost; the target is restored, and nothing of a load host has to be.
 
     Raises Unreachable, and Interrupted where the user asks to stop.
     """
-    if site.load_host is None:
-        return
     try:
-        site.load_host.host.reconnect(stopped)
+        for load_host in site.load_hosts:
+            load_host.host.reconnect(stopped)
     except Unreachable as error:
         if stopped():
             message = f"stopped while the load host was lost: {error.message}"

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from paribus.engine.protocol import (
     Census,
     Hello,
-    Interval,
     Job,
     ProcessUse,
     Result,
@@ -17,6 +16,7 @@ from paribus.engine.protocol import (
 )
 from paribus.errors import EngineError
 from paribus.i18n import N_, StoredMessage, stored_message
+from paribus.trial.load.load_session import EngineWindow
 from paribus.units import show_size, show_time
 
 _SATURATED = 0.90  # of the processors of a load host, in any mode: all that it does there is making the load
@@ -38,8 +38,9 @@ _TOO_MANY = N_(
 _LITTLE_CPU_S = 0.05  # the kernel counts processor time in ticks of up to 10 ms, for each process
 
 
-def engine_problems(result: Result, intervals: Sequence[Interval], job: Job) -> list[StoredMessage]:
+def engine_problems(window: EngineWindow) -> list[StoredMessage]:
     """Reasons why the figures are the engine's own and not those of what it loads."""
+    result, intervals, job = window.result, window.intervals, window.job
     reasons = []
     cores = min(result.cores_usable, result.workers)
     user = result.cpu.user_s / result.duration_s / cores
@@ -90,9 +91,9 @@ def load_errors(errors: Mapping[str, int]) -> StoredMessage:
     )
 
 
-def parameter_mismatches(job: Job, hello: Hello | None) -> list[StoredMessage]:
+def parameter_mismatches(job: Job, hello: Hello) -> list[StoredMessage]:
     """Parameters that the engine took otherwise than requested."""
-    effective = _leaves(hello.effective if hello else {})
+    effective = _leaves(hello.effective)
     return [
         stored_message(
             "the engine used {name} = {taken} instead of {asked}",

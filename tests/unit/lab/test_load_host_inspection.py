@@ -6,7 +6,7 @@ import pytest
 
 from paribus.hosts.fake import FakeHost
 from paribus.knobs.catalog import load
-from paribus.lab.machine.load_host_inspection import inspect_load_host
+from paribus.lab.machine.load_host_inspection import inspect_load_hosts
 from paribus.model import DatabaseFacts, LoadHostFacts
 from paribus.plan import dsn
 from paribus.plan.form.parse import parse
@@ -32,10 +32,11 @@ class _LoadHost(FakeHost):
 
 def _inspected(address: str, load_host: FakeHost) -> LoadHostFacts:
     target = FakeHost({BOOT: "1\n"})
-    site = Site(target, "engine", load(), Site(load_host, "engine", load()))
+    site = Site(target, "engine", load(), (Site(load_host, "engine", load()),))
     written = f'dsn = "{address}"' if address else ""
     server = DatabaseFacts(running=dsn.parse(address)) if address else None
-    return inspect_load_host(site, needs(parse("plan.toml", PLAN.format(dsn=written), {})), server)
+    [facts] = inspect_load_hosts(site, needs(parse("plan.toml", PLAN.format(dsn=written), {})), server)
+    return facts
 
 
 @pytest.mark.parametrize(
@@ -62,3 +63,12 @@ def test_a_load_host_on_the_targets_machine_is_noted_also_where_the_server_was_n
     facts = _inspected("", _LoadHost({BOOT: "1\n"}))
     assert facts.notes == ("the load host ssh://gen and the target fake run on one machine, and share its processors",)
     assert dataclasses.replace(facts, notes=()) == LoadHostFacts()
+
+
+def test_load_hosts_on_one_machine_are_noted() -> None:
+    hosts = [FakeHost({BOOT: boot}) for boot in ("1\n", "2\n", "2\n")]
+    target, *load_hosts = (Site(host, "engine", load()) for host in hosts)
+    site = dataclasses.replace(target, load_hosts=tuple(load_hosts))
+    facts = inspect_load_hosts(site, needs(parse("plan.toml", PLAN.format(dsn=""), {})), None)
+    note = "the load hosts fake and fake run on one machine, and share its processors"
+    assert [each.notes for each in facts] == [(), (note,)]

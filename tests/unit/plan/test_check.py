@@ -242,7 +242,7 @@ def test_nonsense_is_told(text: str) -> None:
         ("[[event]]\n[[event]]\n", ["event[0].do: is missing", "event[1].do: is missing"]),
         ('[[event]]\nat = "x"\ndo = 3\nfoo = 1\n', ["'x' is not a number of seconds", "known: at, after, do"]),
         ("event = 3\n", ["write [[event]] with double brackets"]),
-        ("[load]\n", ["load.host: is missing"]),
+        ("[load]\n", ["load: write either host, or hosts for several"]),
         ("sandbox = 3\n", ["sandbox: should be a table"]),
     ],
 )

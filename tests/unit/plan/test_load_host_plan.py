@@ -7,9 +7,10 @@ import pytest
 from plan_samples import checked, parsed
 
 from paribus.errors import PlanError
+from paribus.i18n import stored_message
 from paribus.model import DatabaseFacts, Facts, LoadHost, LoadHostFacts, Plan
 from paribus.plan import dsn
-from paribus.plan.checks.load_host import load_host_of, separate_load
+from paribus.plan.checks.load_host import load_hosts_of, separate_load
 
 DSN = "mysql://bench@db1/"
 LOAD = '[load]\nhost = "ssh://gen"\n'
@@ -25,10 +26,10 @@ def _text(load: str = LOAD, database: str = f'dsn = "{DSN}"', factors: str = FAC
     return f'name = "n"\n{load}[database]\nkind = "mariadb"\n{database}\n{factors}{workload}'
 
 
-def _checked(text: str, facts: LoadHostFacts | None = None, *, is_remote: bool = False) -> Plan:
+def _checked(text: str, facts: tuple[LoadHostFacts, ...] = (), *, is_remote: bool = False) -> Plan:
     server = dataclasses.replace(dsn.parse(DSN), prefix="paribus")
     database = DatabaseFacts(name="mariadb 10.11.6", running=server, is_remote=is_remote)
-    return checked(text, offers=SWITCHED, database=database, load_host=facts or LoadHostFacts())
+    return checked(text, offers=SWITCHED, database=database, load_hosts=facts or (LoadHostFacts(),))
 
 
 def _refused(text: str, **more: object) -> str:
@@ -39,8 +40,8 @@ def _refused(text: str, **more: object) -> str:
 
 def test_settings_of_the_target_and_conditions_of_the_load_are_taken() -> None:
     factors = f'{FACTORS}"process.load.cpus" = ["default", "0"]\n'
-    plan = _checked(_text(factors=factors), LoadHostFacts(credential={"file": "/root/secret"}))
-    assert plan.load_host == LoadHost(address="ssh://gen", credential={"file": "/root/secret"})
+    plan = _checked(_text(factors=factors), (LoadHostFacts(credential={"file": "/root/secret"}),))
+    assert plan.load_hosts == (LoadHost(address="ssh://gen", credential={"file": "/root/secret"}),)
     assert [factor.key for factor in plan.factors] == ["vm.swappiness", "process.load.cpus"]
 
 
@@ -52,20 +53,22 @@ def test_settings_of_the_target_and_conditions_of_the_load_are_taken() -> None:
         ('host = "local"', "", False),
         ('host = "ssh://db1/"', 'host = "ssh://db1"', False),
         ('host = "ssh://db1"\nbecome = true', 'host = "ssh://db1"', True),
+        ('hosts = ["local"]', "", False),
+        ('hosts = ["local", "ssh://gen"]', "", True),
     ],
 )
 def test_a_load_host_is_another_machine_than_the_target(load: str, target: str, separate: bool) -> None:
     table = parsed(_text(f"[target]\n{target}\n[load]\n{load}\n")).table
     assert (separate_load(table) is not None) is separate
     facts: Facts = plan_samples.facts()
-    assert (load_host_of(table, facts) is not None) is separate
+    assert bool(load_hosts_of(table, facts)) is separate
 
 
 def test_without_a_running_server_there_is_nothing_to_load() -> None:
     assert "a load host makes the load on a running server, and the plan names none" in _refused(_text(database=""))
     files = f'name = "n"\n{LOAD}{FACTORS}{plan_samples.FILEIO}'
     with pytest.raises(PlanError) as refused:
-        checked(files, load_host=LoadHostFacts())
+        checked(files, load_hosts=(LoadHostFacts(),))
     assert "load.host: a load host makes the load on a running server" in str(refused.value)
     assert "fileio is made on the target, where its files are, and not by ssh://gen" in str(refused.value)
 
@@ -98,6 +101,36 @@ def test_a_control_group_of_the_load_is_refused() -> None:
 def test_findings_of_the_inspection_are_reported_with_its_notes() -> None:
     wrong = (("ssh://gen cannot reach it", "open the firewall"),)
     assert "load.host: ssh://gen cannot reach it; open the firewall" in _refused(
-        _text(), facts=LoadHostFacts(wrong=wrong)
+        _text(), facts=(LoadHostFacts(wrong=wrong),)
     )
-    assert "one machine" in " ".join(_checked(_text(), LoadHostFacts(notes=("one machine",))).notes)  # type: ignore[arg-type]
+    assert "one machine" in " ".join(_checked(_text(), (LoadHostFacts(notes=(stored_message("one machine"),)),)).notes)
+
+
+SEVERAL = '[load]\nhosts = ["ssh://gen1", "ssh://gen2"]\n'
+
+
+def test_several_load_hosts_have_credentials_of_their_own() -> None:
+    facts = (LoadHostFacts(credential={"file": "/1"}), LoadHostFacts(credential={"file": "/2"}))
+    workload = OLTP.replace("[1, 4]", "[2, 4]")
+    plan = _checked(_text(SEVERAL, workload=workload), facts)
+    assert [(host.address, host.credential) for host in plan.load_hosts] == [
+        ("ssh://gen1", {"file": "/1"}),
+        ("ssh://gen2", {"file": "/2"}),
+    ]
+
+
+def test_fewer_connections_than_load_hosts_are_refused() -> None:
+    told = _refused(_text(SEVERAL), facts=(LoadHostFacts(), LoadHostFacts()))
+    assert "1 connections cannot be shared out to 2 load hosts; write at least 2" in told
+
+
+@pytest.mark.parametrize(
+    ("load", "message"),
+    [
+        ("become = true", "write either host, or hosts for several"),
+        ('host = "local"\nhosts = ["ssh://gen"]', "write either host, or hosts for several"),
+        ('hosts = ["ssh://gen", "ssh://gen/"]', "hosts has ssh://gen twice: name each machine once"),
+    ],
+)
+def test_load_hosts_are_named_in_one_way_and_once(load: str, message: str) -> None:
+    assert message in _refused(_text(f"[load]\n{load}\n"))

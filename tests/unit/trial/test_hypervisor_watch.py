@@ -85,7 +85,7 @@ def _watch(
 ) -> tuple[HypervisorWatch, _Sampler]:
     sampler = _Sampler(list(processes))
     monkeypatch.setattr(hypervisor_watch, "Sampler", lambda *_arguments: sampler)
-    return HypervisorWatch(Site(host, "engine", load()), GUEST, 1.0, None), sampler
+    return HypervisorWatch(Site(host, "engine", load()), GUEST, 1.0, []), sampler
 
 
 def test_a_load_host_that_is_the_hypervisor_counts_as_one_machine(
@@ -97,7 +97,7 @@ def test_a_load_host_that_is_the_hypervisor_counts_as_one_machine(
     for machine in (host, other_name):
         machine.files["/proc/sys/kernel/random/boot_id"] = "same"
     load_host = cast("LoadHostSession", SimpleNamespace(site=Site(other_name, "e", load()), sampler=of_load_host))
-    watch = HypervisorWatch(Site(host, "engine", load()), GUEST, 1.0, load_host)
+    watch = HypervisorWatch(Site(host, "engine", load()), GUEST, 1.0, [load_host])
     watch.begin_trial()
     watch.add_load_process(60)
     assert (sampler.own, of_load_host.own) == ([42, 60], [42])

@@ -3,12 +3,12 @@
 from typing import cast
 
 import pytest
-from test_validity import SAMPLE, _result
+from test_validity import SAMPLE, _interval, _job, _result
 
 from paribus.engine.protocol import Census, CpuShares, Event, ProcessUse, Result, Sample
 from paribus.engine.run import Sampler
-from paribus.i18n import stored_message
-from paribus.trial.load.load_host import TwoHostMonitor
+from paribus.trial.load.load_host import JointMonitor, LoadHostMonitor
+from paribus.trial.load.load_session import EngineWindow
 from paribus.trial.load.monitor import LoadMonitor, Observations
 from paribus.trial.validity import OtherLoad, saturation
 
@@ -50,15 +50,23 @@ def _monitor(sampler: SampledMachine) -> LoadMonitor:
     return LoadMonitor(cast("Sampler", sampler), OtherLoad(set()), "1", ())
 
 
-def _observed(target_busy: float, load_host_busy: float, problems: tuple[str, ...] = ()) -> Observations:
+def _joint(target: LoadMonitor, *load_hosts: LoadMonitor) -> JointMonitor:
+    return JointMonitor(target, [LoadHostMonitor(f"ssh://gen{i}", each) for i, each in enumerate(load_hosts, 1)])
+
+
+def _window(longest_s: float = 1.0) -> EngineWindow:
+    return EngineWindow(_job(), _result(), (_interval(100.0, longest_s),))
+
+
+def _observed(target_busy: float, load_host_busy: float, longest_s: float = 1.0) -> Observations:
     """The clock of the target is an hour ahead of that of the load host, on which the engine counts."""
     target = SampledMachine(target_busy, 3700.0, [])
     load_host = SampledMachine(load_host_busy, 100.0, [_process(ENGINE, 40 * load_host_busy)])
-    monitor = TwoHostMonitor(_monitor(target), _monitor(load_host), "ssh://gen")
-    monitor.add_load_process(ENGINE)
+    monitor = _joint(_monitor(target), _monitor(load_host))
+    monitor.add_load_process(ENGINE, 0)
     monitor.open()
     monitor.close()
-    return monitor.conclude_load(_result(), [stored_message(problem) for problem in problems])
+    return monitor.conclude_load(_result(), [_window(longest_s)])
 
 
 def _values(observations: Observations) -> dict[str, float]:
@@ -78,12 +86,13 @@ def test_a_quiet_load_host_and_a_busy_target_are_no_reason() -> None:
 
 def test_a_saturated_load_host_is_named() -> None:
     assert _observed(0.1, 0.95).reasons == [
-        "on the load host ssh://gen: the processors were the bottleneck: 95% of 4 were busy"
+        "on the load host ssh://gen1: the processors were the bottleneck: 95% of 4 were busy"
     ]
 
 
 def test_a_problem_of_the_engine_names_its_machine() -> None:
-    assert _observed(0.1, 0.95, ("the engine stalled",)).reasons == ["on the load host ssh://gen: the engine stalled"]
+    [reason] = _observed(0.1, 0.95, longest_s=4.5).reasons
+    assert reason.startswith("on the load host ssh://gen1: the engine stalled")
 
 
 def test_the_processors_that_the_engine_may_use_can_be_saturated_alone() -> None:
@@ -96,11 +105,11 @@ def test_the_processors_that_the_engine_may_use_can_be_saturated_alone() -> None
 def test_the_other_load_of_the_target_does_not_include_the_engine_that_is_elsewhere() -> None:
     """A process of the target that has by chance the number of the engine counts as another's."""
     target = SampledMachine(0.5, 3700.0, [_process(ENGINE, 20.0)])
-    monitor = TwoHostMonitor(_monitor(target), _monitor(SampledMachine(0.1, 100.0, [])), "ssh://gen")
-    monitor.add_load_process(ENGINE)
+    monitor = _joint(_monitor(target), _monitor(SampledMachine(0.1, 100.0, [])))
+    monitor.add_load_process(ENGINE, 0)
     monitor.open()
     monitor.close()
-    values = _values(monitor.conclude_load(_result(), []))
+    values = _values(monitor.conclude_load(_result(), [_window()]))
     assert values["other_cpu_share"] == pytest.approx(0.5)
     assert values["load_host_other_cpu_share"] == pytest.approx(0.1, abs=0.01)
 
@@ -110,7 +119,32 @@ def test_others_that_use_the_disks_of_the_load_host_do_not_disturb_the_load() ->
     for written_bytes in (0, 0, 0, 2**34):
         sampler = cast("Sampler", SampledMachine(0.1, 100.0, [_process(8, 0.0, written_bytes)]))
         load_host = LoadMonitor(sampler, other_load, "1", ())
-        monitor = TwoHostMonitor(_monitor(SampledMachine(0.1, 3700.0, [])), load_host, "ssh://gen")
+        monitor = _joint(_monitor(SampledMachine(0.1, 3700.0, [])), load_host)
         monitor.open()
         monitor.close()
-        assert monitor.conclude_load(_result(), []).reasons == []
+        assert monitor.conclude_load(_result(), [_window()]).reasons == []
+
+
+def test_of_several_load_hosts_the_saturated_one_is_named_and_the_highest_share_is_stored() -> None:
+    quiet, busy = (_monitor(SampledMachine(share, 100.0, [])) for share in (0.1, 0.95))
+    monitor = _joint(_monitor(SampledMachine(0.1, 3700.0, [])), quiet, busy)
+    monitor.open()
+    monitor.close()
+    observations = monitor.conclude_load(_result(), [_window(), _window()])
+    assert observations.reasons == [
+        "on the load host ssh://gen2: the processors were the bottleneck: 95% of 4 were busy"
+    ]
+    assert _values(observations)["load_host_cpu_user_share"] == pytest.approx(0.95)
+
+
+def test_on_a_target_that_makes_a_part_of_the_load_the_engine_is_no_other_process() -> None:
+    target = SampledMachine(1.0, 100.0, [_process(ENGINE, 20.0)])
+    of_load_host = _monitor(SampledMachine(1.0, 100.0, [_process(ENGINE, 20.0)]))
+    monitor = JointMonitor(_monitor(target), [LoadHostMonitor("local", of_load_host, is_target=True)])
+    monitor.add_load_process(ENGINE, 0)
+    monitor.open()
+    monitor.close()
+    window = EngineWindow(_job(), _result(user_s=40.0), (_interval(100.0),))
+    observations = monitor.conclude_load(_result(), [window])
+    assert _values(observations)["other_cpu_share"] == 0
+    assert not [reason for reason in observations.reasons if "the processors were the bottleneck" in reason]

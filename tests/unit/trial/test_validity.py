@@ -1,6 +1,7 @@
 """Reasons not to use a trial, blind to its arm."""
 
 import random
+from collections.abc import Sequence
 from typing import Literal
 
 import pytest
@@ -27,6 +28,8 @@ from paribus.engine.protocol import (
     Times,
 )
 from paribus.errors import EngineError
+from paribus.i18n import StoredMessage
+from paribus.trial.load.load_session import EngineWindow
 from paribus.trial.validity import (
     OtherLoad,
     engine_problems,
@@ -133,6 +136,10 @@ def _job(engine: Literal["sync", "null"] = "sync") -> Job:
     return Job(phase="run", workload=files, load=Load(outstanding=4), interval_s=1.0)
 
 
+def _problems(result: Result, intervals: Sequence[Interval], job: Job) -> list[StoredMessage]:
+    return engine_problems(EngineWindow(job, result, tuple(intervals)))
+
+
 def _hello(direct: bool = True) -> Hello:
     taken = _job().model_dump()
     taken["workload"]["io"]["direct"] = direct
@@ -140,7 +147,7 @@ def _hello(direct: bool = True) -> Hello:
 
 
 def test_a_quiet_trial_is_valid() -> None:
-    assert engine_problems(_result(), [_interval(100.0), _interval(101.0)], _job()) == []
+    assert _problems(_result(), [_interval(100.0), _interval(101.0)], _job()) == []
     assert parameter_mismatches(_job(), _hello()) == []
 
 
@@ -156,8 +163,8 @@ def test_errors_are_named_and_counted() -> None:
 
 def test_an_engine_that_is_the_bound_is_told_but_for_the_one_that_measures_itself() -> None:
     intervals = [_interval(100.0)]
-    assert "the bottleneck: 85% of its 1 cores" in engine_problems(_result(user_s=8.5), intervals, _job())[0]
-    assert engine_problems(_result(user_s=8.5), intervals, _job("null")) == []
+    assert "the bottleneck: 85% of its 1 cores" in _problems(_result(user_s=8.5), intervals, _job())[0]
+    assert _problems(_result(user_s=8.5), intervals, _job("null")) == []
 
 
 def test_an_engine_that_starts_late_by_itself_is_told_and_a_disk_that_cannot_keep_up_is_not() -> None:
@@ -165,16 +172,14 @@ def test_an_engine_that_starts_late_by_itself_is_told_and_a_disk_that_cannot_kee
         offered=500, started=100, backlog_at_start=0, backlog_at_end=400, lag_s=8.0, late_mean_s=5e-5, late_max_s=0.1
     )
     overloaded = _result().model_copy(update={"pacing": pacing})
-    assert engine_problems(overloaded, [_interval(100.0)], _job()) == []
+    assert _problems(overloaded, [_interval(100.0)], _job()) == []
     late = overloaded.model_copy(update={"pacing": pacing.model_copy(update={"late_mean_s": 0.002})})
-    assert (
-        "started 2 ms late on average although slots were free" in engine_problems(late, [_interval(100.0)], _job())[0]
-    )
+    assert "started 2 ms late on average although slots were free" in _problems(late, [_interval(100.0)], _job())[0]
 
 
 def test_a_stall_of_the_engine_is_told() -> None:
-    assert "took 4.5 s" in engine_problems(_result(), [_interval(100.0), _interval(101.0, 4.5)], _job())[0]
-    assert "took 10.0 s" in engine_problems(_result(), [], _job())[0]
+    assert "took 4.5 s" in _problems(_result(), [_interval(100.0), _interval(101.0, 4.5)], _job())[0]
+    assert "took 10.0 s" in _problems(_result(), [], _job())[0]
 
 
 def _judge(foreign: OtherLoad, census: Census) -> list[str]:

@@ -36,18 +36,12 @@ def distributions(trials: Iterable[Trial], histograms: Mapping[int, bytes]) -> t
                 members[arm_of(trial), trial.load].append(trial.order)
     result = []
     for ((factor, workload, arm), load), orders in members.items():
-        of_trials = [HdrHistogram.decode(histograms[order]) for order in orders]
-        widest = max(of_trials, key=lambda histogram: len(histogram.counts))
-        counts = np.zeros_like(widest.counts)
-        for histogram in of_trials:
-            counts[: len(histogram.counts)] += histogram.counts  # smaller ranges share their first counts
-        cumulative = counts.cumsum()
-        count = int(cumulative[-1])
+        histogram = HdrHistogram.total([HdrHistogram.decode(histograms[order]) for order in orders])
+        count = int(histogram.counts.sum())
         if count == 0:
             continue
         quantiles = list(_quantiles(count))
-        indices = np.searchsorted(cumulative, np.maximum(np.ceil(np.array(quantiles) * count), 1))
-        times = widest.highest_values(indices)
+        times = histogram.quantiles(quantiles)
         result.append(
             Distribution(
                 factor=factor,

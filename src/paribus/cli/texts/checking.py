@@ -71,8 +71,8 @@ def show(document: CheckDocument, console: Console, *, every_block: bool) -> Non
 def _place(document: CheckDocument) -> str:
     """The place of the data, and the machines beside the target."""
     lines = [f"data under {document.path}, device {document.device or 'none'}"]
-    if document.load_host:
-        lines.append(f"load from {document.load_host}, where no setting is changed")
+    if document.load_hosts:
+        lines.append(f"load from {', '.join(document.load_hosts)}, where no setting is changed")
     if guest := document.guest:
         hypervisor = "this machine" if guest.hypervisor == "local" else guest.hypervisor
         device = f" on {guest.device}" if guest.device not in (None, guest.image) else ""

@@ -2,7 +2,7 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from paribus import workloads as _workloads  # noqa: F401  registers the kinds that a plan may name
 from paribus.engine.protocol import Directory
@@ -18,7 +18,7 @@ from paribus.knobs import discovery
 from paribus.lab.machine.connection import Report, discard, site
 from paribus.lab.machine.guest_inspection import hypervisor_of, inspect_guest, with_hypervisor
 from paribus.lab.machine.health import watching
-from paribus.lab.machine.load_host_inspection import inspect_load_host
+from paribus.lab.machine.load_host_inspection import inspect_load_hosts
 from paribus.lab.machine.members import with_members
 from paribus.lab.machine.own_knobs import with_own_rows
 from paribus.lab.machine.server_inspection import inspect_server
@@ -46,49 +46,52 @@ def site_of(parsed: Parsed, report: Report = discard) -> Iterator[Site]:
         load = separate_load(parsed.table)
         with_knobs = dataclasses.replace(connected, catalogue=with_own_rows(connected.catalogue, parsed))
         with (
-            _with_load_host(with_knobs, (load.host, load.become) if load else None, report) as with_load_host,
-            with_hypervisor(with_load_host, hypervisor_of(parsed.table), report) as all_machines,
+            _with_load_hosts(
+                with_knobs, load.addresses if load else (), report, become=bool(load and load.become)
+            ) as with_load_hosts,
+            with_hypervisor(with_load_hosts, hypervisor_of(parsed.table), report) as all_machines,
         ):
             yield all_machines
 
 
 @contextlib.contextmanager
 def site_of_plan(plan: Plan, report: Report = discard, *, loads: bool = False) -> Iterator[Site]:
-    """Connect to the machine under test of a checked plan; `loads`: to its load host too. Raises as `site`."""
+    """Connect to the machine under test of a checked plan; `loads`: to its load hosts too. Raises as `site`."""
     running = plan.database.running if plan.database else None
-    target, load = plan.target, plan.load_host if loads else None
-    variables = filter(None, [running.variable if running else None, load.variable if load else None])
+    target, load_hosts = plan.target, plan.load_hosts if loads else ()
+    variables = filter(None, [running.variable if running else None, *(each.variable for each in load_hosts)])
+    become = any(each.become for each in load_hosts)
     with (
         environment.withheld(*variables),
         site(target.address, become=target.become, report=report) as connected,
-        _with_load_host(connected, (load.address, load.become) if load else None, report) as with_load_host,
-        with_hypervisor(with_load_host, target.guest.machine if target.guest else None, report) as all_machines,
+        _with_load_hosts(connected, [each.address for each in load_hosts], report, become=become) as with_load_hosts,
+        with_hypervisor(with_load_hosts, target.guest.machine if target.guest else None, report) as all_machines,
     ):
         rows = [knob for knob in plan.knobs if knob.command is not None]
         yield dataclasses.replace(all_machines, catalogue=all_machines.catalogue.with_rows(rows))
 
 
 @contextlib.contextmanager
-def _with_load_host(connected: Site, load_host: tuple[str, bool] | None, report: Report) -> Iterator[Site]:
-    """The machine under test, with a connection to the load host of this address (and sudo), if there is one."""
-    if load_host is None:
-        yield connected
-        return
-    address, become = load_host
-    with site(address, become=become, report=report) as load_site:
-        yield dataclasses.replace(connected, load_host=load_site)
+def _with_load_hosts(connected: Site, addresses: Sequence[str], report: Report, *, become: bool) -> Iterator[Site]:
+    """The machine under test, with a connection to the load host of each address, if there are any."""
+    with contextlib.ExitStack() as stack:
+        sites = [stack.enter_context(site(address, become=become, report=report)) for address in addresses]
+        yield dataclasses.replace(connected, load_hosts=tuple(sites))
 
 
 def fingerprint(site: Site, path: str, device: str | None) -> dict[str, str]:
-    """Identification of the machine, of the file system and the disk under test, of load host and hypervisor."""
+    """Identification of the machine, of the file system and the disk under test, of load hosts and hypervisor."""
     disk = hosts_facts.device_fingerprint(site.host, device) if device else {}
     try:
         filesystem = {"filesystem": mount_of(site.host, path).filesystem}
     except HostError:  # the folder no longer exists
         filesystem = {}
     facts = hosts_facts.fingerprint(site.host) | filesystem | disk
-    for role, machine in ((hosts_facts.LOAD_HOST, site.load_host), (hosts_facts.HYPERVISOR, site.hypervisor)):
-        facts |= hosts_facts.of_role(role, hosts_facts.fingerprint(machine.host)) if machine else {}
+    roles = {hosts_facts.load_host_role(number): each for number, each in enumerate(site.load_hosts, 1)}
+    if site.hypervisor is not None:
+        roles[hosts_facts.HYPERVISOR] = site.hypervisor
+    for role, machine in roles.items():
+        facts |= hosts_facts.of_role(role, hosts_facts.fingerprint(machine.host))
     return facts
 
 
@@ -122,7 +125,7 @@ def inspect(site: Site, needs: Needs) -> Facts:
     offers = discovery.offers(site.host, site.catalogue, of_target, location, root=root)
     guest, hypervisor_offers = inspect_guest(site, needs, device) if site.hypervisor else (None, {})
     database, server_offers = inspect_server(site, needs, probed.directory.path, path_refusal)
-    load_host = inspect_load_host(site, needs, database) if site.load_host else None
+    load_hosts = inspect_load_hosts(site, needs, database)
     missing = frozenset(name for name in needs.programs if not hosts_facts.has_program(site.host, name))
     return Facts(
         hostname=probed.hostname,
@@ -149,7 +152,7 @@ def inspect(site: Site, needs: Needs) -> Facts:
         database=database,
         missing_programs=missing,
         missing_modules=frozenset(name for name in needs.modules if not hosts_facts.has_module(site.host, name)),
-        load_host=load_host,
+        load_hosts=load_hosts,
         guest=guest,
         bound=inspect(site.hypervisor, needs.bound) if site.hypervisor and needs.bound else None,
         swap_bytes=hosts_facts.swap_bytes(site.host),

@@ -1,7 +1,8 @@
-"""Inspection of the machine that makes the load on a running server: does it reach that server?"""
+"""Inspection of the machines that make the load on a running server: do they reach that server?"""
 
 import contextlib
 import dataclasses
+from collections.abc import Sequence
 
 from paribus.databases import LiveServer
 from paribus.errors import DatabaseError, Unreachable
@@ -19,18 +20,27 @@ from paribus.trial.target_session import Site
 _NETWORK_ADDRESS = "write the name or address under which both hosts reach it in the network"
 
 
-def inspect_load_host(site: Site, needs: Needs, server: DatabaseFacts | None) -> LoadHostFacts:
-    """Return the reasons why the load host of a site cannot load the target's server.
+def inspect_load_hosts(site: Site, needs: Needs, server: DatabaseFacts | None) -> tuple[LoadHostFacts, ...]:
+    """Return the reasons why the load hosts of a site cannot load the target's server.
 
     Without an answer of that server the facts are empty. Raises Unreachable and HostError.
     """
-    load_host, database = site.load_host, needs.database
-    assert load_host is not None
-    running = server.running if server else None
-    notes = tuple(_notes(site.host, load_host.host))
+    earlier: list[Host] = [site.host]
+    facts = []
+    for load_host in site.load_hosts:
+        facts.append(_inspect(site, load_host, needs, server, tuple(_notes(earlier, load_host.host))))
+        earlier.append(load_host.host)
+    return tuple(facts)
+
+
+def _inspect(
+    site: Site, load_host: Site, needs: Needs, server: DatabaseFacts | None, notes: tuple[StoredMessage, ...]
+) -> LoadHostFacts:
+    database, running = needs.database, server.running if server else None
     if running is None or database is None or database.dsn is None:
         return LoadHostFacts(notes=notes)
-    if problem := _unreachable(load_host.host, running):
+    is_target = load_host.host.name == site.host.name
+    if problem := None if is_target else _unreachable(load_host.host, running):
         return LoadHostFacts(wrong=(problem,), notes=notes)
     return dataclasses.replace(_connected(site, load_host, database, database.dsn, running), notes=notes)
 
@@ -64,9 +74,14 @@ def _connected(site: Site, load_host: Site, database: DatabaseTable, dsn: str, r
     return LoadHostFacts(credential=server.credential)
 
 
-def _notes(target: Host, load_host: Host) -> list[StoredMessage]:
-    """A note for the report where the two are one machine."""
-    if target.read(BOOT_ID_FILE) != load_host.read(BOOT_ID_FILE):
+def _notes(others: Sequence[Host], load_host: Host) -> list[StoredMessage]:
+    """A note for the report where a load host is the target, whose host comes first, or the machine of another."""
+    boot = load_host.read(BOOT_ID_FILE)
+    other = next((number for number, each in enumerate(others) if each.read(BOOT_ID_FILE) == boot), None)
+    if other is None:
         return []
+    if other:
+        text = N_("the load hosts {load_host} and {other} run on one machine, and share its processors")
+        return [stored_message(text, load_host=load_host.name, other=others[other].name)]
     text = N_("the load host {load_host} and the target {target} run on one machine, and share its processors")
-    return [stored_message(text, load_host=load_host.name, target=target.name)]
+    return [stored_message(text, load_host=load_host.name, target=others[0].name)]

@@ -1,9 +1,9 @@
-"""Check of the table [load]: another machine than the target makes the load on a running server."""
+"""Check of the table [load]: other machines than the target make the load on a running server."""
 
 from collections.abc import Iterator, Mapping
 
 from paribus.knobs.catalog import LOAD, Catalogue
-from paribus.model import Facts, LoadHost
+from paribus.model import Facts, LoadHost, LoadHostFacts
 from paribus.plan.form.file import LoadTable, PlanTable
 from paribus.plan.form.key_paths import KeyPath
 from paribus.plan.form.parse import Parsed
@@ -11,24 +11,29 @@ from paribus.plan.workloads import kind_of, name_of
 
 Complaint = tuple[KeyPath, str, str]
 _HOST: KeyPath = ("load", "host")
+_HOSTS: KeyPath = ("load", "hosts")
 _GROUP = "cgroup."
 
 
 def separate_load(table: PlanTable) -> LoadTable | None:
     """Returns the table [load] if it names another machine than the target."""
     load, target = table.load, table.target
-    if load is None or (load.host.rstrip("/"), load.become) == (target.host.rstrip("/"), target.become):
-        return None
-    return load
-
-
-def load_host_of(table: PlanTable, facts: Facts) -> LoadHost | None:
-    """Returns the machine that makes the load; None if that is the target."""
-    load = separate_load(table)
     if load is None:
         return None
-    credential = facts.load_host.credential if facts.load_host else None
-    return LoadHost(address=load.host, become=load.become, credential=credential)
+    addresses = [address.rstrip("/") for address in load.addresses]
+    return None if (addresses, load.become) == ([target.host.rstrip("/")], target.become) else load
+
+
+def load_hosts_of(table: PlanTable, facts: Facts) -> tuple[LoadHost, ...]:
+    """Returns the machines that make the load; none if that is the target."""
+    load = separate_load(table)
+    if load is None:
+        return ()
+    of_hosts = facts.load_hosts or (LoadHostFacts(),) * len(load.addresses)
+    return tuple(
+        LoadHost(address=address, become=load.become, credential=each.credential)
+        for address, each in zip(load.addresses, of_hosts, strict=True)
+    )
 
 
 def complaints(
@@ -42,14 +47,18 @@ def complaints(
     load = separate_load(table)
     if load is None:
         return
+    name, place = ", ".join(load.addresses), _HOST if load.host else _HOSTS
     database = parsed.document.get("database")
     if not isinstance(database, Mapping) or "dsn" not in database:
         message = "a load host makes the load on a running server, and the plan names none"
-        yield _HOST, message, 'name it, as [database] dsn = "mysql://user@host/", or remove [load]'
+        yield place, message, 'name it, as [database] dsn = "mysql://user@host/", or remove [load]'
     for number, workload in enumerate(table.workload):
         if not kind_of(workload).on_database:
-            message = f"{name_of(workload)} is made on the target, where its files are, and not by {load.host}"
+            message = f"{name_of(workload)} is made on the target, where its files are, and not by {name}"
             yield ("workload", number, "kind"), message, "remove this workload, or remove [load]"
+        elif (fewest := min(workload.threads)) < len(load.addresses):
+            message = f"{fewest} connections cannot be shared out to {len(load.addresses)} load hosts"
+            yield ("workload", number, "threads"), message, f"write at least {len(load.addresses)}"
     server = facts.database
     if server is not None and server.running is not None and server.is_remote:
         message = f"the server {server.running.address} does not run on {facts.hostname}, which is the target"
@@ -57,7 +66,7 @@ def complaints(
     for key_path, key in keys:
         knob = catalogue.find(key)
         if knob is not None and knob.subject == LOAD and knob.name.startswith(_GROUP):
-            message = f"{knob.name} needs a control group on {load.host}, and nothing is changed on a load host"
+            message = f"{knob.name} needs a control group on {name}, and nothing is changed on a load host"
             yield key_path, message, "remove it; process.load.cpus limits the processors of the load"
-    for message, hint in facts.load_host.wrong if facts.load_host else ():
-        yield _HOST, message, hint
+    for message, hint in (wrong for each in facts.load_hosts for wrong in each.wrong):
+        yield place, message, hint

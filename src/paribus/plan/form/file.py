@@ -173,10 +173,25 @@ class TargetTable(StrictTable):
 
 
 class LoadTable(StrictTable):
-    """The machine that makes the load on a running server, where that is not the target."""
+    """The machines that make the load on a running server, where that is not the target."""
 
-    host: HostAddress = Field(description="how it is reached: local, or ssh://[user@]host[:port]")
+    host: HostAddress | None = Field(None, description="how it is reached: local, or ssh://[user@]host[:port]")
+    hosts: list[HostAddress] = Field([], description="how each of several is reached; they make the load together")
     become: bool = Field(False, description="over ssh: make the load there as root, by sudo without a question")
+
+    @property
+    def addresses(self) -> list[str]:
+        """The addresses of all load hosts."""
+        return [self.host] if self.host else self.hosts
+
+    @model_validator(mode="after")
+    def _names_each_once(self) -> Self:
+        if (self.host is None) == (not self.hosts):
+            raise ValueError("write either host, or hosts for several that make the load together")
+        names = [address.rstrip("/") for address in self.hosts]
+        if repeated := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(f"hosts has {repeated} twice: name each machine once")
+        return self
 
 
 class SandboxTable(StrictTable):

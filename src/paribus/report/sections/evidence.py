@@ -12,7 +12,7 @@ from paribus.report.inputs import ReportInput
 from paribus.report.view import numbers
 from paribus.report.view.evidence_models import Tally, TrialRow, Trust
 from paribus.report.view.numbers import METRICS
-from paribus.report.view.terms import word
+from paribus.report.view.terms import fact, word
 from paribus.units import show_duration
 
 _UNUSED = (TrialState.INVALID, TrialState.FAILED)
@@ -152,7 +152,7 @@ def trust(report_input: ReportInput) -> Trust:
     return Trust(
         tallies=tallies(trials),
         facts=_facts(experiment, machine_s(trials), report_input.planned_s, usual_s(trials)),
-        machine=tuple((gettext(name).replace("_", " "), value) for name, value in experiment.fingerprint.items()),
+        machine=tuple((fact(name), value) for name, value in experiment.fingerprint.items()),
         plan_text=experiment.plan_text,
         trials=_rows(experiment, trials, summaries),
     )

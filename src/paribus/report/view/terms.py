@@ -3,6 +3,7 @@
 Their values are English words that the store and JSON documents have; here they are marked for translation.
 """
 
+import re
 from enum import StrEnum
 
 from paribus.i18n import N_, gettext
@@ -123,3 +124,10 @@ MARKED = (
 def word(value: StrEnum) -> str:
     """A state, a purpose or a limit in the language that is spoken."""
     return gettext(str(value))
+
+
+def fact(name: str) -> str:
+    """The name of a fingerprint's entry in the language that is spoken."""
+    if numbered := re.fullmatch(r"load_host_(\d+)_?(.*)", name):
+        return gettext("load host {n}: {what}", n=numbered[1], what=fact(numbered[2] or "host"))
+    return gettext(name).replace("_", " ")

@@ -38,12 +38,12 @@ class RunningServerSession(DatabaseSession):
         journal: Journal,
         on_server_processes: Callable[[list[int]], None],
         on_counting: Callable[[Counting | None], None],
-        load_host: LoadHost | None = None,
+        load_hosts: Sequence[LoadHost] = (),
     ) -> None:
         """Make nothing on the server yet.
 
         `on_server_processes` receives the server's process, where that is on the target; `on_counting` receives how its
-        counters are read. `load_host` connects with a credential of its own.
+        counters are read. `load_hosts` connect with credentials of their own.
         """
         super().__init__(database.family)
         assert database.running is not None
@@ -54,7 +54,7 @@ class RunningServerSession(DatabaseSession):
         self._journal = journal
         self._on_server_processes = on_server_processes
         self._on_counting = on_counting
-        self._load_host = load_host
+        self._load_hosts = load_hosts
         self._is_counting = False
         self._variables = JournalledVariables(self._live, journal, database.family)
         # By name, the actions that create and remove it.
@@ -166,11 +166,11 @@ class RunningServerSession(DatabaseSession):
     # --- addresses, status, the end ---
 
     def server(self, workload: Workload, settings: Settings) -> DatabaseServer:
-        """Return the address of a load with these settings."""
+        """Return the address of a load with these settings, with the credential of the first load host."""
         address = self._live.address(self._name(workload, settings), timeout_s=60.0)
-        if self._load_host is None:
+        if not self._load_hosts:
             return address
-        credential = self._load_host.credential
+        credential = self._load_hosts[0].credential
         return address.model_copy(update={"credential": dict(credential) if credential else None})
 
     def uncounted(self, reason: str) -> None:
@@ -183,7 +183,7 @@ class RunningServerSession(DatabaseSession):
 
         A load host that was lost has left sessions on the server, which would delay that.
         """
-        if self._load_host is not None:
+        if self._load_hosts:
             with contextlib.suppress(DatabaseError):  # the keeper reports what it cannot remove
                 for name in self._databases:
                     self._live.end_sessions(name)

@@ -7,7 +7,7 @@ trial. Called by the bench and the runner.
 import contextlib
 import dataclasses
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Self
 
 from paribus.engine.protocol import ProcessUse
@@ -35,8 +35,8 @@ _QEMU = ("qemu", "kvm")  # begin the names of its programs
 class HypervisorWatch:
     """Sampler of a hypervisor during one experiment, and the guest under test as it was when a trial began."""
 
-    def __init__(self, site: Site, guest: Guest, interval_s: float, load_host: LoadHostSession | None) -> None:
-        """Start sampling; `load_host` may be this machine too. Raises HostError."""
+    def __init__(self, site: Site, guest: Guest, interval_s: float, load_hosts: Sequence[LoadHostSession]) -> None:
+        """Start sampling; one of the load hosts may be this machine too. Raises HostError."""
         self._host = site.host
         self._guest = guest
         self._uuid = domains.read(site.host, guest.uri, guest.name).uuid
@@ -44,16 +44,17 @@ class HypervisorWatch:
         self._definition = ""
         self._other_load = _OtherGuests(site.host)
         self._own = [os.getpid()] if site.host.name == LocalHost.name else []
-        boots = {each.host.read(BOOT_ID_FILE) for each in (site, load_host.site)} if load_host else set()
-        self._on_load_host = load_host.sampler if load_host and len(boots) == 1 else None
+        boot = site.host.read(BOOT_ID_FILE) if load_hosts else ""
+        here = (each for each in load_hosts if each.site.host.read(BOOT_ID_FILE) == boot)
+        self._on_load_host = each.sampler if (each := next(here, None)) else None
         self._sampler = Sampler(site.host, site.engine, [], interval_s)  # last: where it runs, it has to be closed
 
     @classmethod
     def of(
-        cls, site: Site | None, guest: Guest | None, interval_s: float, load_host: LoadHostSession | None
+        cls, site: Site | None, guest: Guest | None, interval_s: float, load_hosts: Sequence[LoadHostSession]
     ) -> Self | None:
         """The watch of the machine that the target is a guest of; None where the plan names none. Raises HostError."""
-        return cls(site, guest, interval_s, load_host) if site and guest else None
+        return cls(site, guest, interval_s, load_hosts) if site and guest else None
 
     def begin_trial(self) -> None:
         """Look at the guest before a load, and start the sampler again where it has ended. Raises HostError."""

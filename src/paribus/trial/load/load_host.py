@@ -1,13 +1,14 @@
-"""The machine that makes the load, where that is not the target: its samples, its processes and its conditions.
+"""The machines that make the load, where that is not the target alone: their samples, processes and conditions.
 
-In: the windows of trials. Out: measurements of both machines, and reasons not to use a trial, which name the load host
+In: the windows of trials. Out: measurements of all machines, and reasons not to use a trial, which name the load host
 where the cause is there. Called by the bench and the runner.
 """
 
 import dataclasses
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from paribus.engine.protocol import Result
 from paribus.engine.run import Sampler
@@ -16,6 +17,7 @@ from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.conditions import Conditions
 from paribus.model import Location, Measurement
 from paribus.trial import validity
+from paribus.trial.load.load_session import EngineWindow
 from paribus.trial.load.monitor import LoadMonitor, Observations
 from paribus.trial.target_session import Site
 
@@ -27,9 +29,10 @@ _STORED = ("cpu_user_share", "cpu_system_share", "cpu_steal_share", "other_cpu_s
 class LoadHostSession:
     """Sampler and conditions of a load host during one experiment; no setting is changed there."""
 
-    def __init__(self, site: Site, interval_s: float) -> None:
-        """Start sampling. Raises HostError."""
+    def __init__(self, site: Site, interval_s: float, prefix: str) -> None:
+        """Start sampling; `prefix` begins the names of its conditions. Raises HostError."""
         self.site = site
+        self._prefix = prefix
         self._other_load = validity.OtherLoad(own_pids={os.getpid()} if site.host.name == LocalHost.name else set())
         facts = {"load engine": site.engine_version()}
         self._conditions = Conditions.of(site.host, site.catalogue, Location(), (), facts)
@@ -41,12 +44,11 @@ class LoadHostSession:
 
     def conditions(self) -> dict[str, str]:
         """The conditions of this machine, under names of their own. Raises Unreachable and HostError."""
-        return {f"load host: {name}": value for name, value in self._conditions.read().items()}
+        return {f"{self._prefix}: {name}": value for name, value in self._conditions.read().items()}
 
-    def monitor(self, target: LoadMonitor) -> "TwoHostMonitor":
-        """The monitor of a trial's window on both machines, given that of the target."""
-        load_host = target.elsewhere(self.sampler, self._other_load)
-        return TwoHostMonitor(target, load_host, self.site.host.name)
+    def monitor(self, target: LoadMonitor) -> LoadMonitor:
+        """The monitor of a trial's window on this machine, given that of the target."""
+        return target.elsewhere(self.sampler, self._other_load)
 
     def warning(self) -> StoredMessage | None:
         """A message, once, as soon as other load disturbs too many trials to discard them."""
@@ -63,41 +65,95 @@ class LoadHostSession:
         self.sampler.close()
 
 
-class TwoHostMonitor:
-    """The target and the load host during one window: each with its own samples and its own census."""
+def load_host_sessions(site: Site, interval_s: float) -> Iterable[LoadHostSession]:
+    """Start sampling on each load host of a site, one after the other. Raises HostError."""
+    for each in site.load_hosts:
+        name = f"load host {each.host.name}" if len(site.load_hosts) > 1 else "load host"
+        yield LoadHostSession(each, interval_s, name)
 
-    def __init__(self, target: LoadMonitor, load_host: LoadMonitor, load_host_name: str) -> None:
+
+@dataclass(frozen=True, slots=True)
+class LoadHostMonitor:
+    """The window on one load host; `is_target` where that is the target too."""
+
+    name: str
+    monitor: LoadMonitor
+    is_target: bool = False
+
+
+class JointMonitor:
+    """The target and the load hosts during one window: each with its own samples and its own census."""
+
+    def __init__(self, target: LoadMonitor, load_hosts: Sequence[LoadHostMonitor]) -> None:
         self._target = target
-        self._load_host = load_host
-        self._load_host_name = load_host_name
+        self._load_hosts = load_hosts
 
-    def add_load_process(self, pid: int) -> None:
-        """Count a process of the load host as the experiment's."""
-        self._load_host.add_load_process(pid)
-        self._target.add_process_elsewhere(pid)
+    @classmethod
+    def of(cls, target: LoadMonitor, site: Site, sessions: Sequence[LoadHostSession]) -> "JointMonitor":
+        """The monitor of a trial's window on a site and its load hosts, given that of the target."""
+        named = [(session.site.host.name, session.monitor(target)) for session in sessions]
+        return cls(target, [LoadHostMonitor(name, monitor, name == site.host.name) for name, monitor in named])
+
+    def add_load_process(self, pid: int, load_host: int, /) -> None:
+        """Count a process of the load host of this number as the experiment's."""
+        of_host = self._load_hosts[load_host]
+        of_host.monitor.add_load_process(pid)
+        if of_host.is_target:
+            self._target.add_load_process(pid)
+        else:
+            self._target.add_process_elsewhere(pid)
 
     def open(self) -> None:
         """Mark the start of the window. Raises HostError when a sampler is gone."""
         self._target.open()
-        self._load_host.open()
+        for each in self._load_hosts:
+            each.monitor.open()
 
     def close(self) -> None:
         """Mark the end of the window. Raises HostError when a sampler is gone."""
         self._target.close()
-        self._load_host.close()
+        for each in self._load_hosts:
+            each.monitor.close()
 
-    def conclude_load(self, result: Result, problems: Sequence[StoredMessage]) -> Observations:
-        """Return the observations on both machines; a load host at its limits makes the trial invalid.
+    def conclude_load(self, result: Result, windows: Sequence[EngineWindow]) -> Observations:
+        """Return the observations on all machines; a load host at its limits makes the trial invalid.
 
-        On the target the window begins when its census was taken, since the clocks of two machines differ.
+        On the target the window begins when its census was taken, since the clocks of machines differ.
         """
-        on_target = self._target.conclude(validity.remote_work(result))
-        work = dataclasses.replace(validity.engine_work(result), bytes_per_s=math.inf)  # its disks make no load
-        on_load_host = self._load_host.conclude(work, result.start_s)
-        busy = [] if problems else validity.saturation(result, on_load_host.busy_share, on_load_host.cores)
-        reasons = [_located(reason, self._load_host_name) for reason in (*problems, *on_load_host.reasons, *busy)]
-        measurements = (*on_target.measurements, *renamed(on_load_host.measurements, _PREFIX, _SOURCE))
-        return dataclasses.replace(on_target, measurements=measurements, reasons=[*on_target.reasons, *reasons])
+        pairs = list(zip(self._load_hosts, windows, strict=True))
+        user_s = sum(window.result.cpu.user_s for each, window in pairs if each.is_target)
+        on_target = self._target.conclude(dataclasses.replace(validity.remote_work(result), user_s=user_s))
+        measurements: list[list[Measurement]] = []
+        reasons = on_target.reasons
+        for load_host, window in pairs:
+            observed, located = _concluded(load_host, window)
+            measurements.append(observed)
+            reasons = [*reasons, *located]
+        return dataclasses.replace(
+            on_target, measurements=(*on_target.measurements, *_highest(measurements)), reasons=reasons
+        )
+
+
+def _concluded(load_host: LoadHostMonitor, window: EngineWindow) -> tuple[list[Measurement], list[StoredMessage]]:
+    """The measurements of a load host in its window, and the reasons there not to use the trial."""
+    result = window.result
+    work = dataclasses.replace(validity.engine_work(result), bytes_per_s=math.inf)  # its disks make no load
+    observed = load_host.monitor.conclude(work, result.start_s)
+    problems = validity.engine_problems(window)
+    if not problems and not load_host.is_target:  # there the server is busy too
+        problems = validity.saturation(result, observed.busy_share, observed.cores)
+    reasons = [_located(reason, load_host.name) for reason in (*observed.reasons, *problems)]
+    return renamed(observed.measurements, _PREFIX, _SOURCE), reasons
+
+
+def _highest(of_hosts: Sequence[Sequence[Measurement]]) -> list[Measurement]:
+    """Each metric as on the load host where it is highest: the first to reach its limits."""
+    highest: dict[str, Measurement] = {}
+    for measurement in (each for measurements in of_hosts for each in measurements):
+        other = highest.get(measurement.metric)
+        if other is None or measurement.mean > other.mean:
+            highest[measurement.metric] = measurement
+    return list(highest.values())
 
 
 def _located(reason: StoredMessage, load_host: str) -> StoredMessage:

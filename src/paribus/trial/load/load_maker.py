@@ -6,8 +6,9 @@ In: a target and a plan. Out: the load of each trial. Called by the runner.
 import functools
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from paribus.engine.protocol import DatabaseServer
+from paribus.engine.protocol import DatabaseServer, Job
 from paribus.i18n import StoredMessage
 from paribus.knobs.catalog import LOAD
 from paribus.model import KILL_SERVER, Change, Knob, Protocol, Purpose, Trial, Value
@@ -16,7 +17,9 @@ from paribus.trial.blocks import MOST_RERUNS
 from paribus.trial.events.background import BackgroundJob
 from paribus.trial.events.session import TrialEvents
 from paribus.trial.experiment_session import ExperimentSession
-from paribus.trial.load.load_session import LoadSession
+from paribus.trial.load.joint_session import JointSession
+from paribus.trial.load.load_host import JointMonitor
+from paribus.trial.load.load_session import EngineSession, LoadSession
 from paribus.trial.load.monitor import LoadMonitor
 from paribus.trial.load.precondition import PreconditionLoad, TrialListener
 from paribus.trial.load.trial_load import TrialLoad
@@ -38,8 +41,8 @@ class LoadMaker:
         site = session.site
         self._host = site.host
         self._engine = site.engine
-        self._load_host = target.load_host
-        self._load_machine = (site.driver.host, site.driver.engine)
+        self._site = site
+        self._load_hosts = target.load_hosts
         self._plan = plan = session.plan
         self._workloads = session.workloads
         self._data_folder = session.files_folder
@@ -54,7 +57,7 @@ class LoadMaker:
         self._members = target.members
         self._watch = target.watch
         self._other_load = validity.OtherLoad(own_pids={os.getpid()} if plan.target.is_local else set())
-        self._other_loads = [each for each in (self._other_load, self._load_host, self._watch) if each is not None]
+        self._other_loads = [each for each in (self._other_load, *self._load_hosts, self._watch) if each is not None]
         self._load: TrialLoad | ToolLoad | PreconditionLoad | None = None
         self._session: LoadSession | None = None
         self.conditions: tuple[Change, ...] = ()
@@ -145,14 +148,14 @@ class LoadMaker:
         same_s = (usual.toggle_s if session else usual.takeoff_s) if in_flight else usual.settle_s
         if session is None:
             self.stop()
-            session = self._session = LoadSession(*self._load_machine, job, conditions)
+            session = self._session = self._start(job, conditions)
         if in_flight:
             session.measure(str(trial.order), settle_s, protocol.trial_s)
         monitor = self._monitor(trial)
         return TrialLoad(
             session,
             jobs.kind_of(workload.kind),
-            self._load_host.monitor(monitor) if self._load_host else monitor,
+            JointMonitor.of(monitor, self._site, self._load_hosts) if self._load_hosts else monitor,
             self._stopped,
             self._plan.limits,
             functools.partial(self._check_process, trial),
@@ -160,6 +163,14 @@ class LoadMaker:
             self._on_second,
             None if calibrates else self._events(trial, listener),
         )
+
+    def _start(self, job: Job, conditions: Sequence[str]) -> LoadSession:
+        """Start a load on the machines that make it. Raises HostError."""
+        hosts = self._plan.load_hosts
+        if len(hosts) > 1:
+            return JointSession(self._site.load_hosts, hosts, job, conditions)
+        driver = self._site.driver
+        return EngineSession(driver.host, driver.engine, job, conditions)
 
     def _monitor(self, trial: Trial) -> LoadMonitor:
         target = self._plan.target
@@ -203,11 +214,14 @@ class LoadMaker:
         """The options that start the process of a trial's load under its conditions."""
         return process_conditions.options(self._conditions(trial))
 
-    def _check_process(self, trial: Trial, pid: int) -> tuple[StoredMessage, ...]:
-        """Read back the conditions of the process that makes the load; the reasons not to use the trial."""
-        conditions = self._conditions(trial)
-        self.conditions = process_conditions.read_back(*self._load_machine, pid, conditions)
-        return machine.mismatches(self.conditions)
+    def _check_process(self, trial: Trial, pid: int, load_host: int = 0) -> tuple[StoredMessage, ...]:
+        """Read back the conditions of a process that makes the load; the reasons not to use the trial."""
+        site = self._site.load_hosts[load_host] if self._site.load_hosts else self._site
+        changes = process_conditions.read_back(site.host, site.engine, pid, self._conditions(trial))
+        if len(self._site.load_hosts) > 1:
+            changes = tuple(replace(change, address=f"{site.host.name}:{change.address}") for change in changes)
+        self.conditions += changes
+        return machine.mismatches(changes)
 
     def _conditions(self, trial: Trial) -> dict[str, tuple[Knob, Value]]:
         """The settings that the process of the load is started under."""

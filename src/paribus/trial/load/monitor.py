@@ -14,7 +14,8 @@ from paribus.engine.run import Sampler
 from paribus.i18n import StoredMessage, stored_message
 from paribus.model import Measurement
 from paribus.trial import telemetry
-from paribus.trial.validity import LoadWork, OtherLoad, engine_work
+from paribus.trial.load.load_session import EngineWindow
+from paribus.trial.validity import LoadWork, OtherLoad, engine_problems, engine_work
 
 _CENSUS_PATIENCE_S = 5.0
 
@@ -48,8 +49,8 @@ class Observations:
 class EngineMonitor(Protocol):
     """Observer of one window of the engine's load."""
 
-    def add_load_process(self, pid: int) -> None:
-        """Count a process of the machine that makes the load as the experiment's."""
+    def add_load_process(self, pid: int, load_host: int, /) -> None:
+        """Count a process of the load host of this number as the experiment's."""
         ...
 
     def open(self) -> None:
@@ -60,10 +61,10 @@ class EngineMonitor(Protocol):
         """Mark the end of the window. Raises HostError when the sampler is gone."""
         ...
 
-    def conclude_load(self, result: Result, problems: Sequence[StoredMessage]) -> Observations:
-        """Return the observations of the time in which the engine came to this result.
+    def conclude_load(self, result: Result, windows: Sequence[EngineWindow]) -> Observations:
+        """Return the observations of the time in which the load came to this result, and the engines' own problems.
 
-        `problems` are the engine's own.
+        `windows`: that of each engine.
         """
         ...
 
@@ -122,7 +123,7 @@ class LoadMonitor:
         """The monitor of the same window on another machine, without a disk and a server."""
         return LoadMonitor(sampler, foreign, self._label, (), is_last_attempt=self._is_last_attempt)
 
-    def add_load_process(self, pid: int) -> None:
+    def add_load_process(self, pid: int, _load_host: int = 0, /) -> None:
         """Count a process of this machine as the experiment's."""
         self.foreign.own_pids.add(pid)
 
@@ -167,8 +168,9 @@ class LoadMonitor:
         cores = max((sample.cores for sample in inside), default=0)
         return Observations(measurements, reasons, telemetry.busy_share(inside), cores)
 
-    def conclude_load(self, result: Result, problems: Sequence[StoredMessage]) -> Observations:
-        """Return the observations on this machine, which makes the load, and the engine's own `problems`."""
+    def conclude_load(self, result: Result, windows: Sequence[EngineWindow]) -> Observations:
+        """Return the observations on this machine, which makes the load, and the engine's own problems."""
+        problems = [problem for window in windows for problem in engine_problems(window)]
         observations = self.conclude(engine_work(result), result.start_s)
         return replace(observations, reasons=[*problems, *observations.reasons])
 

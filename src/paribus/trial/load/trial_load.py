@@ -3,13 +3,13 @@
 import contextlib
 from collections.abc import Callable, Iterator
 
-from paribus.engine.protocol import Hello, Interval, Phase, Result
+from paribus.engine.protocol import Interval, Phase, Result
 from paribus.errors import EngineError, HostError, Interrupted
 from paribus.i18n import StoredMessage
 from paribus.model import Limits, Measurement
 from paribus.trial import limits, machine, validity
 from paribus.trial.events.session import TrialEvents
-from paribus.trial.load.load_session import LoadSession
+from paribus.trial.load.load_session import LoadSession, LoadStarted
 from paribus.trial.load.monitor import EngineMonitor
 from paribus.trial.load.settle_phase import settling_throughput
 from paribus.workloads.jobs import LoadKind
@@ -25,12 +25,14 @@ class TrialLoad:
         monitor: EngineMonitor,
         stopped: Callable[[], bool],
         limits: Limits,
-        check_process: Callable[[int], tuple[StoredMessage, ...]],
+        check_process: Callable[[int, int], tuple[StoredMessage, ...]],
         settle_s: tuple[float, float],
         on_second: Callable[[float], None],
         planned: TrialEvents | None = None,
     ) -> None:
-        """`check_process` reads back the conditions of a process; it returns reasons not to use the trial.
+        """`check_process` reads back the conditions of a process on the load host of a number.
+
+        It returns reasons not to use the trial.
 
         `settle_s`: the settle time of this trial, and the part of it that is the same in all trials. `on_second` hears
         the seconds since the measured time began. `planned` are the events of the plan.
@@ -60,17 +62,16 @@ class TrialLoad:
         intervals: list[Interval] = []
         done_bytes = 0
         result: Result | None = None
-        process_problems = self._check_process(self._session.hello.pid) if self._session.hello else ()
+        problems = [problem for started in self._session.started for problem in self._check(started)]
         for event in self._session.events:
             if self._stopped():
                 raise Interrupted("stopped under load")
             if isinstance(event, Interval):
                 limits.refuse_load(self._limits, event)
             match event:
-                case Hello():
-                    self._session.hello = event
-                    self._monitor.add_load_process(event.pid)
-                    process_problems = self._check_process(event.pid)
+                case LoadStarted():
+                    self._monitor.add_load_process(event.hello.pid, event.machine)
+                    problems += self._check(event)
                 case Phase(name="measuring"):
                     self._monitor.open()
                     self._pass_time(0.0, 0)
@@ -91,8 +92,12 @@ class TrialLoad:
         if result is None:
             raise EngineError("no-data", "the load ended before its window was over", "lengthen protocol.trial")
         validity.refuse_no_throughput(result)
-        problems = [*process_problems, *validity.parameter_mismatches(self._job, self._session.hello)]
         yield machine.LoadEnded((*problems, *self._conclude(result, intervals, settling)))
+
+    def _check(self, started: LoadStarted) -> list[StoredMessage]:
+        """Reasons why an engine does not run as its job and the trial's settings say."""
+        not_taken = validity.parameter_mismatches(started.job, started.hello)
+        return [*self._check_process(started.hello.pid, started.machine), *not_taken]
 
     def _pass_time(self, elapsed_s: float, done_bytes: int) -> None:
         """Let happen what is due, and look at what has to be looked at."""
@@ -103,13 +108,14 @@ class TrialLoad:
     def _conclude(self, result: Result, intervals: list[Interval], settling: list[Interval]) -> list[StoredMessage]:
         """Store the measurements; the reasons not to use them."""
         errors = [validity.load_errors(result.errors)] if result.errors else []
-        problems = validity.engine_problems(result, intervals, self._job)
+        problems = self._session.problems()
         if self._planned is not None:
             self._planned.close()
             problems += self._planned.reasons()
-        observations = self._monitor.conclude_load(result, problems)
+        observations = self._monitor.conclude_load(result, self._session.windows())
         unmeasured = settling_throughput(settling, result.start_s, *self._settle_s)
-        self.measurements = self._kind.measurements(result, intervals) + observations.measurements + unmeasured
+        measured = self._kind.measurements(result, intervals) + self._session.measurements()
+        self.measurements = measured + observations.measurements + unmeasured
         if self._planned is not None:
             self.measurements += self._planned.measurements(intervals, result.duration_s)
-        return [*errors, *observations.reasons]
+        return [*errors, *problems, *observations.reasons]
