@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from paribus.engine.histogram import decode
+from paribus.engine.histogram import histogram_of
 from paribus.engine.protocol import Counts, Cpu, Interval, Pacing, Result, Statements, Times, TransactionKind
 from paribus.errors import EngineError
 from paribus.histogram import HdrHistogram
@@ -73,7 +73,7 @@ def merged_interval(of_engines: Sequence[Sequence[Interval]]) -> Interval:
         "max_s": slowest_s if completed else None,
         "offered": _sum_or_none(interval.offered for interval in intervals),
         "backlog": _sum_or_none(of_engine[-1].backlog for of_engine in of_engines),
-        "histogram": _encoded(histogram),
+        "histogram": None,
     }
     for name in ("p50_s", "p95_s", "p99_s"):
         update[name] = _quantile_s(histogram, _QUANTILES[name], 0.0, slowest_s)
@@ -90,9 +90,10 @@ def merged_times(times: Sequence[Times]) -> Times:
     fastest_s = min(each.min_s or 0.0 for each in not_empty)
     slowest_s = max(each.max_s or 0.0 for each in not_empty)
     quantiles_s = {name: _quantile_s(histogram, share, fastest_s, slowest_s) for name, share in _QUANTILES.items()}
+    encoded = base64.b64encode(histogram.encode()).decode() if histogram else ""
     return Times(
-        count=count, mean_s=sum_s / count, min_s=fastest_s, max_s=slowest_s, sum_s=sum_s,
-        histogram=_encoded(histogram), **quantiles_s,
+        count=count, mean_s=sum_s / count, min_s=fastest_s, max_s=slowest_s, sum_s=sum_s, histogram=encoded,
+        **quantiles_s,
     )  # fmt: skip
 
 
@@ -155,13 +156,12 @@ def _kind(parts: Sequence[TransactionKind], duration_s: float) -> TransactionKin
         p90_s=_quantile_s(histogram, 0.90, 0.0, slowest_s),
         p95_s=_quantile_s(histogram, 0.95, 0.0, slowest_s),
         max_s=slowest_s if completed else None,
-        histogram=_encoded(histogram),
     )
 
 
 def _total(texts: Iterable[str]) -> HdrHistogram | None:
     """The sum of histograms; None where there is none. Raises EngineError where one is invalid."""
-    histograms = [HdrHistogram.decode(content) for text in texts if (content := decode(text))]
+    histograms = [histogram for text in texts if (histogram := histogram_of(text))]
     try:
         return HdrHistogram.total(histograms) if histograms else None
     except ValueError as error:
@@ -174,10 +174,6 @@ def _quantile_s(histogram: HdrHistogram | None, share: float, fastest_s: float, 
     if histogram is None or not histogram.counts.any():
         return None
     return float(min(max(histogram.quantiles([share])[0] / _NANOSECONDS, fastest_s), slowest_s))
-
-
-def _encoded(histogram: HdrHistogram | None) -> str:
-    return base64.b64encode(histogram.encode()).decode() if histogram else ""
 
 
 def _weighted(values: Sequence[float], weights: Sequence[int]) -> float | None:

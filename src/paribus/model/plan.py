@@ -90,11 +90,13 @@ class HostPlatform:
 class LoadHost:
     """The machine that makes the load on a running server; no setting is changed on it.
 
-    `address` and `become` are as for a target. `credential` says where the server's password is kept there.
+    `address` and `become` are as for a target. `credential` says where the server's password is kept there. Of several,
+    each has a share of the load in proportion to its `weight`.
     """
 
     address: str
     become: bool = False
+    weight: int = 1
     credential: Mapping[str, str] | None = None
 
     @property

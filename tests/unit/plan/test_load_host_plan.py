@@ -10,7 +10,7 @@ from paribus.errors import PlanError
 from paribus.i18n import stored_message
 from paribus.model import DatabaseFacts, Facts, LoadHost, LoadHostFacts, Plan
 from paribus.plan import dsn
-from paribus.plan.checks.load_host import load_hosts_of, separate_load
+from paribus.plan.checks.load_host import load_hosts_of, separate_load, shares
 
 DSN = "mysql://bench@db1/"
 LOAD = '[load]\nhost = "ssh://gen"\n'
@@ -134,3 +134,28 @@ def test_fewer_connections_than_load_hosts_are_refused() -> None:
 )
 def test_load_hosts_are_named_in_one_way_and_once(load: str, message: str) -> None:
     assert message in _refused(_text(f"[load]\n{load}\n"))
+
+
+@pytest.mark.parametrize(
+    ("connections", "weights", "numbers"),
+    [
+        (65, [1, 1], [33, 32]),
+        (65, [3, 1], [49, 16]),
+        (2, [1, 1, 1], [1, 1, 0]),
+        (4, [9, 1], [4, 0]),
+        (7, [2, 3, 2], [2, 3, 2]),
+    ],
+)
+def test_connections_are_shared_out_by_weight(connections: int, weights: list[int], numbers: list[int]) -> None:
+    assert shares(connections, weights) == numbers
+
+
+def test_weights_are_one_for_each_host_and_leave_none_without_a_connection() -> None:
+    several = SEVERAL + "weights = [{}]\n"
+    facts = (LoadHostFacts(), LoadHostFacts())
+    workload = OLTP.replace("[1, 4]", "[4, 8]")
+    plan = _checked(_text(several.format("1, 2"), workload=workload), facts)
+    assert [host.weight for host in plan.load_hosts] == [1, 2]
+    told = _refused(_text(several.format("9, 1"), workload=workload), facts=facts)
+    assert "4 connections cannot be shared out to 2 load hosts; write at least 6" in told
+    assert "weights has 1 numbers for 2 hosts: write one for each" in _refused(_text(several.format("1")))

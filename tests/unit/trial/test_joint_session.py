@@ -14,7 +14,7 @@ from paribus.errors import EngineError, Unreachable
 from paribus.hosts.fake import FakeHost
 from paribus.knobs.catalog import load
 from paribus.model import LoadHost
-from paribus.trial.load.joint_session import JointSession, shares
+from paribus.trial.load.joint_session import JointSession, jobs_of
 from paribus.trial.load.load_session import LoadStarted
 from paribus.trial.target_session import Site
 
@@ -120,7 +120,7 @@ def _events(session: JointSession) -> list[Any]:
 
 
 def test_each_host_has_its_share_of_connections_rate_and_transactions() -> None:
-    first, second = shares(_job(5, rate_per_s=100.0), HOSTS)
+    first, second = jobs_of(_job(5, rate_per_s=100.0), HOSTS)
     assert [part.load for part in (first, second)] == [
         Load(outstanding=3, rate_per_s=60.0, first_connection=0),
         Load(outstanding=2, rate_per_s=40.0, first_connection=3),

@@ -1,6 +1,7 @@
 """Check of the table [load]: other machines than the target make the load on a running server."""
 
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 
 from paribus.knobs.catalog import LOAD, Catalogue
 from paribus.model import Facts, LoadHost, LoadHostFacts
@@ -31,9 +32,23 @@ def load_hosts_of(table: PlanTable, facts: Facts) -> tuple[LoadHost, ...]:
         return ()
     of_hosts = facts.load_hosts or (LoadHostFacts(),) * len(load.addresses)
     return tuple(
-        LoadHost(address=address, become=load.become, credential=each.credential)
-        for address, each in zip(load.addresses, of_hosts, strict=True)
+        LoadHost(address=address, become=load.become, weight=weight, credential=each.credential)
+        for address, weight, each in zip(load.addresses, _weights(load), of_hosts, strict=True)
     )
+
+
+def _weights(load: LoadTable) -> list[int]:
+    return load.weights or [1] * len(load.addresses)
+
+
+def shares(connections: int, weights: Sequence[int]) -> list[int]:
+    """Returns the connections of each load host by its weight; those left over go to the largest remainders."""
+    exact = [connections * weight / sum(weights) for weight in weights]
+    numbers = [int(share) for share in exact]
+    by_remainder = sorted(range(len(weights)), key=lambda number: numbers[number] - exact[number])
+    for number in by_remainder[: connections - sum(numbers)]:
+        numbers[number] += 1
+    return numbers
 
 
 def complaints(
@@ -47,6 +62,7 @@ def complaints(
     load = separate_load(table)
     if load is None:
         return
+    weights = _weights(load)
     name, place = ", ".join(load.addresses), _HOST if load.host else _HOSTS
     database = parsed.document.get("database")
     if not isinstance(database, Mapping) or "dsn" not in database:
@@ -56,9 +72,10 @@ def complaints(
         if not kind_of(workload).on_database:
             message = f"{name_of(workload)} is made on the target, where its files are, and not by {name}"
             yield ("workload", number, "kind"), message, "remove this workload, or remove [load]"
-        elif (fewest := min(workload.threads)) < len(load.addresses):
-            message = f"{fewest} connections cannot be shared out to {len(load.addresses)} load hosts"
-            yield ("workload", number, "threads"), message, f"write at least {len(load.addresses)}"
+        elif 0 in shares(fewest := min(workload.threads), weights):
+            least = next(n for n in itertools.count(fewest) if 0 not in shares(n, weights))
+            message = f"{fewest} connections cannot be shared out to {len(weights)} load hosts"
+            yield ("workload", number, "threads"), message, f"write at least {least}"
     server = facts.database
     if server is not None and server.running is not None and server.is_remote:
         message = f"the server {server.running.address} does not run on {facts.hostname}, which is the target"

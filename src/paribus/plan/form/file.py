@@ -177,6 +177,9 @@ class LoadTable(StrictTable):
 
     host: HostAddress | None = Field(None, description="how it is reached: local, or ssh://[user@]host[:port]")
     hosts: list[HostAddress] = Field([], description="how each of several is reached; they make the load together")
+    weights: list[Annotated[int, Field(ge=1, le=1000)]] = Field(
+        [], description="how the load is shared out to hosts; default: equally"
+    )
     become: bool = Field(False, description="over ssh: make the load there as root, by sudo without a question")
 
     @property
@@ -191,6 +194,8 @@ class LoadTable(StrictTable):
         names = [address.rstrip("/") for address in self.hosts]
         if repeated := next((name for name in names if names.count(name) > 1), None):
             raise ValueError(f"hosts has {repeated} twice: name each machine once")
+        if self.weights and len(self.weights) != len(self.hosts):
+            raise ValueError(f"weights has {len(self.weights)} numbers for {len(self.hosts)} hosts: write one for each")
         return self
 
 

@@ -15,6 +15,7 @@ from paribus.engine.run import Engine
 from paribus.errors import EngineError
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.model import LoadHost, Measurement
+from paribus.plan.checks.load_host import shares
 from paribus.trial.load.load_session import EngineWindow, LoadStarted, is_same_load
 from paribus.trial.target_session import Site
 from paribus.units import show_time
@@ -119,7 +120,7 @@ class JointSession:
         self._drivers: list[_Driver] = []
         with contextlib.ExitStack() as failing:
             failing.callback(self.stop)
-            for site, part in zip(sites, shares(job, hosts), strict=True):
+            for site, part in zip(sites, jobs_of(job, hosts), strict=True):
                 engine = Engine(site.host, site.engine, part, conditions)
                 events = engine.events(_WAIT_S / len(hosts))
                 self._drivers.append(_Driver(site.host.name, part, engine, events))
@@ -253,16 +254,11 @@ class JointSession:
         return max(begins) - min(begins), sum(errors[-2:])
 
 
-def shares(job: Job, hosts: Sequence[LoadHost]) -> list[Job]:
-    """Return the job of each load host: its share of the connections and of the rate, and its own transactions.
-
-    The first hosts have a connection more where the number cannot be divided.
-    """
-    least, more = divmod(job.load.outstanding, len(hosts))
+def jobs_of(job: Job, hosts: Sequence[LoadHost]) -> list[Job]:
+    """Return the job of each load host: its share of the connections and of the rate, and its own transactions."""
     jobs: list[Job] = []
     first = 0
-    for number, host in enumerate(hosts):
-        connections = least + (number < more)
+    for host, connections in zip(hosts, shares(job.load.outstanding, [host.weight for host in hosts]), strict=True):
         rate = None if job.load.rate_per_s is None else job.load.rate_per_s * connections / job.load.outstanding
         load = job.load.model_copy(update={"outstanding": connections, "rate_per_s": rate, "first_connection": first})
         credential = dict(host.credential) if host.credential else None
