@@ -11,6 +11,7 @@ import numpy as np
 import screens
 from arm_faults import changing, selecting, stalls
 from background import BusyLaboratory, quiet, scenarios
+from bounded_faults import bounded_faults
 from carry_over import carry_over
 from claims import claims
 from dependent_pairs import disturbances, other_starts, starts
@@ -341,4 +342,5 @@ PROPERTIES = (
     Property(35, "server starts", 1000, starts),
     Property(36, "other server starts", 1000, other_starts),
     Property(37, "claims of authors", 1000, claims),
+    Property(38, "bounded faults", 1000, bounded_faults),
 )
