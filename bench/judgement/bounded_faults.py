@@ -87,6 +87,20 @@ def _other_courses() -> dict[str, Situations]:
     return {"other courses": {**turning, **faster}}
 
 
+def _lasting() -> dict[str, Situations]:
+    """Disturbances of the compared arm that last for ten pairs, and no effect or one at the margin."""
+    return {
+        "lasting disturbances": {
+            f"{truth}, disturbances of {sd:.0%} last for ten of 80 pairs, {machine}": _constant(
+                effect, lasting_sd=sd, at_once=True, noise=noise
+            )
+            for effect, truth in ((0.0, "no effect"), (MARGIN, "+2%"))
+            for sd in (0.03, 0.1)
+            for machine, noise in (("usual machine", USUAL), ("quiet machine", _QUIET))
+        }
+    }
+
+
 def _turn(after: float) -> Callable[[Array], Array]:
     return lambda time: (time > after).astype(float)
 
@@ -142,7 +156,7 @@ def _outcome_of(situation: Situation) -> Callable[[np.random.Generator], str | N
 
 def bounded_faults(n: int, seed: int) -> Iterator[Observation]:
     """Observe wrong claims that pass every check, those of which a fault was seen, and right claims that pass."""
-    groups = {**_changes(), **_equals(), **_several(), **_other_courses()}
+    groups = {**_changes(), **_equals(), **_several(), **_other_courses(), **_lasting()}
     for which, (way, situations) in enumerate(groups.items()):
         seen = 0
         for number, (name, situation) in enumerate(situations.items()):

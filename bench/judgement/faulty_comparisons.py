@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from experiments import BY_LEVEL, MARGIN, Laboratory
+from scipy import signal
 
 from paribus.analysis.diagnostics.noise import baseline_difference
 from paribus.analysis.diagnostics.plausibility import PlausibilityResults
@@ -23,6 +24,7 @@ _METRIC, _WORKLOAD = "throughput_per_s", "w"
 _BASELINE, _COMPARED = "a", "b"
 _HOLDS = "the verdict holds"  # the words of a fault that passes
 USUAL = Noise(by_level=BY_LEVEL)
+_REMAINS = 0.9  # of a lasting disturbance, from one pair to the next
 _ARMS_WITH_PLACEBO = 4  # compared with the baseline
 
 
@@ -63,6 +65,7 @@ class Situation:
         pairs: Planned pairs.
         at_once: Whether all pairs are judged at once; else the experiment ends at its verdict.
         noise: Noise of the machine.
+        lasting_sd: Standard deviation of a disturbance of the compared arm that lasts for ten pairs.
     """
 
     first: float
@@ -73,6 +76,7 @@ class Situation:
     pairs: int = 80
     at_once: bool = False
     noise: Noise = USUAL
+    lasting_sd: float = 0.0
 
     @property
     def lab(self) -> Laboratory:
@@ -158,12 +162,22 @@ def _within_trials(rng: np.random.Generator, situation: Situation) -> tuple[Arra
     return means[1::2] - means[0::2], {n: _measured(1.0, tuple(row)) for n, row in enumerate(rates.tolist())}
 
 
+def _lasting(rng: np.random.Generator, pairs: int) -> Array:
+    """Draw a disturbance of standard deviation 1 that is correlated by 0.9 with the next pair's."""
+    shocks = rng.standard_normal(pairs) * np.sqrt(1 - _REMAINS**2)
+    shocks[0] = rng.standard_normal()
+    disturbance: Array = signal.lfilter([1.0], [1.0, -_REMAINS], shocks)
+    return disturbance
+
+
 def judged(rng: np.random.Generator, situation: Situation) -> tuple[Finding, tuple[Check, ...]]:
     """Draw an experiment; return its finding and all checks behind it."""
     equals, lab, question = situation.equals, situation.lab, situation.question
     error, error_of_equals = equals.errors(rng) if equals else (0.0, 0.0)
     pairs = lab.draw(rng, error)
     difference = pairs.difference + situation.effect((np.arange(lab.pairs) + 0.5) / lab.pairs)
+    if situation.lasting_sd:
+        difference = difference + situation.lasting_sd * _lasting(rng, lab.pairs)
     courses: Courses = {}
     if situation.within:
         seconds, courses = _within_trials(rng, situation)

@@ -37,8 +37,9 @@ HOLDS = "; the effect is so far beyond the margin that the verdict holds"
 def test_a_change_that_leaves_the_verdict_is_told_and_passes() -> None:
     trials, values = _experiment(lambda _load: 1.0, passes=18)
     _change_halves(trials, values, 0.04)
-    checks, _ = _checks(_timed(trials), values)
+    checks, tags = _checks(_timed(trials), values)
     assert checks["steady"].passed
+    assert Tag.SUSPECT not in tags
     assert checks["steady"].finding == f"the effect of b is +182 % in the first half and +161 % in the second{HOLDS}"
 
 
@@ -70,6 +71,18 @@ def test_a_change_that_would_undo_the_claim_fails() -> None:
     checks, tags = _checks(_timed(trials), values)
     assert not checks["steady"].passed
     assert Tag.SUSPECT in tags
+
+
+@pytest.mark.parametrize(("effect", "passed"), [(0.05, False), (1.0, True)])
+def test_correlated_pairs_make_verdicts_suspect_that_a_single_pair_may_undo(effect: float, passed: bool) -> None:
+    trials, values = _experiment(lambda _load: effect, passes=18)
+    for trial in trials:
+        if trial.arm == "b":
+            _scaled(values, trial.order, math.exp(0.04 * math.sin(trial.block / 2.5)))
+    checks, tags = _checks(_timed(trials), values)
+    assert checks["independence"].passed is passed
+    assert checks["independence"].finding.endswith(HOLDS if passed else ": disturbances last longer than one block")
+    assert (Tag.SUSPECT in tags) is not passed
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def checks_of_factor(
         *machine_checks(series, context),
         context.plausibility.check(series),
         assumptions.completions_check(series, as_arrays),
-        assumptions.independence_check(fitted),
+        assumptions.independence_check(fitted, finding.factors[number].interval),
         assumptions.drift_check(series, context.timeline),
     ]
     return checks_with_faults(all_checks, finding.factors[number], question)

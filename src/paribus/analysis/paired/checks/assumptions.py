@@ -5,7 +5,12 @@ A failed check makes the verdict suspect. Each check states what it found.
 
 import numpy as np
 
-from paribus.analysis.paired.checks.bounded_faults import BoundedFault, checks_with_faults, error_if_continued
+from paribus.analysis.paired.checks.bounded_faults import (
+    BoundedFault,
+    checks_with_faults,
+    error_if_continued,
+    error_if_dependent,
+)
 from paribus.analysis.paired.checks.carry_over import carry_over_check
 from paribus.analysis.paired.checks.check_context import CheckContext, Courses, Timeline
 from paribus.analysis.paired.checks.effect_change import STEADY_ALPHA, effect_change
@@ -13,7 +18,7 @@ from paribus.analysis.paired.checks.limits import p_limit, plain_limit, size_lim
 from paribus.analysis.paired.checks.machine_checks import machine_checks
 from paribus.analysis.paired.checks.stalls import STALLS_ALPHA, slow_trials, stalls_of
 from paribus.analysis.paired.effects import Pair, PairSeries
-from paribus.analysis.paired.finding import Finding, Pairs, Question
+from paribus.analysis.paired.finding import EffectInterval, Finding, Pairs, Question
 from paribus.analysis.paired.unusable import Faults
 from paribus.i18n import N_, gettext
 from paribus.model import Check
@@ -52,7 +57,7 @@ def checks_of(
         *machine_checks(series, context),
         context.plausibility.check(series),
         completions_check(series, pairs),
-        independence_check(finding.fitted),
+        independence_check(finding.fitted, finding.interval),
         drift_check(series, context.timeline),
     ]
     return checks_with_faults(checks, finding, question)
@@ -164,18 +169,15 @@ def completions_check(series: PairSeries, pairs: Pairs) -> Check | None:
     return Check(gettext("completions"), not failed, text + advice, limit)
 
 
-def independence_check(fitted: Regression) -> Check:
+def independence_check(fitted: Regression, interval: EffectInterval) -> Check | BoundedFault:
     """Return whether consecutive pairs are independent."""
-    correlation = diagnostics.lag_one(fitted.residuals)
-    bound = 2.58 / np.sqrt(len(fitted.residuals))
+    correlation, count = diagnostics.lag_one(fitted.residuals), len(fitted.residuals)
+    bound = 2.58 / np.sqrt(count)
     failed = abs(correlation) > bound
     text = gettext("correlation of consecutive pairs: {r}", r=f"{correlation:+.2f}".replace("-", "−"))
-    return Check(
-        gettext("independence"),
-        not failed,
-        text + (gettext(": disturbances last longer than one block") if failed else ""),
-        plain_limit(f"±{bound:.2f}"),
-    )
+    check = Check(gettext("independence"), not failed, text, plain_limit(f"±{bound:.2f}"))
+    advice = gettext(": disturbances last longer than one block")
+    return BoundedFault(check, advice, error_if_dependent(interval, count)) if failed else check
 
 
 def drift_check(series: PairSeries, timeline: Timeline) -> Check | None:

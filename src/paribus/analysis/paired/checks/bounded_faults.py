@@ -4,6 +4,7 @@ In: checks, and faults with the error of the effect that each explains. Out: che
 holds although all of them together act against it.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -52,6 +53,16 @@ def error_if_continued(change: Coefficient, share: float) -> float:
         share: Distance of the points, as a share of what was measured.
     """
     return 1.5 / share * (abs(change.estimate) + _STANDARD_ERRORS * change.error)  # 1.5: from the middle to that end
+
+
+def error_if_dependent(interval: EffectInterval, pairs: int) -> float:
+    """Return by how much an interval is too short at each end if all its pairs show no more than a single one.
+
+    Args:
+        interval: Interval of the mean of independent pairs.
+        pairs: Number of pairs.
+    """
+    return (interval.high - interval.low) / 2 * (math.sqrt(pairs) - 1)
 
 
 def checks_with_faults(
