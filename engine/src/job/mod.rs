@@ -188,3 +188,15 @@ fn check_protocol(line: &str) -> Result<()> {
         None => Err(EngineError::bad_job("the job has no field `protocol`")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_a_rate_is_the_number_that_was_sent() {
+        let load = r#"{"outstanding": 17, "rate_per_s": 51.515151515151516}"#;
+        let load: Load = serde_json::from_str(load).unwrap();
+        assert_eq!(load.rate_per_s, Some(51.515_151_515_151_516));
+    }
+}

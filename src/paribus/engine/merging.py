@@ -31,7 +31,7 @@ def merged_result(results: Sequence[Result], connections: Sequence[int]) -> Resu
     duration_s = sum(result.duration_s for result in results) / len(results)
     first = results[0]
     response = merged_times([result.response for result in results])
-    is_closed = first.service.histogram == first.response.histogram
+    is_closed = first.pacing is None  # an operation then starts when it is meant to
     return first.model_copy(
         update={
             **_counts(results),
@@ -40,7 +40,7 @@ def merged_result(results: Sequence[Result], connections: Sequence[int]) -> Resu
             "bytes_per_s": sum(result.bytes_per_s for result in results),
             "response": response,
             "service": response if is_closed else merged_times([result.service for result in results]),
-            "fairness": _fairness(results, connections),
+            "fairness": _fairness(results, connections) if is_closed else None,
             "pacing": _pacing([result.pacing for result in results if result.pacing]),
             "kinds": _kinds([result.kinds for result in results if result.kinds], duration_s),
             "cpu": Cpu(
@@ -57,7 +57,7 @@ def merged_interval(of_engines: Sequence[Sequence[Interval]]) -> Interval:
     """Return what several engines did in the same time as one interval, by the clock of the first.
 
     Args:
-        of_engines: The intervals of each engine in this time, of which there is at least one.
+        of_engines: The intervals of each engine in this time; one engine at least has any.
 
     Raises EngineError where a histogram is invalid.
     """
@@ -68,11 +68,11 @@ def merged_interval(of_engines: Sequence[Sequence[Interval]]) -> Interval:
     slowest_s = max((interval.max_s or 0.0 for interval in completed), default=0.0)
     update: dict[str, Any] = {
         **_counts(intervals),
-        "duration_s": sum(interval.duration_s for interval in intervals) / len(of_engines),
+        "duration_s": max(sum(interval.duration_s for interval in of_engine) for of_engine in of_engines),
         "mean_s": _weighted([interval.mean_s or 0.0 for interval in completed], weights),
         "max_s": slowest_s if completed else None,
         "offered": _sum_or_none(interval.offered for interval in intervals),
-        "backlog": _sum_or_none(of_engine[-1].backlog for of_engine in of_engines),
+        "backlog": _sum_or_none(of_engine[-1].backlog for of_engine in of_engines if of_engine),
         "histogram": None,
     }
     for name in ("p50_s", "p95_s", "p99_s"):
@@ -111,14 +111,14 @@ def _counts(parts: Sequence[Counts]) -> dict[str, Any]:
 
 def _fairness(results: Sequence[Result], connections: Sequence[int]) -> float | None:
     """Jain's index over the connections of all, from the index of each and its number of connections."""
-    if any(result.fairness is None and count > 1 for result, count in zip(results, connections, strict=True)):
-        return None
-    sums = [result.response.count for result in results]
-    squares = sum(
-        total**2 / (count * (result.fairness or 1.0))
-        for total, count, result in zip(sums, connections, results, strict=True)
-    )
-    return sum(sums) ** 2 / (sum(connections) * squares) if squares else None
+    squares = 0.0
+    for result, count in zip(results, connections, strict=True):
+        index = 1.0 if count == 1 else result.fairness
+        if index is None and result.response.count:
+            return None
+        squares += result.response.count**2 / (count * (index or 1.0))
+    total = sum(result.response.count for result in results)
+    return total**2 / (sum(connections) * squares) if squares else None
 
 
 def _pacing(parts: Sequence[Pacing]) -> Pacing | None:

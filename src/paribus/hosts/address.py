@@ -10,7 +10,7 @@ _ADDRESS = re.compile(
     r"(?::(?P<port>[0-9]{1,5}))?/?"
 )
 _INVALID = re.compile(r"""[\x00-\x20\x7f-\x9f'"`$\\;&<>|(){}*?#!]""")  # ssh expands %, and older ones more
-_LAST_PORT = 65535
+_LAST_PORT, _USUAL_PORT = 65535, 22
 _FORM = "write local, or ssh://[user@]host[:port]"
 
 
@@ -31,6 +31,14 @@ class SshAddress:
 def machine_name(address: str) -> str:
     """The machine as a message names it."""
     return "this machine" if address == "local" else address
+
+
+def machine_of(address: str) -> str:
+    """The machine that an address names, whoever connects to it."""
+    if not address.startswith("ssh://"):
+        return address
+    parts = parse(address)
+    return f"{parts.host}:{parts.port or _USUAL_PORT}"
 
 
 def parse(text: str) -> SshAddress:

@@ -86,8 +86,14 @@ def _open_loop(table: WorkloadTable) -> OpenLoop | None:
     """Returns the open loop of a table whose load levels are rates; None for a closed loop."""
     if table.rate is None:
         return None
-    cap = table.threads[0] if "threads" in table.model_fields_set else MOST_OUTSTANDING
-    return OpenLoop(arrivals=table.arrivals, outstanding=cap)
+    return OpenLoop(arrivals=table.arrivals, outstanding=fewest_connections(table))
+
+
+def fewest_connections(table: WorkloadTable) -> int:
+    """Returns the connections of the lowest load level; of an open loop all that it may use."""
+    if table.rate is not None and "threads" not in table.model_fields_set:
+        return MOST_OUTSTANDING
+    return min(table.threads)
 
 
 def places_of(table: PlanTable, kinds: Collection[str], key: str) -> Iterator[KeyPath]:

@@ -44,28 +44,33 @@ def test_a_merged_result_adds_work_and_keeps_the_time() -> None:
 
 
 def test_the_service_times_of_an_open_loop_are_merged_by_themselves() -> None:
-    results = [result_of([10**8] * 5, service=times_of([10**6] * 5)) for _ in range(2)]
-    merged = merged_result(results, [1, 1])
-    assert (merged.response.p50_s, merged.service.p50_s) == (0.1, 0.001)
+    late = result_of([10**8] * 5, service=times_of([10**6] * 5), pacing=_pacing(5, 0.0, 0.0))
+    idle = result_of([], pacing=_pacing(0, 0.0, 0.0))
+    for results in ([late, late], [idle, late]):
+        merged = merged_result(results, [1, 1])
+        assert (merged.response.p50_s, merged.service.p50_s, merged.fairness) == (0.1, 0.001, None)
 
 
-@pytest.mark.parametrize(("counts", "others"), [([9, 9], [9, 9]), ([10, 0], [10, 0]), ([6, 2], [1, 3]), ([5], [7, 1])])
+@pytest.mark.parametrize(
+    ("counts", "others"), [([9, 9], [9, 9]), ([10, 0], [10, 0]), ([0, 0], [4, 2]), ([6, 2], [1, 3]), ([5], [7, 1])]
+)
 def test_fairness_is_that_of_all_connections(counts: list[int], others: list[int]) -> None:
     def index(of: list[int]) -> float | None:
-        return sum(of) ** 2 / (len(of) * sum(count**2 for count in of)) if len(of) > 1 else None
+        return sum(of) ** 2 / (len(of) * sum(count**2 for count in of)) if len(of) > 1 and any(of) else None
 
     results = [result_of([10**6] * sum(each), fairness=index(each)) for each in (counts, others)]
     assert merged_result(results, [len(counts), len(others)]).fairness == pytest.approx(index(counts + others))
 
 
-def test_schedules_are_added_and_the_worst_lag_counts() -> None:
-    def pacing(started: int, lag_s: float, late_s: float) -> Pacing:
-        return Pacing(
-            offered=started, started=started, backlog_at_start=1, backlog_at_end=2, lag_s=lag_s, late_mean_s=late_s,
-            late_max_s=late_s,
-        )  # fmt: skip
+def _pacing(started: int, lag_s: float, late_s: float) -> Pacing:
+    return Pacing(
+        offered=started, started=started, backlog_at_start=1, backlog_at_end=2, lag_s=lag_s, late_mean_s=late_s,
+        late_max_s=late_s,
+    )  # fmt: skip
 
-    results = [result_of([1], pacing=pacing(30, 0.5, 1e-3)), result_of([1], pacing=pacing(10, 2.0, 5e-3))]
+
+def test_schedules_are_added_and_the_worst_lag_counts() -> None:
+    results = [result_of([1], pacing=_pacing(30, 0.5, 1e-3)), result_of([1], pacing=_pacing(10, 2.0, 5e-3))]
     merged = merged_result(results, [1, 1]).pacing
     assert merged == Pacing(
         offered=40, started=40, backlog_at_start=2, backlog_at_end=4, lag_s=2.0, late_mean_s=2e-3, late_max_s=5e-3
@@ -84,6 +89,11 @@ def test_an_engine_that_missed_an_end_has_its_two_seconds_beside_those_of_the_ot
     first = [interval_of([10**6] * 3), interval_of([10**6] * 4, backlog=2, offered=5)]
     merged = merged_interval([first, [interval_of([10**6] * 5, duration_s=2.0, backlog=1, offered=7)]])
     assert (merged.operations, merged.duration_s, merged.offered, merged.backlog) == (12, 2.0, 12, 3)
+
+
+def test_a_rest_of_a_window_that_one_engine_has_alone_is_its_own_time() -> None:
+    merged = merged_interval([[], [interval_of([10**6] * 2, duration_s=0.05, backlog=1)]])
+    assert (merged.operations, merged.duration_s, merged.backlog) == (2, 0.05, 1)
 
 
 def test_an_interval_without_an_operation_has_no_times() -> None:

@@ -159,3 +159,11 @@ def test_weights_are_one_for_each_host_and_leave_none_without_a_connection() -> 
     told = _refused(_text(several.format("9, 1"), workload=workload), facts=facts)
     assert "4 connections cannot be shared out to 2 load hosts; write at least 6" in told
     assert "weights has 1 numbers for 2 hosts: write one for each" in _refused(_text(several.format("1")))
+
+
+def test_an_open_loop_without_threads_has_connections_for_every_host() -> None:
+    facts = (LoadHostFacts(), LoadHostFacts())
+    plan = _checked(_text(SEVERAL, workload=OLTP.replace("threads = [1, 4]", "rate = [1000]")), facts)
+    assert plan.workloads[0].open_loop is not None
+    told = _refused(_text(SEVERAL, workload=OLTP.replace("threads = [1, 4]", "rate = [9]\nthreads = [1]")), facts=facts)
+    assert "1 connections cannot be shared out" in told

@@ -99,7 +99,8 @@ def test_a_load_host_that_is_the_hypervisor_counts_as_one_machine(
     load_host = cast("LoadHostSession", SimpleNamespace(site=Site(other_name, "e", load()), sampler=of_load_host))
     watch = HypervisorWatch(Site(host, "engine", load()), GUEST, 1.0, [load_host])
     watch.begin_trial()
-    watch.add_load_process(60)
+    watch.add_load_process(60, cast("Sampler", of_load_host))
+    watch.add_load_process(77, cast("Sampler", _Sampler([])))
     assert (sampler.own, of_load_host.own) == ([42, 60], [42])
 
 
@@ -133,7 +134,7 @@ def test_the_process_of_a_restarted_guest_is_looked_for(host: _Hypervisor, monke
     host.start_guest(51)
     _observed(watch, host)
     assert sampler.own == [51]
-    watch.add_load_process(60)
+    watch.add_load_process(60, cast("Sampler", _Sampler([])))
     assert sampler.own == [51]
 
 

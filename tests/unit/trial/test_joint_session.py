@@ -14,8 +14,9 @@ from paribus.errors import EngineError, Unreachable
 from paribus.hosts.fake import FakeHost
 from paribus.knobs.catalog import load
 from paribus.model import LoadHost
+from paribus.trial.load import joint_session
 from paribus.trial.load.joint_session import JointSession, jobs_of
-from paribus.trial.load.load_session import LoadStarted
+from paribus.trial.load.load_session import LoadStarted, SettlingShare
 from paribus.trial.target_session import Site
 
 SECOND_S = 1.0
@@ -37,10 +38,13 @@ class ScriptedEngine:
         self.ended = False
         self.lost = False
         self.refused = False
+        self.silent = False
         self.lines: deque[Line] = deque()
 
     def send(self, line: str) -> None:
         request = json.loads(line)
+        if "clock" in request and self.silent:
+            return
         if "clock" in request:
             answer = {"event": "clock", "label": request["clock"], "monotonic_s": time.monotonic() + self.ahead_s}
             self.lines += [interval_of([10**6], window=None).model_dump(), answer]
@@ -158,6 +162,27 @@ def test_intervals_are_merged_where_all_engines_have_an_end() -> None:
     session = _session(ScriptedEngine(0.0, lengths_s=(1.0, 1.0, 1.0)), ScriptedEngine(9.0, lengths_s=(2.0, 1.0)))
     intervals = [event for event in _events(session) if isinstance(event, Interval)]
     assert [(each.duration_s, each.operations) for each in intervals] == [(2.0, 40), (1.0, 20)]
+
+
+def test_the_rest_of_a_window_is_an_interval_too() -> None:
+    """An engine's last interval may be short, and end near a whole one."""
+    session = _session(ScriptedEngine(0.0, lengths_s=(1.0, 1.0, 0.1)), ScriptedEngine(9.0, lengths_s=(1.0, 1.0, 0.1)))
+    intervals = [event for event in _events(session) if isinstance(event, Interval)]
+    assert [(each.duration_s, each.operations) for each in intervals] == [(1.0, 20), (1.0, 20), (0.1, 2)]
+
+
+def test_what_settles_is_told_by_engine() -> None:
+    events = _events(_session(ScriptedEngine(0.0), ScriptedEngine(0.0)))
+    assert sum(isinstance(event, SettlingShare) for event in events) >= 2
+
+
+def test_an_engine_that_tells_no_clock_is_named_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    second = ScriptedEngine(0.0)
+    second.silent = True
+    session = _session(ScriptedEngine(0.0), second)
+    monkeypatch.setattr(joint_session, "_CLOCK_PATIENCE_S", 0.3)
+    with pytest.raises(EngineError, match="on the load host ssh://gen2: the engine did not tell its clock"):
+        _events(session)
 
 
 def test_a_load_that_continues_has_a_window_for_each_trial() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from paribus.databases import LiveServer
 from paribus.errors import DatabaseError, Unreachable
 from paribus.hosts import addresses
+from paribus.hosts.address import machine_of
 from paribus.hosts.facts import BOOT_ID_FILE
 from paribus.hosts.transport import Host
 from paribus.i18n import N_, StoredMessage, stored_message
@@ -39,7 +40,7 @@ def _inspect(
     database, running = needs.database, server.running if server else None
     if running is None or database is None or database.dsn is None:
         return LoadHostFacts(notes=notes)
-    is_target = load_host.host.name == site.host.name
+    is_target = machine_of(load_host.host.name) == machine_of(site.host.name)
     if problem := None if is_target else _unreachable(load_host.host, running):
         return LoadHostFacts(wrong=(problem,), notes=notes)
     return dataclasses.replace(_connected(site, load_host, database, database.dsn, running), notes=notes)

@@ -8,7 +8,7 @@ from paribus.model import Facts, LoadHost, LoadHostFacts
 from paribus.plan.form.file import LoadTable, PlanTable
 from paribus.plan.form.key_paths import KeyPath
 from paribus.plan.form.parse import Parsed
-from paribus.plan.workloads import kind_of, name_of
+from paribus.plan.workloads import fewest_connections, kind_of, name_of
 
 Complaint = tuple[KeyPath, str, str]
 _HOST: KeyPath = ("load", "host")
@@ -72,7 +72,7 @@ def complaints(
         if not kind_of(workload).on_database:
             message = f"{name_of(workload)} is made on the target, where its files are, and not by {name}"
             yield ("workload", number, "kind"), message, "remove this workload, or remove [load]"
-        elif 0 in shares(fewest := min(workload.threads), weights):
+        elif 0 in shares(fewest := fewest_connections(workload), weights):
             least = next(n for n in itertools.count(fewest) if 0 not in shares(n, weights))
             message = f"{fewest} connections cannot be shared out to {len(weights)} load hosts"
             yield ("workload", number, "threads"), message, f"write at least {least}"

@@ -76,9 +76,9 @@ class HypervisorWatch:
         """
         return HypervisorMonitor(self, target.elsewhere(self._sampler, self._other_load)) if self._pid else None
 
-    def add_load_process(self, pid: int) -> None:
-        """Count a process of the load host as the experiment's, where that is this machine."""
-        if self._on_load_host is not None:
+    def add_load_process(self, pid: int, sampler: Sampler) -> None:
+        """Count a process of the load host of this sampler as the experiment's, where that is this machine."""
+        if sampler is self._on_load_host:
             self._sampler.add_own_processes([*self._own, *self._pids, pid])
 
     def thread_times(self) -> ThreadTimes | None:
@@ -138,9 +138,9 @@ class HypervisorMonitor:
         self._opened: ThreadTimes | None = None
         self._closed: ThreadTimes | None = None
 
-    def add_load_process(self, pid: int) -> None:
-        """Count a process of the load host as the experiment's, where that is this machine."""
-        self._watch.add_load_process(pid)
+    def add_load_process(self, pid: int, sampler: Sampler) -> None:
+        """Count a process of the load host of this sampler as the experiment's, where that is this machine."""
+        self._watch.add_load_process(pid, sampler)
 
     def open(self) -> None:
         """Mark the start of the window. Raises HostError when the sampler is gone."""

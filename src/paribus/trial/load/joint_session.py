@@ -12,18 +12,21 @@ from dataclasses import dataclass, field
 from paribus.engine.merging import merged_interval, merged_result
 from paribus.engine.protocol import ClockReading, Event, Hello, Interval, Job, Phase, Result
 from paribus.engine.run import Engine
-from paribus.errors import EngineError
+from paribus.errors import EngineError, HostError
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.model import LoadHost, Measurement
 from paribus.plan.checks.load_host import shares
-from paribus.trial.load.load_session import EngineWindow, LoadStarted, is_same_load
+from paribus.trial.load.load_session import EngineWindow, LoadEvent, LoadStarted, SettlingShare, is_same_load
 from paribus.trial.target_session import Site
 from paribus.units import show_time
 
 _WAIT_S = 0.1  # for an event of any engine
-_CLOCK_READINGS = 8
+_CLOCK_READINGS = 8  # at most
+_SMALL_ERROR_S = 0.0005  # of a clock: no further reading is needed
+_CLOCK_PATIENCE_S = 30.0
 _LEAD_S = 0.05  # for the request for a window to reach every engine before it opens
 _TIMED = "timed"
+_NEAR_END = 0.25  # of an interval: so late an engine may be
 _MOST_SKEW_SHARE = 0.01  # of a window
 _LEAST_SKEW_S = 0.01  # in which a thread wakes up on a busy machine
 
@@ -62,20 +65,23 @@ class _Driver:
             return self.early.pop(0)
         return self._receive()
 
-    def read_clock(self) -> None:
+    def read_clock(self) -> Iterator[None]:
         """Compare its clock with this program's, by the quickest of several questions. Raises as `next_event`."""
         self.error_s = float("inf")
         for number in range(_CLOCK_READINGS):
             label = str(number)
             sent_s = time.monotonic()
             self.engine.ask_clock(label)
-            event = self._receive()
-            while not (isinstance(event, ClockReading) and event.label == label):
+            while not (isinstance(event := self._receive(), ClockReading) and event.label == label):
                 self.early += [event] if event is not None else []
-                event = self._receive()
+                yield None
+                with self._named():
+                    _refuse_silence(time.monotonic() - sent_s)
             error_s = (time.monotonic() - sent_s) / 2
             if error_s < self.error_s:
                 self.ahead_s, self.error_s = event.monotonic_s - sent_s - error_s, error_s
+            if self.error_s <= _SMALL_ERROR_S:
+                return
 
     def finish(self) -> Iterator[None]:
         """Let its load finish, and wait until it has. Raises as `next_event`."""
@@ -163,15 +169,18 @@ class JointSession:
 
     def stop(self) -> None:
         """End the load of every host at once."""
+        for driver in self._drivers:
+            with contextlib.suppress(HostError):
+                driver.engine.finish()
         with contextlib.ExitStack() as stopping:  # each also where another fails
             for driver in self._drivers:
                 stopping.callback(driver.engine.stop)
 
-    def _events(self) -> Iterator[Event | LoadStarted | None]:
+    def _events(self) -> Iterator[LoadEvent | None]:
         """The events of all engines as those of one. Raises EngineError and HostError."""
         while True:
             if self._window is not None and all(driver.settles for driver in self._drivers):
-                self._open(self._window)
+                yield from self._open(self._window)
                 self._window = None
             for number, driver in enumerate(self._drivers):
                 event = driver.next_event()
@@ -180,12 +189,14 @@ class JointSession:
                 else:
                     yield from self._of_driver(number, driver, event)
             if all(driver.result is not None for driver in self._drivers) and self._window is None:
+                if any(driver.pending for driver in self._drivers):
+                    yield self._merge([len(driver.pending) for driver in self._drivers])
                 yield self._result()
                 if self.job.measure_s is not None:
                     yield from self._finish()
                     return
 
-    def _of_driver(self, number: int, driver: _Driver, event: Event) -> Iterator[Event | LoadStarted]:
+    def _of_driver(self, number: int, driver: _Driver, event: Event) -> Iterator[LoadEvent]:
         """Take an event of one engine; the events that it makes of the whole load."""
         match event:
             case Hello():
@@ -199,15 +210,17 @@ class JointSession:
                 driver.pending.append(event)
                 driver.intervals.append(event)
                 yield from self._merged()
+            case Interval():
+                yield SettlingShare(event)
             case Result():
                 driver.result = event
             case _:
                 pass
 
-    def _open(self, window: _Window) -> None:
+    def _open(self, window: _Window) -> Iterator[None]:
         """Have the window opened by all engines at one time of this program's clock."""
         for driver in self._drivers:
-            driver.read_clock()
+            yield from driver.read_clock()
             driver.result = None
             driver.pending.clear()
             driver.intervals.clear()
@@ -217,24 +230,30 @@ class JointSession:
             driver.engine.measure(window.name, window.settle_s, window.measure_s, at_s)
 
     def _merged(self) -> Iterator[Interval]:
-        """The intervals up to the last end that all engines share, each as one."""
-        while ends := set.intersection(*(set(self._ends(driver)) for driver in self._drivers)):
-            yield self._merge(min(ends))
+        """The intervals up to each end that all engines share, as one."""
+        while True:
+            ends = [self._ends(driver) for driver in self._drivers]
+            if not (shared := set.intersection(*map(set, ends))):
+                return
+            first = min(shared)
+            yield self._merge([each.index(first) + 1 for each in ends])
 
-    def _merge(self, end: int) -> Interval:
+    def _merge(self, counts: Sequence[int]) -> Interval:
+        """The first intervals of each engine that are not merged, so many of each, as one."""
         parts: list[list[Interval]] = []
-        for driver in self._drivers:
-            count = sum(each <= end for each in self._ends(driver))
+        for driver, count in zip(self._drivers, counts, strict=True):
             parts.append(driver.pending[:count])
             del driver.pending[:count]
         return merged_interval(parts)
 
-    def _ends(self, driver: _Driver) -> list[int]:
-        """The ends of an engine's intervals that are not merged, in intervals from the window's beginning."""
-        if not driver.intervals:
-            return []
-        begin_s = driver.intervals[0].start_s
-        return [round((each.start_s + each.duration_s - begin_s) / self.job.interval_s) for each in driver.pending]
+    def _ends(self, driver: _Driver) -> list[float]:
+        """The end of each interval of an engine that is not merged, as the number of its interval in the window.
+
+        It is a fraction where an interval does not end as planned, but for the window's end.
+        """
+        begin_s = driver.intervals[0].start_s if driver.intervals else 0.0
+        ends = [(each.start_s + each.duration_s - begin_s) / self.job.interval_s for each in driver.pending]
+        return [round(end) if abs(end - round(end)) < _NEAR_END else end for end in ends]
 
     def _result(self) -> Result:
         results = [driver.result for driver in self._drivers if driver.result is not None]
@@ -252,6 +271,12 @@ class JointSession:
         begins = [driver.result.start_s - driver.ahead_s for driver in self._drivers if driver.result is not None]
         errors = sorted(driver.error_s for driver in self._drivers)
         return max(begins) - min(begins), sum(errors[-2:])
+
+
+def _refuse_silence(silent_s: float) -> None:
+    if silent_s > _CLOCK_PATIENCE_S:
+        message = f"the engine did not tell its clock within {silent_s:.0f} s"
+        raise EngineError("no-data", message, "check whether that machine is stopped or overloaded")
 
 
 def jobs_of(job: Job, hosts: Sequence[LoadHost]) -> list[Job]:

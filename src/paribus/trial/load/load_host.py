@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from paribus.engine.protocol import Result
 from paribus.engine.run import Sampler
+from paribus.hosts.address import machine_of
 from paribus.hosts.local import LocalHost
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.conditions import Conditions
@@ -74,7 +75,7 @@ def load_host_sessions(site: Site, interval_s: float) -> Iterable[LoadHostSessio
 
 @dataclass(frozen=True, slots=True)
 class LoadHostMonitor:
-    """The window on one load host; `is_target` where that is the target too."""
+    """The window on one load host; where that `is_target` too, the target's monitor observes it."""
 
     name: str
     monitor: LoadMonitor
@@ -87,32 +88,34 @@ class JointMonitor:
     def __init__(self, target: LoadMonitor, load_hosts: Sequence[LoadHostMonitor]) -> None:
         self._target = target
         self._load_hosts = load_hosts
+        self._elsewhere = [each for each in load_hosts if not each.is_target]
 
     @classmethod
     def of(cls, target: LoadMonitor, site: Site, sessions: Sequence[LoadHostSession]) -> "JointMonitor":
         """The monitor of a trial's window on a site and its load hosts, given that of the target."""
         named = [(session.site.host.name, session.monitor(target)) for session in sessions]
-        return cls(target, [LoadHostMonitor(name, monitor, name == site.host.name) for name, monitor in named])
+        own_name = machine_of(site.host.name)
+        return cls(target, [LoadHostMonitor(name, each, machine_of(name) == own_name) for name, each in named])
 
     def add_load_process(self, pid: int, load_host: int, /) -> None:
         """Count a process of the load host of this number as the experiment's."""
         of_host = self._load_hosts[load_host]
-        of_host.monitor.add_load_process(pid)
         if of_host.is_target:
             self._target.add_load_process(pid)
-        else:
-            self._target.add_process_elsewhere(pid)
+            return
+        of_host.monitor.add_load_process(pid)
+        self._target.add_process_elsewhere(pid, of_host.monitor.sampler)
 
     def open(self) -> None:
         """Mark the start of the window. Raises HostError when a sampler is gone."""
         self._target.open()
-        for each in self._load_hosts:
+        for each in self._elsewhere:
             each.monitor.open()
 
     def close(self) -> None:
         """Mark the end of the window. Raises HostError when a sampler is gone."""
         self._target.close()
-        for each in self._load_hosts:
+        for each in self._elsewhere:
             each.monitor.close()
 
     def conclude_load(self, result: Result, windows: Sequence[EngineWindow]) -> Observations:
@@ -136,12 +139,12 @@ class JointMonitor:
 
 def _concluded(load_host: LoadHostMonitor, window: EngineWindow) -> tuple[list[Measurement], list[StoredMessage]]:
     """The measurements of a load host in its window, and the reasons there not to use the trial."""
-    result = window.result
-    work = dataclasses.replace(validity.engine_work(result), bytes_per_s=math.inf)  # its disks make no load
-    observed = load_host.monitor.conclude(work, result.start_s)
-    problems = validity.engine_problems(window)
-    if not problems and not load_host.is_target:  # there the server is busy too
-        problems = validity.saturation(result, observed.busy_share, observed.cores)
+    result, problems = window.result, validity.engine_problems(window)
+    observed = Observations((), [])
+    if not load_host.is_target:
+        work = dataclasses.replace(validity.engine_work(result), bytes_per_s=math.inf)  # its disks make no load
+        observed = load_host.monitor.conclude(work, result.start_s)
+        problems = problems or validity.saturation(result, observed.busy_share, observed.cores)
     reasons = [_located(reason, load_host.name) for reason in (*observed.reasons, *problems)]
     return renamed(observed.measurements, _PREFIX, _SOURCE), reasons
 

@@ -21,6 +21,16 @@ class LoadStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class SettlingShare:
+    """An interval of one of several engines before the window, which is of its share of the load only."""
+
+    interval: Interval
+
+
+LoadEvent = Event | LoadStarted | SettlingShare
+
+
+@dataclass(frozen=True, slots=True)
 class EngineWindow:
     """The window of one engine, by its own clock."""
 
@@ -36,7 +46,7 @@ class LoadSession(Protocol):
     """
 
     job: Job
-    events: Iterator[Event | LoadStarted | None]
+    events: Iterator[LoadEvent | None]
     started: list[LoadStarted]
 
     def is_load_of(self, job: Job, conditions: Sequence[str]) -> bool:
@@ -106,7 +116,7 @@ class EngineSession:
         """End the load at once."""
         self._engine.stop()
 
-    def _events(self) -> Iterator[Event | LoadStarted | None]:
+    def _events(self) -> Iterator[LoadEvent | None]:
         for event in self._engine.events():
             match event:
                 case Hello():

@@ -72,8 +72,8 @@ class EngineMonitor(Protocol):
 class NeighbourMonitor(Protocol):
     """Observer of the same window on a machine that the target depends on."""
 
-    def add_load_process(self, pid: int) -> None:
-        """Count a process of the load host as the experiment's, where that is the observed machine."""
+    def add_load_process(self, pid: int, sampler: Sampler) -> None:
+        """Count a process of the load host of this sampler as the experiment's, where that is the observed machine."""
         ...
 
     def open(self) -> None:
@@ -127,10 +127,10 @@ class LoadMonitor:
         """Count a process of this machine as the experiment's."""
         self.foreign.own_pids.add(pid)
 
-    def add_process_elsewhere(self, pid: int) -> None:
-        """Count a process of the load host as the experiment's."""
+    def add_process_elsewhere(self, pid: int, sampler: Sampler) -> None:
+        """Count a process of the load host of this sampler as the experiment's."""
         if self._neighbour is not None:
-            self._neighbour.add_load_process(pid)
+            self._neighbour.add_load_process(pid, sampler)
 
     def open(self) -> None:
         """Mark the start of the window. Raises HostError when a sampler is gone."""

@@ -9,7 +9,7 @@ from paribus.i18n import StoredMessage
 from paribus.model import Limits, Measurement
 from paribus.trial import limits, machine, validity
 from paribus.trial.events.session import TrialEvents
-from paribus.trial.load.load_session import LoadSession, LoadStarted
+from paribus.trial.load.load_session import LoadSession, LoadStarted, SettlingShare
 from paribus.trial.load.monitor import EngineMonitor
 from paribus.trial.load.settle_phase import settling_throughput
 from paribus.workloads.jobs import LoadKind
@@ -69,6 +69,8 @@ class TrialLoad:
             if isinstance(event, Interval):
                 limits.refuse_load(self._limits, event)
             match event:
+                case SettlingShare():
+                    limits.refuse_load(self._limits, event.interval)
                 case LoadStarted():
                     self._monitor.add_load_process(event.hello.pid, event.machine)
                     problems += self._check(event)

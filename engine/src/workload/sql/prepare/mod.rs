@@ -173,7 +173,12 @@ pub fn count_run(database: &Database) -> Result<i64> {
     let mut session = Session::open(database, false).map_err(with_address)?;
     // In a transaction: other load hosts count their runs at the same time.
     let mut query = |text: &str| session.query(text).map_err(with_address);
-    query("BEGIN")?;
+    query(match database {
+        Database::Sqlite(_) => "BEGIN IMMEDIATE",
+        Database::Mysql(_) => "BEGIN",
+        // Another isolation refuses the row that another host has changed.
+        Database::Postgres(_) => "BEGIN ISOLATION LEVEL READ COMMITTED",
+    })?;
     query(&format!("UPDATE {MARKER} SET runs = runs + 1"))?;
     let result = query(&format!("SELECT runs - 1 FROM {MARKER}"))?;
     query("COMMIT")?;
