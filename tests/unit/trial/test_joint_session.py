@@ -171,7 +171,7 @@ def test_the_rest_of_a_window_is_an_interval_too() -> None:
     assert [(each.duration_s, each.operations) for each in intervals] == [(1.0, 20), (1.0, 20), (0.1, 2)]
 
 
-def test_what_settles_is_told_by_engine() -> None:
+def test_intervals_before_the_window_are_those_of_each_engine() -> None:
     events = _events(_session(ScriptedEngine(0.0), ScriptedEngine(0.0)))
     assert sum(isinstance(event, SettlingShare) for event in events) >= 2
 
