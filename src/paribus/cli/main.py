@@ -23,6 +23,7 @@ from paribus.cli.commands import (
     delete,
     doctor,
     export,
+    fleet,
     import_,
     init,
     knobs,
@@ -99,6 +100,7 @@ app.command("export")(export.export)
 app.add_typer(knobs.app, name="knobs")
 app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(store.app, name="store")
+app.add_typer(fleet.app, name="fleet")
 app.command("serve")(serve.serve)
 app.command("doctor")(doctor.doctor)
 app.command("audit")(audit.audit)

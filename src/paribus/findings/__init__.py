@@ -19,6 +19,7 @@ from paribus.findings.diagnostics import (
 )
 from paribus.findings.estimate import Estimate
 from paribus.findings.event_phases import ArmPhases, EventChange, PhaseFigures
+from paribus.findings.fleet import FleetEffect, MachineEffect, OpenQuestion
 from paribus.findings.health import HealthSpan, HealthTimeline
 from paribus.findings.io_matrix import Bound, Ceiling, Knee, Matrix, MatrixPoint, MatrixSeries
 from paribus.findings.layouts import LayoutUse
@@ -45,6 +46,7 @@ __all__ = [
     "EffectBetween",
     "Estimate",
     "EventChange",
+    "FleetEffect",
     "HealthSpan",
     "HealthTimeline",
     "Held",
@@ -53,10 +55,12 @@ __all__ = [
     "Law",
     "LayoutUse",
     "Limit",
+    "MachineEffect",
     "Matrix",
     "MatrixPoint",
     "MatrixSeries",
     "Moved",
+    "OpenQuestion",
     "PhaseFigures",
     "Preconditioned",
     "ResponseColumn",

@@ -51,7 +51,8 @@ def _unreachable(host: Host, server: RunningServer) -> tuple[str, str] | None:
     if server.socket is not None:
         return f"{host.name} cannot reach {server.address}, which is a socket of the target", _NETWORK_ADDRESS
     if addresses.is_own(host, server.host or ""):
-        return f"{server.address} is the load host itself when {host.name} connects to it", _NETWORK_ADDRESS
+        remedy = f"{_NETWORK_ADDRESS}; where it is the target, name it as target.host does"
+        return f"{server.address} is the load host itself when {host.name} connects to it", remedy
     return None
 
 

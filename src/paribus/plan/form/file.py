@@ -113,7 +113,16 @@ assert set(ResponseName.__args__) == set(RESPONSES)  # type: ignore[attr-defined
 
 
 HypervisorAddress = Annotated[str, AfterValidator(_hypervisor), WithJsonSchema({"type": "string"})]
-HostAddress = Annotated[str, StringConstraints(pattern=r"^(local|ssh://[A-Za-z0-9._~@:\[\]-]+/?)$")]
+_ADDRESS = r"^(local|ssh://[A-Za-z0-9._~@:\[\]-]+/?)$"
+
+
+def _address(text: str) -> str:
+    if not re.fullmatch(_ADDRESS, text):
+        raise ValueError("write local, or ssh://[user@]host[:port]")
+    return text
+
+
+HostAddress = Annotated[str, AfterValidator(_address), WithJsonSchema({"type": "string", "pattern": _ADDRESS})]
 
 
 class BoundTable(StrictTable):
@@ -194,6 +203,8 @@ class LoadTable(StrictTable):
         names = [address.rstrip("/") for address in self.hosts]
         if repeated := next((name for name in names if names.count(name) > 1), None):
             raise ValueError(f"hosts has {repeated} twice: name each machine once")
+        if self.weights and self.host is not None:
+            raise ValueError("weights are of hosts, and host is one: remove weights")
         if self.weights and len(self.weights) != len(self.hosts):
             raise ValueError(f"weights has {len(self.weights)} numbers for {len(self.hosts)} hosts: write one for each")
         return self

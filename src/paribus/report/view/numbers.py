@@ -68,6 +68,8 @@ _COUNTED = {
     "check": N_plural("{n:,} check", "{n:,} checks"),
     "round": N_plural("{n:,} round", "{n:,} rounds"),
     "fill": N_plural("{n:,} fill", "{n:,} fills"),
+    "effect": N_plural("{n:,} effect", "{n:,} effects"),
+    "machine": N_plural("{n:,} machine", "{n:,} machines"),
 }
 _SIZES = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
