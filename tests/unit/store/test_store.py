@@ -21,6 +21,7 @@ from paribus.model import (
     ChangeState,
     Experiment,
     ExperimentState,
+    LoadHost,
     Look,
     Measurement,
     Plan,
@@ -97,6 +98,17 @@ def test_records_are_read_as_written(store: sa.engine.Engine) -> None:
     plan = read.plan(store, EXPERIMENT.id)
     assert plan == PLAN
     assert [type(value) for value in plan.hold.values()] == [bool, int, float, str]
+
+
+def test_the_load_host_of_an_older_plan_is_the_first_of_several(store: sa.engine.Engine) -> None:
+    table = schema.experiment
+    with store.begin() as connection:
+        stored = dict(connection.scalar(sa.select(table.c.plan)))
+        del stored["load_hosts"]
+        old = {**stored, "load_host": {"address": "ssh://gen", "become": True, "credential": {"file": "/secret"}}}
+        connection.execute(sa.update(table).values(plan=old))
+    host = LoadHost(address="ssh://gen", become=True, credential={"file": "/secret"})
+    assert read.plan(store, EXPERIMENT.id) == dataclasses.replace(PLAN, load_hosts=(host,))
 
 
 def test_a_load_level_keeps_its_unit(tmp_path: Path) -> None:
