@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from paribus.analysis.paired.effects import Summaries, whole_blocks
+from paribus.analysis.paired.finding import EffectInterval, Question, verdict_of
 from paribus.findings import Between, EffectBetween, Estimate
 from paribus.model import RESPONSES, Effect, Trial, Verdict
 from paribus.stats.pairs import welch
@@ -118,14 +119,10 @@ def _judged(comparison: Between, sides: Sequence[Sequence[float]], levels: Seque
     if any(level.low > 0 for level in levels) and any(level.high < 0 for level in levels):
         return replace(comparison, verdict=Verdict.DEPENDS_ON_LOAD)
     _, low, high = welch(sides, 1 - 2 * alpha)
-    inside = -comparison.margin < low and high < comparison.margin
-    if inside:
-        return replace(comparison, verdict=Verdict.EQUIVALENT)
-    if comparison.low > 0 or comparison.high < 0:
-        gains = comparison.low > 0
-        better = gains == RESPONSES[comparison.response].higher_is_better
-        return replace(comparison, verdict=Verdict.BETTER if better else Verdict.WORSE)
-    return replace(comparison, verdict=Verdict.UNDECIDED)
+    higher_is_better = RESPONSES[comparison.response].higher_is_better
+    question = Question(margin=comparison.margin, planned=len(sides[0]), higher_is_better=higher_is_better)
+    verdict = verdict_of(EffectInterval(comparison.low, comparison.high), EffectInterval(low, high), question)
+    return replace(comparison, verdict=verdict or Verdict.UNDECIDED)
 
 
 def effects_between(first: Sequence[Effect], second: Sequence[Effect]) -> list[EffectBetween]:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from paribus.analysis.paired.finding import EffectInterval, Question, verdict_of
 from paribus.findings import Estimate, FleetEffect, MachineEffect, OpenQuestion
 from paribus.model import RESPONSES, Effect, Tag, Verdict
 from paribus.stats.unit_means import FEWEST, deviation, mean_interval, next_interval, standing_apart
@@ -29,7 +30,7 @@ class MachineResult:
     questions: Mapping[tuple[str, str, str], str]
 
     def question(self, effect: Effect) -> tuple[str, ...]:
-        """Everything that is equal in effects that can be taken together."""
+        """The question that an effect answers: effects are taken together where all its parts are equal."""
         text = self.questions.get((effect.factor, effect.arm, effect.workload), "")
         on_average = "on average" if Tag.AVERAGE in effect.tags else ""
         return (*_label(effect), text, on_average)
@@ -81,7 +82,7 @@ def _is_answered(pairs: _Pairs) -> bool:
 
 
 def _counts(effect: Effect) -> bool:
-    """Whether a machine is one of those that the mean is of: the setting can act there."""
+    """Whether the mean includes this machine's effect: not where the setting cannot act."""
     return effect.verdict is not Verdict.NO_EFFECT_POSSIBLE
 
 
@@ -92,9 +93,13 @@ def _fleet_effect(
     values = [effect.estimate for _, effect in counted]
     mean, margin = sum(values) / len(values), min(effect.margin for _, effect in counted)
     half_widths = [(effect.high - effect.low) / 2 for _, effect in counted]
-    low, high = mean_interval(values, half_widths, each_confidence)
-    inside = mean_interval(values, half_widths, 2 * each_confidence - 1)
+    outer, inner = (
+        EffectInterval(*mean_interval(values, half_widths, level))
+        for level in (each_confidence, 2 * each_confidence - 1)
+    )
     apart = {counted[number][0].experiment for number in standing_apart(values, half_widths, _ALPHA_APART)}
+    higher_is_better = RESPONSES[pairs[0][1].response].higher_is_better
+    question = Question(margin=margin, planned=len(values), higher_is_better=higher_is_better)
     first, judged = pairs[0][1], {machine.experiment for machine, _ in pairs}
     candidates = [
         each for each in machines if each.questions.get((first.factor, first.arm, first.workload)) is not None
@@ -107,11 +112,11 @@ def _fleet_effect(
         response=first.response,
         margin=margin,
         confidence=each_confidence,
-        mean=Estimate(mean, low, high),
+        mean=Estimate(mean, outer.low, outer.high),
         next_machine=Estimate(mean, *next_interval(values, half_widths, confidence)),
         deviation=deviation(values),
         beside=sum(_beside(effect, mean) for _, effect in counted),
-        verdict=_verdict(first.response, (low, high), inside, margin),
+        verdict=verdict_of(outer, inner, question) or Verdict.UNDECIDED,
         machines=tuple(_machine_effect(pairs, number, apart) for number in range(len(pairs))),
         unjudged=tuple(
             each.machine
@@ -122,17 +127,8 @@ def _fleet_effect(
 
 
 def _beside(effect: Effect, mean: float) -> bool:
+    """Whether a machine's own interval does not contain the mean."""
     return not effect.low <= mean <= effect.high
-
-
-def _verdict(response: str, interval: tuple[float, float], inside: tuple[float, float], margin: float) -> Verdict:
-    """The verdict on the mean: equivalence at the margin first, then the side on which its interval lies."""
-    if -margin < inside[0] and inside[1] < margin:
-        return Verdict.EQUIVALENT
-    low, high = interval
-    if low <= 0 <= high:
-        return Verdict.UNDECIDED
-    return Verdict.BETTER if (low > 0) == RESPONSES[response].higher_is_better else Verdict.WORSE
 
 
 def _machine_effect(pairs: _Pairs, number: int, apart: set[str]) -> MachineEffect:

@@ -88,6 +88,7 @@ from paribus.model.plan import (
     Requirement,
     Target,
     Workload,
+    shared_out,
 )
 from paribus.model.servers import SERVER_PLACEHOLDERS, ExpectedAnswer, PutStatements, RunningServer, UntilRestart
 from paribus.model.words import (
@@ -248,4 +249,5 @@ __all__ = [
     "arm_of",
     "arms_given_up",
     "is_of_hypervisor",
+    "shared_out",
 ]

@@ -1,6 +1,6 @@
 """The intent: what is to be compared, on what, under which load."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -103,6 +103,16 @@ class LoadHost:
     def variable(self) -> str:
         """The variable of this program's environment that has the password; empty where it is elsewhere."""
         return (self.credential or {}).get("env", "")
+
+
+def shared_out(connections: int, weights: Sequence[int]) -> list[int]:
+    """The connections of each load host by its weight; those left over go to the largest remainders."""
+    exact = [connections * weight / sum(weights) for weight in weights]
+    numbers = [int(share) for share in exact]
+    by_remainder = sorted(range(len(weights)), key=lambda number: numbers[number] - exact[number])
+    for number in by_remainder[: connections - sum(numbers)]:
+        numbers[number] += 1
+    return numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -87,8 +87,8 @@ def _open(question: OpenQuestion) -> str:
         )
         return gettext(text, **names, groups=groups)
     text = N_(
-        "{factor}: {arm} instead of {baseline} under {workload}, {response}: three machines are needed, and judged it "
-        "have only {groups}"
+        "{factor}: {arm} instead of {baseline} under {workload}, {response}: three machines have to judge it, "
+        "and only {groups} did"
     )
     return gettext(text, **names, groups=groups)
 

@@ -68,7 +68,7 @@ def test_the_report_is_told_in_chinese(store: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["db1", "db2"], "2 machines do not tell how much machines differ"),
+        (["db1", "db2"], "fewer than 3 machines do not tell how much machines differ"),
         (["db1", "db2", "db2"], "is named twice"),
         (["db1", "db2", "db9"], "there is no experiment 'db9'"),
     ],

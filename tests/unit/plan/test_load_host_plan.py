@@ -8,9 +8,9 @@ from plan_samples import checked, parsed
 
 from paribus.errors import PlanError
 from paribus.i18n import stored_message
-from paribus.model import DatabaseFacts, Facts, LoadHost, LoadHostFacts, Plan
+from paribus.model import DatabaseFacts, Facts, LoadHost, LoadHostFacts, Plan, shared_out
 from paribus.plan import dsn
-from paribus.plan.checks.load_host import load_hosts_of, separate_load, shares
+from paribus.plan.checks.load_host import load_hosts_of, separate_load
 
 DSN = "mysql://bench@db1/"
 LOAD = '[load]\nhost = "ssh://gen"\n'
@@ -121,7 +121,7 @@ def test_several_load_hosts_have_credentials_of_their_own() -> None:
 
 def test_fewer_connections_than_load_hosts_are_refused() -> None:
     told = _refused(_text(SEVERAL), facts=(LoadHostFacts(), LoadHostFacts()))
-    assert "1 connections cannot be shared out to 2 load hosts; write at least 2" in told
+    assert "threads = 1 leaves one of 2 load hosts without a connection; write at least 2" in told
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_load_hosts_are_named_in_one_way_and_once(load: str, message: str) -> No
     ],
 )
 def test_connections_are_shared_out_by_weight(connections: int, weights: list[int], numbers: list[int]) -> None:
-    assert shares(connections, weights) == numbers
+    assert shared_out(connections, weights) == numbers
 
 
 def test_weights_are_one_for_each_host_and_leave_none_without_a_connection() -> None:
@@ -157,8 +157,8 @@ def test_weights_are_one_for_each_host_and_leave_none_without_a_connection() -> 
     plan = _checked(_text(several.format("1, 2"), workload=workload), facts)
     assert [host.weight for host in plan.load_hosts] == [1, 2]
     told = _refused(_text(several.format("9, 1"), workload=workload), facts=facts)
-    assert "4 connections cannot be shared out to 2 load hosts; write at least 6" in told
-    assert "weights has 1 numbers for 2 hosts: write one for each" in _refused(_text(several.format("1")))
+    assert "threads = 4 leaves one of 2 load hosts without a connection; write at least 6" in told
+    assert "weights and hosts are 1 and 2: write one weight for each host" in _refused(_text(several.format("1")))
 
 
 def test_an_open_loop_without_threads_has_connections_for_every_host() -> None:
@@ -166,4 +166,4 @@ def test_an_open_loop_without_threads_has_connections_for_every_host() -> None:
     plan = _checked(_text(SEVERAL, workload=OLTP.replace("threads = [1, 4]", "rate = [1000]")), facts)
     assert plan.workloads[0].open_loop is not None
     told = _refused(_text(SEVERAL, workload=OLTP.replace("threads = [1, 4]", "rate = [9]\nthreads = [1]")), facts=facts)
-    assert "1 connections cannot be shared out" in told
+    assert "threads = 1 leaves one of 2 load hosts without a connection" in told

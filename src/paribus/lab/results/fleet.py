@@ -43,7 +43,7 @@ def _refuse(experiments: Sequence[Experiment]) -> None:
     if repeated := next((name for name, count in counts.items() if count > 1), None):
         raise UsageError(f"experiment {repeated} is named twice", "name one experiment of each machine")
     if len(experiments) < FEWEST:
-        message = f"{len(experiments)} machines do not tell how much machines differ"
+        message = f"fewer than {FEWEST} machines do not tell how much machines differ"
         raise UsageError(message, f"name {FEWEST} experiments or more, each of another machine")
 
 

@@ -1,10 +1,10 @@
 """Check of the table [load]: other machines than the target make the load on a running server."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from paribus.knobs.catalog import LOAD, Catalogue
-from paribus.model import Facts, LoadHost, LoadHostFacts
+from paribus.model import Facts, LoadHost, LoadHostFacts, shared_out
 from paribus.plan.form.file import LoadTable, PlanTable
 from paribus.plan.form.key_paths import KeyPath
 from paribus.plan.form.parse import Parsed
@@ -41,16 +41,6 @@ def _weights(load: LoadTable) -> list[int]:
     return load.weights or [1] * len(load.addresses)
 
 
-def shares(connections: int, weights: Sequence[int]) -> list[int]:
-    """Returns the connections of each load host by its weight; those left over go to the largest remainders."""
-    exact = [connections * weight / sum(weights) for weight in weights]
-    numbers = [int(share) for share in exact]
-    by_remainder = sorted(range(len(weights)), key=lambda number: numbers[number] - exact[number])
-    for number in by_remainder[: connections - sum(numbers)]:
-        numbers[number] += 1
-    return numbers
-
-
 def complaints(
     parsed: Parsed, catalogue: Catalogue, facts: Facts, keys: list[tuple[KeyPath, str]]
 ) -> Iterator[Complaint]:
@@ -72,9 +62,9 @@ def complaints(
         if not kind_of(workload).on_database:
             message = f"{name_of(workload)} is made on the target, where its files are, and not by {name}"
             yield ("workload", number, "kind"), message, "remove this workload, or remove [load]"
-        elif 0 in shares(fewest := fewest_connections(workload), weights):
-            least = next(n for n in itertools.count(fewest) if 0 not in shares(n, weights))
-            message = f"{fewest} connections cannot be shared out to {len(weights)} load hosts"
+        elif 0 in shared_out(fewest := fewest_connections(workload), weights):
+            least = next(n for n in itertools.count(fewest) if 0 not in shared_out(n, weights))
+            message = f"threads = {fewest} leaves one of {len(weights)} load hosts without a connection"
             yield ("workload", number, "threads"), message, f"write at least {least}"
     server = facts.database
     if server is not None and server.running is not None and server.is_remote:

@@ -206,7 +206,8 @@ class LoadTable(StrictTable):
         if self.weights and self.host is not None:
             raise ValueError("weights are of hosts, and host is one: remove weights")
         if self.weights and len(self.weights) != len(self.hosts):
-            raise ValueError(f"weights has {len(self.weights)} numbers for {len(self.hosts)} hosts: write one for each")
+            numbers = f"{len(self.weights)} and {len(self.hosts)}"
+            raise ValueError(f"weights and hosts are {numbers}: write one weight for each host")
         return self
 
 

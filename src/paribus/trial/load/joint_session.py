@@ -14,8 +14,7 @@ from paribus.engine.protocol import ClockReading, Event, Hello, Interval, Job, P
 from paribus.engine.run import Engine
 from paribus.errors import EngineError, HostError
 from paribus.i18n import N_, StoredMessage, stored_message
-from paribus.model import LoadHost, Measurement
-from paribus.plan.checks.load_host import shares
+from paribus.model import LoadHost, Measurement, shared_out
 from paribus.trial.load.load_session import EngineWindow, LoadEvent, LoadStarted, SettlingShare, is_same_load
 from paribus.trial.target_session import Site
 from paribus.units import show_time
@@ -283,7 +282,7 @@ def jobs_of(job: Job, hosts: Sequence[LoadHost]) -> list[Job]:
     """Return the job of each load host: its share of the connections and of the rate, and its own transactions."""
     jobs: list[Job] = []
     first = 0
-    for host, connections in zip(hosts, shares(job.load.outstanding, [host.weight for host in hosts]), strict=True):
+    for host, connections in zip(hosts, shared_out(job.load.outstanding, [host.weight for host in hosts]), strict=True):
         rate = None if job.load.rate_per_s is None else job.load.rate_per_s * connections / job.load.outstanding
         load = job.load.model_copy(update={"outstanding": connections, "rate_per_s": rate, "first_connection": first})
         credential = dict(host.credential) if host.credential else None
