@@ -11,7 +11,7 @@ PACKAGE := pyproject.toml paribus.data/scripts/paribus $(ENGINE)
 RELEASE := engine/target/release/paribus-engine
 # Real loads are measured with the engine that users have.
 SYSTEM  := PARIBUS_ENGINE="$(CURDIR)/$(RELEASE)" $(DEVBIN)/python -m pytest -q
-AREAS   := knobs controllers layouts failures kvm servers remote serve lifecycle tools examples faults install audit store
+AREAS   := knobs controllers layouts failures kvm servers remote fleet serve lifecycle tools examples faults install audit store
 
 # The tests start the command thousands of times: without its compiled modules each start takes a quarter more.
 unexport PYTHONDONTWRITEBYTECODE
@@ -58,7 +58,7 @@ packages:
 test: packages $(DEV)/paribus ## the gate: `check`, the engine, a short real test of each capability; 11 minutes, 13 from a bare clone
 	$(DEVBIN)/python tests/gate.py
 
-test-system: packages $(DEV)/paribus $(RELEASE) ## as root: all tests of an area, AREA=knobs controllers layouts failures kvm servers remote serve lifecycle tools examples faults install audit store; 3 to 15 minutes each
+test-system: packages $(DEV)/paribus $(RELEASE) ## as root: all tests of an area, AREA=knobs controllers layouts failures kvm servers remote fleet serve lifecycle tools examples faults install audit store; 3 to 15 minutes each
 	@test -n "$(filter $(AREA),$(AREAS))" || { echo "name an area, such as: make test-system AREA=knobs (there are: $(AREAS))" >&2; exit 2; }
 	$(SYSTEM) tests/system/$(AREA)
 

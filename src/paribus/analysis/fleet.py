@@ -57,7 +57,11 @@ def open_questions(machines: Sequence[MachineResult]) -> list[OpenQuestion]:
     for pairs in _by_question(machines).values():
         by_label[_label(pairs[0][1])].append(pairs)
     return [
-        OpenQuestion(groups[0][0][1], tuple(tuple(machine.machine for machine, _ in pairs) for pairs in groups))
+        OpenQuestion(
+            groups[0][0][1],
+            tuple(tuple(machine.machine for machine, _ in pairs) for pairs in groups),
+            tuple(machine.machine for pairs in groups for machine, effect in pairs if not _counts(effect)),
+        )
         for groups in by_label.values()
         if not any(map(_is_answered, groups)) or len(groups) > 1
     ]

@@ -52,8 +52,10 @@ class FleetEffect:
 class OpenQuestion:
     """A question that no three machines have judged in the same way, or that machines asked in several ways.
 
-    `effect` is one of its effects. `machines` judged it, grouped by the way in which they asked.
+    `effect` is one of its effects. `machines` judged it, grouped by the way in which they asked; `inert` are those
+    among them on which the setting cannot act.
     """
 
     effect: Effect
     machines: tuple[tuple[str, ...], ...]
+    inert: tuple[str, ...] = ()

@@ -86,11 +86,21 @@ def _open(question: OpenQuestion) -> str:
             "differ, so only these machines are taken together: {groups}"
         )
         return gettext(text, **names, groups=groups)
-    text = N_(
-        "{factor}: {arm} instead of {baseline} under {workload}, {response}: three machines have to judge it, "
-        "and only {groups} did"
-    )
-    return gettext(text, **names, groups=groups)
+    judged = [machine for machine in question.machines[0] if machine not in question.inert]
+    names |= {"judged": gettext(", ").join(judged), "inert": gettext(", ").join(question.inert)}
+    if not judged:
+        text = N_("{factor}: {arm} instead of {baseline} under {workload}, {response}: it cannot act on {inert}")
+    elif question.inert:
+        text = N_(
+            "{factor}: {arm} instead of {baseline} under {workload}, {response}: three machines have to judge it, "
+            "and only {judged} did; it cannot act on {inert}"
+        )
+    else:
+        text = N_(
+            "{factor}: {arm} instead of {baseline} under {workload}, {response}: three machines have to judge it, "
+            "and only {judged} did"
+        )
+    return gettext(text, **names)
 
 
 def view(document: FleetDocument) -> FleetView:

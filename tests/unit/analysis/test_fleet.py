@@ -86,6 +86,15 @@ def test_effects_of_two_machines_of_load_levels_and_of_other_questions_are_not_t
     assert question.machines == (("db0", "db1"), ("db3",), ("db5",))
 
 
+def test_machines_on_which_the_setting_cannot_act_leave_the_question_open() -> None:
+    none = _effect(0.0, verdict=Verdict.NO_EFFECT_POSSIBLE)
+    machines = _machines([0.1, 0.0, 0.0, 0.0])
+    asked = [machines[0], *(MachineResult(m.experiment, m.machine, {}, [none], m.questions) for m in machines[1:])]
+    assert fleet_effects(asked, 0.95) == []
+    [question] = open_questions(asked)
+    assert (question.machines, question.inert) == ((("db0", "db1", "db2", "db3"),), ("db1", "db2", "db3"))
+
+
 def test_machines_that_have_no_verdict_are_named() -> None:
     machines = _machines([0.1, 0.11, 0.09, 0.1])
     machines[3] = MachineResult("e3", "db3", {}, [_effect(0.1, verdict=None)], machines[3].questions)

@@ -1,16 +1,36 @@
 """`paribus fleet`: one question on several machines."""
 
+import contextlib
 import functools
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from paribus.cli.options import AsJson, Form, Lang, StoreUrl, experiment_names, form_of
-from paribus.cli.terminal import visible, visible_json
+from paribus.cli.options import (
+    AsJson,
+    Form,
+    Lang,
+    NoReport,
+    Overrides,
+    PlanFile,
+    Quiet,
+    StoreUrl,
+    Verbose,
+    Wait,
+    experiment_names,
+    form_of,
+    read_overrides,
+)
+from paribus.cli.terminal import report_line, say, say_json, visible, visible_json
 from paribus.errors import UsageError
 from paribus.i18n import Language, of_environment, speaking
+
+if TYPE_CHECKING:
+    from paribus.lab.fleet.fleet_documents import FleetCheckDocument, FleetRunDocument
+    from paribus.lab.fleet.running import Fleet
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -25,10 +45,205 @@ class FleetForm(StrEnum):
 
 @app.callback()
 def fleet() -> None:
-    """Take experiments on several machines together.
+    """Run a plan on several machines, and take their experiments together.
 
-    Example: paribus fleet report db1 db2 db3 db4
+    Example: paribus fleet run plan.toml --hosts hosts.toml
     """
+
+
+HostsFile = Annotated[
+    Path,
+    typer.Option(
+        "--hosts",
+        metavar="FILE",
+        help="The machines: TOML with a table hosts, or an inventory of Ansible.",
+        show_default=False,
+    ),
+]
+Limit = Annotated[
+    str, typer.Option(metavar="NAME,NAME…", help="Only these machines, or groups of an inventory. Default: all.")
+]
+AtOnce = Annotated[
+    int | None,
+    typer.Option(
+        "--at-once",
+        min=1,
+        metavar="N",
+        help="Machines that are measured at the same time. Default: up to 16, or 1 where they share a load host.",
+    ),
+]
+Anew = Annotated[
+    bool, typer.Option("--anew", help="Begin again on machines that the store has an experiment of this plan for.")
+]
+
+
+@app.command("check")
+def check(
+    plan_file: PlanFile,
+    hosts: HostsFile,
+    overrides: Overrides = None,
+    limit: Limit = "",
+    at_once: AtOnce = None,
+    anew: Anew = False,
+    store: StoreUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a plan against every machine of a fleet; change nothing.
+
+    Names every machine on which the plan cannot run, with the reason, and the time that all take together. Ends with
+    exit code 2 where there is one.
+
+    Example: paribus fleet check plan.toml --hosts hosts.toml
+    """
+    fleet = _fleet(plan_file, hosts, overrides, limit, at_once, store, anew=anew)
+    document = fleet.check()
+    if as_json:
+        say_json(document.model_dump_json(indent=2))
+    else:
+        _print_check(document)
+    if _refused(document):
+        raise typer.Exit(UsageError.exit_code)
+
+
+@app.command("run")
+def run(
+    plan_file: PlanFile,
+    hosts: HostsFile,
+    overrides: Overrides = None,
+    limit: Limit = "",
+    at_once: AtOnce = None,
+    anew: Anew = False,
+    skip_refused: Annotated[
+        bool, typer.Option("--skip-refused", help="Run on the others where the check refuses a machine.")
+    ] = False,
+    store: StoreUrl = None,
+    no_report: NoReport = False,
+    wait: Wait = False,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a plan on every machine of a fleet, and restore them.
+
+    All machines are checked first. Ctrl-C stops all and restores them. The same command goes on: it continues what was
+    cut off, and leaves out machines that are done. At the end it shows the effects over the machines.
+
+    Example: paribus fleet run plan.toml --hosts hosts.toml --at-once 4
+    """
+    from paribus.cli.signals import StopRequest
+
+    fleet = _fleet(plan_file, hosts, overrides, limit, at_once, store, anew=anew)
+    checked = fleet.check(report_line)
+    refused = len(_refused(checked))
+    if refused == len(checked.machines) or (refused and not skip_refused):
+        message = f"the check refused {refused} of {len(checked.machines)} machines; nothing was begun"
+        raise UsageError(message, "correct what is said above, or leave them out with --skip-refused")
+    if not quiet:
+        _print_check(checked, err=True)
+    stop = StopRequest()
+    stop.listen()
+    names = {"--no-report": no_report, "--wait": wait, "--verbose": verbose, "--quiet": quiet}
+    options = [*(name for name, chosen in names.items() if chosen), "--json"]
+    document = fleet.run(checked, options, _report_progress, stop.is_requested)
+    if as_json:
+        say_json(document.model_dump_json(indent=2))
+    else:
+        _print_run(document, store)
+    raise typer.Exit(_exit_code(document))
+
+
+def _fleet(
+    plan_file: Path,
+    hosts: Path,
+    overrides: list[str] | None,
+    limit: str,
+    at_once: int | None,
+    store: str | None,
+    *,
+    anew: bool,
+) -> "Fleet":
+    """The plan with its machines. Raises UsageError, PlanError and StoreError."""
+    from paribus.lab.fleet.inventory import read_inventory
+    from paribus.lab.fleet.running import Fleet
+
+    names = [name.strip() for name in limit.split(",") if name.strip()]
+    machines = read_inventory(hosts, names)
+    return Fleet.of(str(plan_file), read_overrides(overrides), machines, store, at_once, anew=anew)
+
+
+def _report_progress(line: str) -> None:
+    """Print a line of a machine on stderr; a terminal that is gone stops no work."""
+    with contextlib.suppress(OSError):
+        say(line, err=True)
+
+
+def _refused(document: "FleetCheckDocument") -> list[str]:
+    return [machine.machine for machine in document.machines if machine.state == "refused"]
+
+
+def _print_check(document: "FleetCheckDocument", *, err: bool = False) -> None:
+    """Print what a new experiment takes on each machine, or what the store has."""
+    from paribus.units import show_duration
+
+    rows = []
+    for machine in document.machines:
+        what = f"{machine.state} ({machine.experiment})" if machine.experiment else str(machine.state)
+        if machine.trials is not None and machine.duration_s is not None:
+            what = f"{machine.trials} trials, at most {show_duration(machine.duration_s)}"
+        rows.append((machine.machine, machine.address, what, "" if err else machine.problem))
+    _print_rows(rows, err=err)
+    if document.duration_s:
+        new = sum(machine.duration_s is not None for machine in document.machines)
+        at_once = min(new, document.at_once)
+        say(f"{new} to be measured, {at_once} at once: at most {show_duration(document.duration_s)}", err=err)
+
+
+def _print_run(document: "FleetRunDocument", store: str | None) -> None:
+    """Print how each machine ended, and the effects over those that are done where they are enough."""
+    from paribus.cli.delivery import as_on_terminal, deliver
+    from paribus.lab.fleet.reporting import FEWEST, fleet_document
+    from paribus.lab.store.stores import open_store, read
+    from paribus.report import fleet_view
+    from paribus.report.render import fleet_text
+
+    rows = [
+        (each.machine, str(each.state), each.experiment or "", each.problem.partition("\n")[0])
+        for each in document.machines
+    ]
+    _print_rows(rows)
+    done = [each.experiment for each in document.machines if each.experiment and each.state == "done"]
+    if len(done) < FEWEST:
+        say(f"\n{FEWEST} machines or more, done with the plan, have effects over machines")
+        return
+    opened = open_store(store)
+    with speaking(of_environment()):
+        document_of_done = fleet_document(opened, [read.find(opened, experiment) for experiment in done])
+        say("")
+        deliver(
+            as_on_terminal(functools.partial(fleet_text.render, fleet_view.view(document_of_done)), to_file=False), None
+        )
+    say(f"\nagain: paribus fleet report {' '.join(done)}")
+
+
+def _print_rows(rows: Sequence[tuple[str, str, str, str]], *, err: bool = False) -> None:
+    """Print rows in columns; the last cell may have lines, which stand below."""
+    widths = [max(len(row[column]) for row in rows) for column in range(2)]
+    for *cells, last in rows:
+        say(f"  {cells[0]:{widths[0]}}  {cells[1]:{widths[1]}}  {cells[2]}", err=err)
+        for line in last.splitlines():
+            say(f"    {line}", err=err)
+
+
+def _exit_code(document: "FleetRunDocument") -> int:
+    """The code of the worst end: a setting left, an error, an interruption."""
+    from paribus.errors import Interrupted, NotRestored, ParibusError
+
+    states = {machine.state for machine in document.machines}
+    if document.settings_left:
+        return NotRestored.exit_code
+    if "failed" in states:
+        return ParibusError.exit_code
+    return Interrupted.exit_code if states & {"interrupted", "not begun"} else 0
 
 
 @app.command("report")
@@ -61,7 +276,7 @@ def report(
     Example: paribus fleet report db1 db2 db3 db4 --json
     """
     from paribus.cli.delivery import as_on_terminal, deliver
-    from paribus.lab.results.fleet import fleet_document
+    from paribus.lab.fleet.reporting import fleet_document
     from paribus.lab.store.stores import open_store, read
     from paribus.report import fleet_view
     from paribus.report.render import fleet_markdown, fleet_text

@@ -29,6 +29,9 @@ class Document(StrEnum):
     APPLY = "apply"
     IMPORT = "import"
     SANDBOX = "sandbox"
+    FLEET_CHECK = "fleet-check"
+    FLEET_RUN = "fleet-run"
+    FLEET_REPORT = "fleet-report"
 
 
 def schema(
@@ -52,6 +55,7 @@ def text_of(document: Document) -> str:
     from paribus.lab.audit.auditing import AuditDocument
     from paribus.lab.check_document import CheckDocument
     from paribus.lab.cleaning import CleanDocument
+    from paribus.lab.fleet.fleet_documents import FleetCheckDocument, FleetRunDocument
     from paribus.lab.machine.doctor import DoctorDocument
     from paribus.lab.results.exporting import ExportDocument
     from paribus.lab.rollout.apply_document import ApplyDocument
@@ -62,6 +66,7 @@ def text_of(document: Document) -> str:
     from paribus.lab.status import StatusDocument
     from paribus.lab.store.deleting import DeleteDocument
     from paribus.lab.store.importing import ImportDocument
+    from paribus.report.fleet_view import FleetDocument
     from paribus.report.render.document import ReportDocument
 
     forms: dict[Document, TypeAdapter[Any]] = {
@@ -81,6 +86,9 @@ def text_of(document: Document) -> str:
         Document.APPLY: TypeAdapter(ApplyDocument),
         Document.IMPORT: TypeAdapter(ImportDocument),
         Document.SANDBOX: TypeAdapter(SandboxDocument),
+        Document.FLEET_CHECK: TypeAdapter(FleetCheckDocument),
+        Document.FLEET_RUN: TypeAdapter(FleetRunDocument),
+        Document.FLEET_REPORT: TypeAdapter(FleetDocument),
     }
     version = PROTOCOL_VERSION if document in (Document.JOB, Document.EVENT) else _VERSION
     content = forms[document].json_schema(by_alias=True) | {

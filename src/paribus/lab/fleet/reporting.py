@@ -15,6 +15,8 @@ from paribus.report.fleet_view import FleetDocument, FleetMachine
 from paribus.stats.unit_means import FEWEST
 from paribus.store import read
 
+__all__ = ["FEWEST", "fleet_document"]
+
 _IDENTITY = ("host", "machine", "cpu", "processors", "memory", "device_serial")  # that an upgrade leaves as they are
 
 

@@ -1,0 +1,126 @@
+"""One plan on several machines: measured at once, stopped and continued together, each restored."""
+
+import json
+import os
+import re
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from command import Done, Running, settings_of
+from ssh_fleet import SshFleet
+from waiting import wait_for
+
+from paribus.model import ExperimentState
+from paribus.store import read
+from paribus.store.open import open_engine, store_url
+
+pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
+
+Paribus = Callable[..., Done]
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshFleet]:
+    """Three machines."""
+    with SshFleet(tmp_path / "fleet", ["db1", "db2", "db3"]) as made:
+        monkeypatch.setenv("PATH", str(made.path), prepend=os.pathsep)
+        yield made
+
+
+@pytest.fixture
+def arguments(plan: Callable[..., str], fleet: SshFleet) -> list[str]:
+    """The plan and the machines, as a person names them."""
+    return [plan('"block.read_ahead_kb" = [64, 256]'), "--hosts", str(fleet.hosts_file())]
+
+
+def _settings(fleet: SshFleet) -> list[dict[str, str]]:
+    return [settings_of(machine.device) for machine in fleet.machines]
+
+
+def _wait_until_set(fleet: SshFleet, before: list[dict[str, str]]) -> None:
+    """Until every machine has been set, though perhaps not all at the same time."""
+    waiting = set(range(len(before)))
+
+    def is_set() -> bool:
+        now = _settings(fleet)
+        waiting.difference_update([number for number in waiting if now[number] != before[number]])
+        return not waiting
+
+    wait_for(is_set, "each machine is set")
+
+
+def _experiments() -> list[tuple[str, ExperimentState]]:
+    store = open_engine(store_url(None), create=False)
+    experiments = read.experiments(store)
+    store.dispose()
+    return sorted((each.name, each.state) for each in experiments)
+
+
+ALL_DONE = [(f"tiny-db{n}", ExperimentState.DONE) for n in (1, 2, 3)]
+
+
+@pytest.mark.gate
+def test_a_plan_is_measured_on_every_machine_once(paribus: Paribus, arguments: list[str], fleet: SshFleet) -> None:
+    before = _settings(fleet)
+    done = paribus("fleet", "run", *arguments, "--no-report")
+    assert done.code == 0, done.err
+    assert _experiments() == ALL_DONE
+    assert _settings(fleet) == before
+    assert {f"db{n}: experiment" in done.err for n in (1, 2, 3)} == {True}
+    [names] = re.findall("again: paribus fleet report (.*)", done.out)
+    assert paribus("fleet", "report", *names.split()).code == 0
+    again = paribus("fleet", "run", *arguments, "--json")
+    assert again.code == 0, again.err
+    assert [machine["state"] for machine in json.loads(again.out)["machines"]] == ["done"] * 3
+    assert _experiments() == ALL_DONE
+
+
+def test_a_stopped_fleet_is_restored_and_continued_by_the_same_command(
+    paribus: Paribus, arguments: list[str], fleet: SshFleet
+) -> None:
+    before = _settings(fleet)
+    running = Running("fleet", "run", *arguments, "--no-report")
+    _wait_until_set(fleet, before)
+    running.signal(signal.SIGINT)
+    stopped = running.end()
+    assert stopped.code == 130, stopped.err
+    assert _settings(fleet) == before
+    assert "interrupted" in stopped.out
+    done = paribus("fleet", "run", *arguments, "--no-report")
+    assert done.code == 0, done.err
+    assert _experiments() == ALL_DONE
+    assert _settings(fleet) == before
+
+
+def test_controllers_end_their_experiments_where_the_fleet_was_killed(
+    paribus: Paribus, arguments: list[str], plan: Callable[..., str], fleet: SshFleet
+) -> None:
+    before = _settings(fleet)
+    plan('"block.read_ahead_kb" = [64, 256]', trial="1s")
+    running = Running("fleet", "run", *arguments, "--no-report")
+    _wait_until_set(fleet, before)
+    running.signal(signal.SIGKILL)
+    running.end()
+    beside = paribus("fleet", "run", *arguments, "--no-report", "--anew")
+    assert beside.code == 3, beside.err
+    assert "an experiment is running" in beside.out
+    wait_for(lambda: _experiments() == ALL_DONE, "the controllers have ended")
+    wait_for(lambda: _settings(fleet) == before, "the machines are restored")
+
+
+def test_machines_that_cannot_be_measured_are_named_before_anything_begins(
+    paribus: Paribus, arguments: list[str], fleet: SshFleet
+) -> None:
+    fleet.machines[0].stop()
+    fleet.hosts_file().write_text(fleet.hosts_file().read_text().replace(fleet.machines[2].device, "/dev/none"))
+    checked = paribus("fleet", "check", *arguments)
+    assert checked.code == 2
+    assert "cannot reach ssh://db1" in checked.out and "/dev/none" in checked.out
+    refused = paribus("fleet", "run", *arguments)
+    assert refused.code == 2
+    assert "the check refused 2 of 3 machines; nothing was begun" in refused.err
+    done = paribus("fleet", "run", *arguments, "--no-report", "--skip-refused", "--json")
+    assert [machine["state"] for machine in json.loads(done.out)["machines"]] == ["refused", "done", "refused"]
+    assert _experiments() == [ALL_DONE[1]]
