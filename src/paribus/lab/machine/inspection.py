@@ -3,18 +3,19 @@
 import contextlib
 import dataclasses
 from collections.abc import Iterator, Sequence
+from typing import NoReturn
 
 from paribus import workloads as _workloads  # noqa: F401  registers the kinds that a plan may name
 from paribus.engine.protocol import Directory
 from paribus.engine.run import probe
-from paribus.errors import HostError, PlanError
+from paribus.errors import HostError, PlanError, Problem
 from paribus.hosts import environment
 from paribus.hosts import facts as hosts_facts
 from paribus.hosts.storage.devices import block_device
 from paribus.hosts.storage.mounts import mount_of
 from paribus.hosts.storage.stack import stack_of
 from paribus.hosts.transport import Host, described
-from paribus.knobs import discovery
+from paribus.knobs import catalog, discovery
 from paribus.lab.machine.connection import Report, discard, site
 from paribus.lab.machine.guest_inspection import hypervisor_of, inspect_guest, with_hypervisor
 from paribus.lab.machine.health import watching
@@ -25,6 +26,7 @@ from paribus.lab.machine.server_inspection import inspect_server
 from paribus.model import Facts, Location, Plan, Refusal, Stack, is_of_hypervisor
 from paribus.plan.check import check
 from paribus.plan.checks.load_host import separate_load
+from paribus.plan.form.key_paths import KeyPath
 from paribus.plan.form.parse import Parsed
 from paribus.plan.needs import Needs, condition_subject
 from paribus.plan.needs import needs as needs_of
@@ -36,22 +38,45 @@ from paribus.trial.tools.tool_check import refusals
 
 @contextlib.contextmanager
 def site_of(parsed: Parsed, report: Report = discard) -> Iterator[Site]:
-    """Connect to the machine under test of a parsed plan. Raises as `site`."""
-    table, database = parsed.table.target, parsed.table.database
+    """Connect to every machine of a parsed plan.
+
+    Raises as `site` where one is not reached; PlanError where several are not, or the plan has problems of form too.
+    """
+    table, database, load = parsed.table.target, parsed.table.database, separate_load(parsed.table)
     variables = filter(None, [database.password_env if database else None])
-    with (
-        environment.withheld(*variables),
-        site(table.host, become=table.become, report=report, subject=condition_subject(parsed)) as connected,
-    ):
-        load = separate_load(parsed.table)
-        with_knobs = dataclasses.replace(connected, catalogue=with_own_rows(connected.catalogue, parsed))
-        with (
-            _with_load_hosts(
-                with_knobs, load.addresses if load else (), report, become=bool(load and load.become)
-            ) as with_load_hosts,
-            with_hypervisor(with_load_hosts, hypervisor_of(parsed.table), report) as all_machines,
-        ):
-            yield all_machines
+    above = hypervisor_of(parsed.table)
+    unreached: list[tuple[HostError, Problem]] = []
+    with environment.withheld(*variables), contextlib.ExitStack() as connections:
+
+        def connect(
+            key_path: KeyPath, address: str, *, become: bool = False, subject: str = catalog.LOAD
+        ) -> list[Site]:
+            try:
+                return [connections.enter_context(site(address, become=become, report=report, subject=subject))]
+            except HostError as error:
+                unreached.append((error, parsed.problem(key_path, error.message, error.todo)))
+                return []
+
+        targets = connect(("target", "host"), table.host, become=table.become, subject=condition_subject(parsed))
+        load_hosts: list[Site] = []
+        for number, address in enumerate(load.addresses if load else ()):
+            key_path: KeyPath = ("load", "host") if load and load.host else ("load", "hosts", number)
+            load_hosts += connect(key_path, address, become=bool(load and load.become))
+        hypervisors = connect(("target", "hypervisor"), above) if above is not None else []
+        if unreached:
+            _raise_unreached(parsed, unreached)
+        [target] = targets
+        rows = with_own_rows(target.catalogue, parsed)
+        hypervisor = dataclasses.replace(hypervisors[0], catalogue=rows) if hypervisors else None
+        yield dataclasses.replace(target, catalogue=rows, load_hosts=tuple(load_hosts), hypervisor=hypervisor)
+
+
+def _raise_unreached(parsed: Parsed, unreached: Sequence[tuple[HostError, Problem]]) -> NoReturn:
+    """Raise the only error, or PlanError with all of them and with what is wrong in the plan besides."""
+    errors, problems = zip(*unreached, strict=True)
+    if len(errors) == 1 and not parsed.problems:
+        raise errors[0]
+    raise PlanError(parsed.name, [*parsed.problems, *problems]) from errors[0]
 
 
 @contextlib.contextmanager
