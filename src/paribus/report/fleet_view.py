@@ -8,13 +8,15 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from paribus.findings import FleetEffect, MachineEffect, OpenQuestion
+from paribus.findings import Estimate, FleetEffect, MachineEffect, OpenQuestion
 from paribus.i18n import N_, gettext
 from paribus.model import DIRECTIONAL, Verdict
 from paribus.report.sections import verdicts
 from paribus.report.view import numbers
-from paribus.report.view.fleet_models import FleetRow, FleetView, MachineRow
+from paribus.report.view.fleet_models import FleetRow, FleetView, MachineRow, PlotMark
 from paribus.report.view.terms import fact
+
+_MAX_NAMED = 8  # machines in a title
 
 _VARIES = N_("from machine to machine the effect varies by {deviation} (standard deviation)")
 _BESIDE = N_("the intervals of {n} machines do not hold this mean")
@@ -105,29 +107,47 @@ def _open(question: OpenQuestion) -> str:
 
 def view(document: FleetDocument) -> FleetView:
     """Return the part of it that is printed, worded and rounded."""
-    text = N_("{effects} on {machines}: {names}")
     names = gettext(", ").join(machine.machine for machine in document.machines)
+    text = N_("{effects} on {machines}: {names}")
+    if len(document.machines) > _MAX_NAMED:
+        text = N_("{effects} on {machines}")
     effects = numbers.count(len(document.effects), "effect")
     title = gettext(text, effects=effects, machines=numbers.count(len(document.machines), "machine"), names=names)
-    return FleetView(title=title, effects=tuple(map(_row, document.effects)), notes=tuple(document.notes))
+    rows = tuple(map(_row, document.effects))
+    answers = (gettext("{question}: {verdict}", question=row.question, verdict=row.verdict) for row in rows)
+    return FleetView(title=title, headline=gettext("; ").join(answers), effects=rows, notes=tuple(document.notes))
 
 
 def _row(effect: FleetEffect) -> FleetRow:
     assert effect.mean.low is not None and effect.mean.high is not None
+    assert effect.next_machine.low is not None and effect.next_machine.high is not None
     mean = numbers.effect(effect.mean.value, effect.mean.low, effect.mean.high)
+    next_machine = numbers.effect(effect.mean.value, effect.next_machine.low, effect.next_machine.high)
     question = gettext("{arm} instead of {baseline}", arm=effect.arm, baseline=effect.baseline)
     verdict = verdicts.WORDS[effect.verdict]
     return FleetRow(
         question=f"{effect.factor}: {question}",
         under=f"{effect.workload}, {verdicts.title(effect.response)}",
-        mean=f"{mean.estimate} {mean.interval}",
+        mean=mean.estimate,
+        interval=mean.interval,
+        next_machine=next_machine.interval,
+        mean_mark=_mark(effect.mean, effect.margin),
+        next_mark=_mark(effect.next_machine, effect.margin),
         margin=gettext("margin {margin}", margin=numbers.margin(effect.margin)),
         confidence=gettext("confidence {confidence}", confidence=f"{effect.confidence * 100:.4g} %"),
         verdict=gettext(verdict),
         decided=verdict if effect.verdict in DIRECTIONAL else "",
         sentences=tuple(_sentences(effect)),
-        machines=tuple(map(_machine_row, effect.machines)),
+        machines=tuple(_machine_row(machine, effect.margin) for machine in effect.machines),
     )
+
+
+def _mark(estimate: Estimate, margin: float) -> PlotMark:
+    """Return an effect and its margin, both log ratios, in percent."""
+    assert estimate.low is not None and estimate.high is not None
+    value, low, high = map(numbers.percent_of, (estimate.value, estimate.low, estimate.high))
+    margins = numbers.percent_of(-margin), numbers.percent_of(margin)
+    return PlotMark(estimate=value, low=low, high=high, margin_low=margins[0], margin_high=margins[1])
 
 
 def _sentences(effect: FleetEffect) -> list[str]:
@@ -159,13 +179,16 @@ def _sentences(effect: FleetEffect) -> list[str]:
     return sentences
 
 
-def _machine_row(machine: MachineEffect) -> MachineRow:
+def _machine_row(machine: MachineEffect, margin: float) -> MachineRow:
     assert machine.effect.low is not None and machine.effect.high is not None
     text = numbers.effect(machine.effect.value, machine.effect.low, machine.effect.high)
     words = [gettext(verdicts.WORDS[machine.verdict]), *([gettext("suspect")] if machine.suspect else [])]
     return MachineRow(
         machine=machine.machine,
         experiment=machine.experiment,
-        effect=f"{text.estimate} {text.interval}",
+        effect=text.estimate,
+        interval=text.interval,
         verdict=gettext(", ").join(words),
+        decided=verdicts.WORDS[machine.verdict] if machine.verdict in DIRECTIONAL else "",
+        mark=_mark(machine.effect, margin),
     )

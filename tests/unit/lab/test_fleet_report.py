@@ -86,5 +86,27 @@ def test_experiments_of_one_machine_are_refused(store: Path) -> None:
     assert "were made on one machine, db1" in str(done.exception)
 
 
+def test_the_page_has_a_plot_with_each_machine_the_mean_and_the_next_and_no_script(store: Path, tmp_path: Path) -> None:
+    written = tmp_path / "fleet.html"
+    done = _fleet(store, *GAINS, "-o", str(written))
+    assert done.exit_code == 0 and f"report: {written}" in done.stdout
+    page = written.read_text()
+    assert page.count('class="dot"') == len(GAINS) + 1
+    assert page.count('class="bar"') == len(GAINS) + 2
+    assert "mean over machines" in page and "next machine" in page and "db5 answers otherwise" in page
+    assert "<script" not in page and "script-src &#39;none&#39;" in page
+
+
+def test_names_of_machines_are_escaped_on_the_page(store: Path, tmp_path: Path) -> None:
+    opened = open_engine(store_url(str(tmp_path / "s.db")), create=True)
+    for host in ("<b>1", "<b>2", "<b>3"):
+        plan = checked(simple('"vm.swappiness" = [60, 1]', FILEIO, PROTOCOL).replace('"n"', f'"{host}"'))
+        scripted.carry_out(opened, plan, lambda _: 0.0, {"host": host}, wobble=0.01)
+    opened.dispose()
+    written = tmp_path / "fleet.html"
+    assert _fleet(tmp_path / "s.db", "<b>1", "<b>2", "<b>3", "-o", str(written)).exit_code == 0
+    assert "<b>" not in written.read_text() and "&lt;b&gt;1" in written.read_text()
+
+
 def test_forms_without_a_fleet_report_are_refused(store: Path) -> None:
-    assert "a fleet has no report as html" in str(_fleet(store, *GAINS, "-o", "fleet.html").exception)
+    assert "a fleet has no report as junit" in str(_fleet(store, *GAINS, "-o", "fleet.xml").exception)

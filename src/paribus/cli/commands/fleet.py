@@ -40,6 +40,7 @@ class FleetForm(StrEnum):
 
     TEXT = "text"
     MARKDOWN = "markdown"
+    HTML = "html"
     JSON = "json"
 
 
@@ -277,13 +278,16 @@ def report(
     """
     from paribus.cli.delivery import as_on_terminal, deliver
     from paribus.lab.fleet.reporting import fleet_document
+    from paribus.lab.results.reporting import write_page
     from paribus.lab.store.stores import open_store, read
     from paribus.report import fleet_view
-    from paribus.report.render import fleet_markdown, fleet_text
+    from paribus.report.render import fleet_html, fleet_markdown, fleet_text
 
     written_form = Form.JSON if as_json else form_of(Form(form) if form else None, output)
-    if written_form not in (Form.TEXT, Form.MARKDOWN, Form.JSON):
-        raise UsageError(f"a fleet has no report as {written_form}", "choose text, markdown or json")
+    if written_form not in map(Form, FleetForm):
+        raise UsageError(f"a fleet has no report as {written_form}", f"choose one of: {', '.join(FleetForm)}")
+    if written_form is Form.HTML and output is None:
+        output = Path("paribus-fleet.html")
     opened = open_store(store)
     found_experiments = [read.find(opened, name) for name in experiments]
     language = Language.EN if written_form is Form.JSON or output is not None else of_environment()
@@ -295,6 +299,8 @@ def report(
         shown_view = fleet_view.view(document)
         if written_form is Form.MARKDOWN:
             deliver(visible(fleet_markdown.render(shown_view)), output)
+        elif written_form is Form.HTML and output is not None:
+            say(f"report: {write_page(fleet_html.render(shown_view), output)}")
         else:
             rendered = functools.partial(fleet_text.render, shown_view)
             deliver(as_on_terminal(rendered, to_file=output is not None), output)

@@ -1,7 +1,7 @@
 """The forest plot of a report: every effect with its interval on one axis of logarithmic ratios, nothing clipped.
 
-In: the rows of the verdict table. Out: the positions of the marks of each row, in percent of the width. A halving
-is as far from no change as a doubling. Called by the page.
+In: the rows of the verdict table, or those of a fleet. Out: the positions of the marks of each row, in percent of the
+width. A halving is as far from no change as a doubling. Called by the pages.
 """
 
 import math
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from paribus.report.view import numbers
+from paribus.report.view.fleet_models import PlotMark
 from paribus.report.view.view_models import Judged
 
 _MAX_LOG = math.log(1000)  # an interval without an end reaches to here
@@ -37,7 +38,7 @@ class Forest:
     ticks: tuple[tuple[float, str], ...]
 
 
-def forest(rows: Sequence[Judged]) -> Forest:
+def forest(rows: Sequence[Judged | PlotMark]) -> Forest:
     """Return the plot of rows in their order.
 
     Example:
@@ -82,7 +83,7 @@ def _ticks(candidates: Iterable[tuple[float, float]], zero: float) -> list[tuple
     return ticks
 
 
-def _has_interval(row: Judged) -> bool:
+def _has_interval(row: Judged | PlotMark) -> bool:
     return row.low > _NOTHING_LEFT or math.isfinite(row.high)
 
 

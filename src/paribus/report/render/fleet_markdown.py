@@ -18,11 +18,15 @@ def render(view: FleetView) -> str:
 
 def _effect(row: FleetRow) -> list[str]:
     head = [gettext("machine"), gettext("experiment"), gettext("effect"), gettext("verdict")]
-    rows = [[plain(each.machine), plain(each.experiment), plain(each.effect), each.verdict] for each in row.machines]
+    rows = [
+        [plain(each.machine), plain(each.experiment), plain(f"{each.effect} {each.interval}"), each.verdict]
+        for each in row.machines
+    ]
+    mean = f"{row.mean} {row.interval}"
     return [
         f"## {plain(row.question)}",
         "",
-        f"{plain(row.under)}: **{row.verdict}**, {plain(row.mean)} ({row.margin}, {row.confidence})",
+        f"{plain(row.under)}: **{row.verdict}**, {plain(mean)} ({row.margin}, {row.confidence})",
         "",
         *(f"- {plain(sentence)}" for sentence in row.sentences),
         "",

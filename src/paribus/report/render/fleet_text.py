@@ -19,7 +19,12 @@ def render(view: FleetView, console: "Console") -> None:
     for row in view.effects:
         console.print()
         console.print(plain(f"{row.question} ({row.under})", "bold"))
-        console.print(plain(f"{row.verdict}: {row.mean} ({row.margin}, {row.confidence})", STYLES.get(row.decided, "")))
+        console.print(
+            plain(
+                f"{row.verdict}: {row.mean} {row.interval} ({row.margin}, {row.confidence})",
+                STYLES.get(row.decided, ""),
+            )
+        )
         for sentence in row.sentences:
             console.print(plain(f"  {sentence}"))
         _machines(row, console)
@@ -33,6 +38,6 @@ def _machines(row: FleetRow, console: "Console") -> None:
     for number, head in enumerate(heads):
         table.add_column(plain(head), justify="right" if number == 2 else "left", overflow="fold")
     for machine in row.machines:
-        cells = (machine.machine, machine.experiment, machine.effect, machine.verdict)
+        cells = (machine.machine, machine.experiment, f"{machine.effect} {machine.interval}", machine.verdict)
         table.add_row(*(plain(cell) for cell in cells))
     console.print(table)
