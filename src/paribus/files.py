@@ -1,4 +1,4 @@
-"""Atomic writes of files on this machine, safe against links and folders of other users.
+"""Atomic writes of files on this machine, safe against links and folders of other users; bounded reads.
 
 The engine applies the same rule to data folders on a target (`engine/src/folder`).
 """
@@ -11,6 +11,8 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+
+from paribus.units import show_size
 
 _MOST_LINKS = 40
 _ROOT = 0
@@ -34,6 +36,21 @@ def replacing(path: Path) -> Iterator[Path]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def read_text(path: Path, most_bytes: int) -> str:
+    """Return the text of a regular file of UTF-8, up to a size. Raises OSError, whose `strerror` is the cause."""
+    # A pipe that nobody writes to must not be waited for, and a device has no end.
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(0, "it is no regular file")
+        content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise OSError(0, f"it is larger than {show_size(most_bytes)}")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise OSError(0, "it is not UTF-8 text") from error
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -21,11 +21,11 @@ class FleetMachine:
         self.name = name
         self.folder = folder
         self.device = device
-        self._port = port
+        self.port = port
         configure_sshd(folder, "127.0.0.1", port, scripted=False)
 
     def start(self) -> None:
-        """Let it be reached, under its own host name."""
+        """Start its sshd, under its own host name."""
         named = 'echo "$1" > /proc/sys/kernel/hostname; exec /usr/sbin/sshd -f "$2"'
         subprocess.run(
             ["unshare", "--uts", "sh", "-c", named, "sh", self.name, str(self.folder / "sshd_config")],
@@ -34,13 +34,13 @@ class FleetMachine:
         )
 
     def stop(self) -> None:
-        """Let nobody connect any more."""
+        """Refuse further connections."""
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             os.kill(int((self.folder / "sshd.pid").read_text()), signal.SIGTERM)
 
     def configuration(self) -> str:
         """Its part of the configuration of ssh."""
-        return SSH_CONFIG.format(name=self.name, address="127.0.0.1", port=self._port, folder=self.folder)
+        return SSH_CONFIG.format(name=self.name, address="127.0.0.1", port=self.port, folder=self.folder)
 
 
 class SshFleet(contextlib.ExitStack):

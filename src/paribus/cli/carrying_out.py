@@ -25,6 +25,7 @@ from paribus.cli.options import (
     fail_if,
     read_admission,
     read_conditions,
+    refuse_together,
 )
 from paribus.cli.progress_log import progress_log
 from paribus.cli.terminal import say_json
@@ -69,14 +70,8 @@ class CourseOptions:
         as_json: AsJson = False,
     ) -> Self:
         """Return the options. Raises UsageError where one is wrong, or two exclude each other."""
-        from paribus.errors import UsageError
-
-        for together, names in (
-            (no_report and report_file is not None, f"--report {report_file} and --no-report"),
-            (verbose and quiet, "--verbose and --quiet"),
-        ):
-            if together:
-                raise UsageError(f"{names} exclude each other", "give one of them")
+        refuse_together({f"--report {report_file}": report_file is not None, "--no-report": no_report})
+        refuse_together({"--verbose": verbose, "--quiet": quiet})
         with progress_log(log_file):  # refused before anything begins
             pass
         return cls(

@@ -1,6 +1,7 @@
 """Options and arguments that several verbs share."""
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -172,12 +173,17 @@ def read_overrides(pairs: list[str] | None) -> dict[str, str]:
     return overrides
 
 
+def refuse_together(options: Mapping[str, bool]) -> None:
+    """Refuse two options that exclude each other, by name, where both are given. Raises UsageError."""
+    if all(options.values()):
+        raise UsageError(f"{' and '.join(options)} exclude each other", "give one of them")
+
+
 def read_admission(*, wait: bool, anyway: bool) -> "Admission":
     """The reaction to another experiment on the target. Raises UsageError for both options."""
     from paribus.lab.admission import Admission
 
-    if wait and anyway:
-        raise UsageError("--wait and --anyway exclude each other", "give one of them")
+    refuse_together({"--wait": wait, "--anyway": anyway})
     return Admission.WAIT if wait else Admission.ANYWAY if anyway else Admission.ALONE
 
 

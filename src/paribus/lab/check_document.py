@@ -126,6 +126,7 @@ class CheckDocument(_Document):
     question: str
     path: str
     device: str | None
+    fingerprint: dict[str, str] = Field(description="what identifies the machine, by name of the fact")
     load_hosts: list[str] = Field(description="empty where the target makes the load")
     guest: GuestTarget | None = Field(description="null where the plan names none")
     bound: BoundHost | None = Field(description="null where no trial runs on the hypervisor")

@@ -63,6 +63,7 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         question=plan.question,
         path=plan.target.path,
         device=plan.target.device,
+        fingerprint=dict(facts.fingerprint),
         load_hosts=[each.address for each in plan.load_hosts],
         guest=_guest(plan),
         bound=_bound(plan),

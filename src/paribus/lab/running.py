@@ -57,9 +57,15 @@ def started(
     store: str | None,
     report: Report = discard,
     admission: Admission = Admission.ALONE,
+    digest: str = "",
 ) -> Iterator[Session]:
-    """Check a plan file, and begin a new experiment with it in the store. Raises as `started_as_parsed`."""
+    """Check a plan file, and begin a new experiment with it in the store.
+
+    Raises as `started_as_parsed`, and UsageError where a `digest` is given and the plan has another one.
+    """
     parsed = parse(plan_file, read_file(plan_file), dict(overrides))
+    if digest and parsed.digest != digest:
+        raise UsageError(f"{plan_file} was changed since the fleet began", "run the fleet again, with one plan for all")
     with started_as_parsed(parsed, store, report, admission) as session:
         yield session
 

@@ -1,9 +1,9 @@
 """One plan on several machines: measured at once, stopped and continued together, each restored."""
 
-import json
 import os
 import re
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -73,7 +73,7 @@ def test_a_plan_is_measured_on_every_machine_once(paribus: Paribus, arguments: l
     assert paribus("fleet", "report", *names.split()).code == 0
     again = paribus("fleet", "run", *arguments, "--json")
     assert again.code == 0, again.err
-    assert [machine["state"] for machine in json.loads(again.out)["machines"]] == ["done"] * 3
+    assert [machine["state"] for machine in again.json["machines"]] == ["done"] * 3
     assert _experiments() == ALL_DONE
 
 
@@ -103,9 +103,9 @@ def test_controllers_end_their_experiments_where_the_fleet_was_killed(
     _wait_until_set(fleet, before)
     running.signal(signal.SIGKILL)
     running.end()
-    beside = paribus("fleet", "run", *arguments, "--no-report", "--anew")
-    assert beside.code == 3, beside.err
-    assert "an experiment is running" in beside.out
+    second = paribus("fleet", "run", *arguments, "--no-report")
+    assert second.code == 3, second.err
+    assert "an experiment is running" in second.out
     wait_for(lambda: _experiments() == ALL_DONE, "the controllers have ended")
     wait_for(lambda: _settings(fleet) == before, "the machines are restored")
 
@@ -122,5 +122,62 @@ def test_machines_that_cannot_be_measured_are_named_before_anything_begins(
     assert refused.code == 2
     assert "the check refused 2 of 3 machines; nothing was begun" in refused.err
     done = paribus("fleet", "run", *arguments, "--no-report", "--skip-refused", "--json")
-    assert [machine["state"] for machine in json.loads(done.out)["machines"]] == ["refused", "done", "refused"]
+    assert [machine["state"] for machine in done.json["machines"]] == ["refused", "done", "refused"]
     assert _experiments() == [ALL_DONE[1]]
+
+
+def test_a_killed_controller_is_named_and_its_machine_restored_by_the_next_run(
+    paribus: Paribus, arguments: list[str], fleet: SshFleet
+) -> None:
+    before = _settings(fleet)
+    running = Running("fleet", "run", *arguments, "--no-report", "--json")
+    _wait_until_set(fleet, before)
+    subprocess.run(["pkill", "-KILL", "-f", f"paribus run .*ssh://db2.*{arguments[0]}"], check=True)
+    done = running.end(300)
+    assert done.code == 3, done.err
+    machines = done.json["machines"]
+    assert [machine["state"] for machine in machines] == ["done", "failed", "done"]
+    assert "the controller was ended by SIGKILL" in machines[1]["problem"]
+    wait_for(lambda: _settings(fleet) == before, "the keeper has restored the machine")
+    assert paribus("fleet", "run", *arguments, "--no-report").code == 0
+    assert _experiments() == ALL_DONE
+
+
+def test_experiments_of_before_do_not_count_where_all_is_measured_anew(
+    paribus: Paribus, arguments: list[str], fleet: SshFleet
+) -> None:
+    assert paribus("fleet", "run", *arguments, "--no-report").code == 0
+    before = _settings(fleet)
+    running = Running("fleet", "run", *arguments, "--no-report", "--anew", "--at-once", "1", "--json")
+    wait_for(lambda: _settings(fleet) != before, "the first machine is set")
+    running.signal(signal.SIGTERM)
+    stopped = running.end()
+    assert stopped.code == 130, stopped.err
+    states = [machine["state"] for machine in stopped.json["machines"]]
+    assert states == ["interrupted", "not begun", "not begun"]
+    assert _settings(fleet) == before
+
+
+def test_a_plan_that_changes_meanwhile_is_measured_on_no_further_machine(arguments: list[str], fleet: SshFleet) -> None:
+    before = _settings(fleet)
+    running = Running("fleet", "run", *arguments, "--no-report", "--at-once", "1", "--json")
+    wait_for(lambda: _settings(fleet) != before, "the first machine is set")
+    plan_file = Path(arguments[0])
+    plan_file.write_text(plan_file.read_text().replace("[64, 256]", "[64, 128]"))
+    done = running.end(300)
+    assert done.code == 3, done.err
+    machines = done.json["machines"]
+    assert [machine["state"] for machine in machines] == ["done", "failed", "failed"]
+    assert "was changed since the fleet began" in machines[2]["problem"]
+    assert _experiments() == ALL_DONE[:1]
+
+
+def test_one_machine_under_two_names_is_refused_before_anything_begins(
+    paribus: Paribus, arguments: list[str], fleet: SshFleet
+) -> None:
+    first, hosts = fleet.machines[0], fleet.hosts_file()
+    entry = f'alias = {{ address = "ssh://root@{first.name}:{first.port}", set.target.device = "{first.device}" }}\n'
+    hosts.write_text(hosts.read_text() + entry)
+    checked = paribus("fleet", "check", *arguments, "--json")
+    assert checked.code == 2
+    assert checked.json["machines"][-1]["problem"].startswith("db1 is the same machine")

@@ -3,7 +3,7 @@
 import os
 import signal
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,8 +11,9 @@ import scripted
 from plan_samples import FILEIO, facts, parsed, simple
 
 from paribus.errors import PlanError, UsageError
+from paribus.experiment import walk
 from paribus.knobs.catalog import load
-from paribus.lab.fleet.controllers import Controllers
+from paribus.lab.fleet.controllers import ControllerCommand, ControllerEnd, Controllers
 from paribus.lab.fleet.inventory import FleetHost
 from paribus.lab.fleet.running import Fleet
 from paribus.plan.check import check
@@ -54,13 +55,55 @@ def test_a_machine_is_done_when_the_store_has_its_experiment_of_the_same_plan(pl
     assert is_done({}, anew=True) == [False, False, False]
 
 
-def test_machines_that_share_a_load_host_are_measured_one_after_another(plan: str) -> None:
-    Path(plan).write_text(PLAN + '\n[load]\nhost = "ssh://load"\n')
-    assert Fleet.of(plan, {}, HOSTS, None).at_once == 1
-    with pytest.raises(UsageError, match="3 machines use load:22"):
-        Fleet.of(plan, {}, HOSTS, None, 2)
-    own = [FleetHost(host.name, host.address, {"load.host": f"ssh://load-{host.name}"}) for host in HOSTS]
-    assert Fleet.of(plan, {}, own, None).at_once == 3
+def test_trials_use_the_target_its_load_hosts_and_its_hypervisor(plan: str) -> None:
+    def uses(**overrides: str) -> frozenset[str]:
+        keys = {key.replace("_", ".", 1): value for key, value in overrides.items()}
+        return Fleet.of(plan, keys, HOSTS[:1], None).assignments[0].uses
+
+    assert uses() == {"db1:22"}
+    assert uses(load_hosts='["ssh://a@load/", "local"]') == {"db1:22", "load:22", "local"}
+    assert uses(target_guest="g", target_hypervisor="qemu+ssh://root@kvm/system") == {"db1:22", "kvm:22"}
+
+
+def test_commands_that_use_one_machine_run_one_after_another(tmp_path: Path) -> None:
+    running: set[str] = set()
+    seen: list[set[str]] = []
+
+    def command(name: str, *uses: str) -> ControllerCommand:
+        return ControllerCommand(["report", "last", f"--store={tmp_path}/{name}.db"], frozenset(uses))
+
+    def on_end(name: str, _end: ControllerEnd) -> None:
+        running.discard(name)
+
+    class Watched(Controllers):
+        def _attend(self, name: str, arguments: Sequence[str]) -> ControllerEnd | None:
+            running.add(name)
+            seen.append(set(running))
+            return super()._attend(name, arguments)
+
+    commands = {"a": command("a", "load"), "b": command("b", "load"), "c": command("c", "other")}
+    ends = Watched(3, lambda _: None).run(commands, on_end)
+    assert set(ends) == {"a", "b", "c"}
+    assert not any({"a", "b"} <= together for together in seen)
+
+
+def test_an_unfinished_experiment_of_an_earlier_form_of_the_plan_is_named(plan: str, tmp_path: Path) -> None:
+    file = str(tmp_path / "s.db")
+    opened = open_engine(store_url(file), create=True)
+    assigned = Fleet.of(plan, {}, HOSTS, file).assignments[0]
+    earlier = check(parsed(PLAN, assigned.overrides), load(), facts())
+    begun = walk.begin(earlier, assigned.overrides, {}, {}, opened)
+    opened.dispose()
+    assert Fleet.of(plan, {}, HOSTS, file).assignments[0].earlier == begun
+    Path(plan).write_text(PLAN + "# a comment\n")
+    changed = Fleet.of(plan, {}, HOSTS, file).assignments[0]
+    assert changed.earlier is None
+    assert changed.of_other_plan is not None and changed.of_other_plan.id == begun.id
+
+
+def test_the_target_cannot_be_set_for_all_machines(plan: str) -> None:
+    with pytest.raises(UsageError, match="names one machine"):
+        Fleet.of(plan, {"target.host": "local"}, HOSTS, None)
 
 
 def test_a_wrong_plan_is_refused_once_with_the_machine_that_it_is_wrong_for(plan: str) -> None:
@@ -72,16 +115,21 @@ def test_a_wrong_plan_is_refused_once_with_the_machine_that_it_is_wrong_for(plan
 
 def test_controllers_give_output_code_and_last_message_of_each_machine(tmp_path: Path) -> None:
     lines: list[str] = []
-    commands = {"good": ["schema", "job"], "bad": ["report", "last", f"--store={tmp_path}/none.db"]}
-    ended = Controllers(2, lines.append).run(commands)
+    commands = {
+        "good": ControllerCommand(["schema", "job"]),
+        "bad": ControllerCommand(["report", "last", f"--store={tmp_path}/none.db"]),
+        "wrong": ControllerCommand(["report", "--wrong"]),
+    }
+    ended = Controllers(2, lines.append, keeps_output=True).run(commands)
     assert ended["good"].exit_code == 0 and '"$id": "urn:paribus:schema:job' in ended["good"].output
     assert ended["bad"].exit_code != 0 and "none.db" in ended["bad"].message
-    assert lines and all(line.startswith("bad: ") for line in lines)
+    assert ended["wrong"].exit_code == 2 and "--wrong" in ended["wrong"].message
+    assert lines and all(line.startswith(("bad: ", "wrong: ")) for line in lines)
 
 
 def test_a_stop_request_ends_the_running_controllers_and_begins_no_other(tmp_path: Path) -> None:
     lines: list[str] = []
-    served = ["serve", f"--store={tmp_path}/s.db", "--port=0"]
+    served = ControllerCommand(["serve", f"--store={tmp_path}/s.db", "--port=0"])
     stop = threading.Event()
 
     def listen(line: str) -> None:
@@ -93,6 +141,6 @@ def test_a_stop_request_ends_the_running_controllers_and_begins_no_other(tmp_pat
 
 
 def test_ctrl_c_ends_the_controllers_where_nobody_asks_for_stop_requests(tmp_path: Path) -> None:
-    served = ["serve", f"--store={tmp_path}/s.db", "--port=0"]
+    served = ControllerCommand(["serve", f"--store={tmp_path}/s.db", "--port=0"])
     with pytest.raises(KeyboardInterrupt):
         Controllers(1, lambda _: os.kill(os.getpid(), signal.SIGINT)).run({"first": served})

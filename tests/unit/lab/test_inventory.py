@@ -1,6 +1,7 @@
 """Lists of machines: TOML, and inventories of Ansible as its own program prints them."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,11 @@ INVENTORY = {
     "db": {"hosts": ["db01", "db02"]},
 }
 OF_DB = {"target.path": "/d", "target.become": "true"}
+
+
+def _of_one(**variables: object) -> str:
+    """An inventory of one machine, w."""
+    return json.dumps({"_meta": {"hostvars": {"w": variables}}, "all": {"hosts": ["w"]}})
 
 
 def _written(folder: Path, text: str, name: str = "hosts.toml") -> Path:
@@ -77,6 +83,8 @@ def test_an_inventory_of_ansible_has_users_ports_groups_and_root(tmp_path: Path)
         ("[hosts]\ndb1 = {address = 'local', set.target.host = 'x'}", "db1: target.host cannot be set for one machine"),
         ("[hosts]\ndb1 = {address = 'local', set.protocol.seed = 2026-01-01}", "override of protocol.seed is a date"),
         ("[hosts]\ndb1 = 'ssh://a@db'\ndb2 = 'ssh://b@db:22'", "db1 and db2 are both ssh://b@db:22"),
+        ("[hosts]\n'' = 'local'", "'' is no name of a machine"),
+        ("[hosts]\n'\u202edb' = 'local'", "is no name of a machine"),
         ("[hosts]\ndb1 = ", "is not TOML"),
     ],
 )
@@ -90,14 +98,33 @@ def test_lists_that_are_wrong_are_refused(tmp_path: Path, text: str, message: st
     [
         ("{", "is not JSON"),
         ("[]", "is no inventory of Ansible"),
+        ('{"_meta": []}', "is no inventory of Ansible: _meta"),
+        ('{"_meta": {"hostvars": {"a": ["x"]}}}', "is no inventory of Ansible: _meta.hostvars.a"),
+        ('{"_meta": {}, "all": {"children": 5}}', "is no inventory of Ansible: all.children"),
+        (_of_one(ansible_become=True, ansible_become_user="postgres"), "w is used as postgres"),
+        (_of_one(paribus_set={"protocol.seed": None}), "w: the override of protocol.seed is a NoneType"),
         ('{"_meta": {"hostvars": {}}}', "has no machine"),
-        ('{"_meta": {"hostvars": {"w": {"ansible_connection": "winrm"}}}, "all": {"hosts": ["w"]}}', "w is reached by"),
-        ('{"_meta": {"hostvars": {"w": {"ansible_host": "{{ ip }}"}}}, "all": {"hosts": ["w"]}}', "w: .* not a target"),
+        (_of_one(ansible_connection="winrm"), "w is reached by"),
+        (_of_one(ansible_host="{{ ip }}"), "w: .* not a target"),
     ],
 )
 def test_inventories_that_are_wrong_are_refused(tmp_path: Path, document: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         read_inventory(_written(tmp_path, document, "hosts.json"))
+
+
+def test_older_variables_of_ansible_and_users_without_root_are_read(tmp_path: Path) -> None:
+    text = _of_one(ansible_ssh_host="10.1.1.1", ansible_ssh_port=2222, ansible_become=False)
+    [host] = read_inventory(_written(tmp_path, text, "hosts.json"))
+    assert host == FleetHost("w", "ssh://10.1.1.1:2222", {"target.become": "false"})
+
+
+def test_devices_and_pipes_are_no_lists(tmp_path: Path) -> None:
+    (tmp_path / "zero.toml").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.json")
+    for name in ("zero.toml", "pipe.json"):
+        with pytest.raises(UsageError, match="it is no regular file"):
+            read_inventory(tmp_path / name)
 
 
 def test_groups_that_hold_each_other_are_read(tmp_path: Path) -> None:

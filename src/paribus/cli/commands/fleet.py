@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import shlex
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -23,6 +24,7 @@ from paribus.cli.options import (
     experiment_names,
     form_of,
     read_overrides,
+    refuse_together,
 )
 from paribus.cli.terminal import report_line, say, say_json, visible, visible_json
 from paribus.errors import UsageError
@@ -70,7 +72,7 @@ AtOnce = Annotated[
         "--at-once",
         min=1,
         metavar="N",
-        help="Machines that are measured at the same time. Default: up to 16, or 1 where they share a load host.",
+        help="Machines that are measured at the same time. Default: up to 16; never two with one load host.",
     ),
 ]
 Anew = Annotated[
@@ -115,7 +117,8 @@ def run(
     at_once: AtOnce = None,
     anew: Anew = False,
     skip_refused: Annotated[
-        bool, typer.Option("--skip-refused", help="Run on the others where the check refuses a machine.")
+        bool,
+        typer.Option("--skip-refused", help="Leave machines out that the check refuses, and run on the others."),
     ] = False,
     store: StoreUrl = None,
     no_report: NoReport = False,
@@ -126,13 +129,14 @@ def run(
 ) -> None:
     """Run a plan on every machine of a fleet, and restore them.
 
-    All machines are checked first. Ctrl-C stops all and restores them. The same command goes on: it continues what was
-    cut off, and leaves out machines that are done. At the end it shows the effects over the machines.
+    The plan is checked on all machines first. Ctrl-C stops all and restores them. The same command continues: it
+    leaves out machines that are done. At the end it shows the effects over the machines.
 
     Example: paribus fleet run plan.toml --hosts hosts.toml --at-once 4
     """
     from paribus.cli.signals import StopRequest
 
+    refuse_together({"--verbose": verbose, "--quiet": quiet})
     fleet = _fleet(plan_file, hosts, overrides, limit, at_once, store, anew=anew)
     checked = fleet.check(report_line)
     refused = len(_refused(checked))
@@ -143,8 +147,8 @@ def run(
         _print_check(checked, err=True)
     stop = StopRequest()
     stop.listen()
-    names = {"--no-report": no_report, "--wait": wait, "--verbose": verbose, "--quiet": quiet}
-    options = [*(name for name, chosen in names.items() if chosen), "--json"]
+    flags = {"--no-report": no_report, "--wait": wait, "--verbose": verbose, "--quiet": quiet}
+    options = [name for name, is_given in flags.items() if is_given]
     document = fleet.run(checked, options, _report_progress, stop.is_requested)
     if as_json:
         say_json(document.model_dump_json(indent=2))
@@ -183,20 +187,23 @@ def _refused(document: "FleetCheckDocument") -> list[str]:
 
 
 def _print_check(document: "FleetCheckDocument", *, err: bool = False) -> None:
-    """Print what a new experiment takes on each machine, or what the store has."""
+    """Print the machine time of each machine, or what the store has of it."""
     from paribus.units import show_duration
 
     rows = []
     for machine in document.machines:
         what = f"{machine.state} ({machine.experiment})" if machine.experiment else str(machine.state)
-        if machine.trials is not None and machine.duration_s is not None:
+        if machine.state == "ready" and machine.duration_s is not None:
             what = f"{machine.trials} trials, at most {show_duration(machine.duration_s)}"
+        if machine.other_experiment:
+            what += f"; {machine.other_experiment} of an earlier form of this plan was not finished"
         rows.append((machine.machine, machine.address, what, "" if err else machine.problem))
     _print_rows(rows, err=err)
     if document.duration_s:
-        new = sum(machine.duration_s is not None for machine in document.machines)
-        at_once = min(new, document.at_once)
-        say(f"{new} to be measured, {at_once} at once: at most {show_duration(document.duration_s)}", err=err)
+        to_measure = sum(machine.state in ("ready", "interrupted") for machine in document.machines)
+        at_once = min(to_measure, document.at_once)
+        duration = show_duration(document.duration_s)
+        say(f"{to_measure} to be measured, up to {at_once} at once: at most {duration}", err=err)
 
 
 def _print_run(document: "FleetRunDocument", store: str | None) -> None:
@@ -207,23 +214,22 @@ def _print_run(document: "FleetRunDocument", store: str | None) -> None:
     from paribus.report import fleet_view
     from paribus.report.render import fleet_text
 
-    rows = [
-        (each.machine, str(each.state), each.experiment or "", each.problem.partition("\n")[0])
-        for each in document.machines
-    ]
-    _print_rows(rows)
+    _print_rows([(each.machine, str(each.state), each.experiment or "", each.problem) for each in document.machines])
     done = [each.experiment for each in document.machines if each.experiment and each.state == "done"]
     if len(done) < FEWEST:
-        say(f"\n{FEWEST} machines or more, done with the plan, have effects over machines")
+        say(f"\nthe effects over machines need {FEWEST} machines that are done")
         return
     opened = open_store(store)
     with speaking(of_environment()):
-        document_of_done = fleet_document(opened, [read.find(opened, experiment) for experiment in done])
+        try:
+            view = fleet_view.view(fleet_document(opened, [read.find(opened, experiment) for experiment in done]))
+        except UsageError as error:  # such as two experiments of one machine, made at different times
+            say(f"\n{error}")
+            return
         say("")
-        deliver(
-            as_on_terminal(functools.partial(fleet_text.render, fleet_view.view(document_of_done)), to_file=False), None
-        )
-    say(f"\nagain: paribus fleet report {' '.join(done)}")
+        deliver(as_on_terminal(functools.partial(fleet_text.render, view), to_file=False), None)
+    option = "" if store is None else f" --store {shlex.quote(store)}"
+    say(f"\nagain: paribus fleet report {' '.join(done)}{option}")
 
 
 def _print_rows(rows: Sequence[tuple[str, str, str, str]], *, err: bool = False) -> None:
@@ -236,11 +242,11 @@ def _print_rows(rows: Sequence[tuple[str, str, str, str]], *, err: bool = False)
 
 
 def _exit_code(document: "FleetRunDocument") -> int:
-    """The code of the worst end: a setting left, an error, an interruption."""
+    """The code of the worst end: a setting left, an error, an interruption; refused machines are left out."""
     from paribus.errors import Interrupted, NotRestored, ParibusError
 
     states = {machine.state for machine in document.machines}
-    if document.settings_left:
+    if any(machine.is_unrestored for machine in document.machines):
         return NotRestored.exit_code
     if "failed" in states:
         return ParibusError.exit_code

@@ -1,5 +1,9 @@
 """`paribus run`: carry out a plan."""
 
+from typing import Annotated
+
+import typer
+
 from paribus.cli.carrying_out import CourseOptions, carry_out, with_course_options
 from paribus.cli.options import Overrides, PlanFile, read_overrides
 from paribus.cli.terminal import report_line
@@ -9,6 +13,7 @@ from paribus.cli.terminal import report_line
 def run(
     plan_file: PlanFile,
     overrides: Overrides = None,
+    digest: Annotated[str, typer.Option(hidden=True)] = "",  # by which a fleet has one plan on all machines
     *,
     options: CourseOptions,
 ) -> None:
@@ -20,5 +25,6 @@ def run(
     """
     from paribus.lab.running import started
 
-    with started(str(plan_file), read_overrides(overrides), options.store, report_line, options.admission) as session:
+    keys = read_overrides(overrides)
+    with started(str(plan_file), keys, options.store, report_line, options.admission, digest) as session:
         carry_out(session, options)

@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
 from paribus.errors import UsageError
+from paribus.files import read_text
 
 _PROGRAM = "ansible-inventory"
 _PATIENCE_S = 60.0
+_MAX_BYTES = 64 << 20
 _BY_SSH = ("", "ssh", "smart", "paramiko", "paramiko_ssh", "ansible.builtin.ssh", "ansible.builtin.paramiko_ssh")
 
 
@@ -23,27 +27,48 @@ class Inventory:
     groups: Mapping[str, Sequence[str]]
 
 
+class _Group(BaseModel):
+    hosts: list[str] = []
+    children: list[str] = []
+
+
+class _Variables(BaseModel):
+    hostvars: dict[str, dict[str, Any]] = {}
+
+
+class _Document(BaseModel):
+    """Output of `ansible-inventory --list`: groups by name, and the variables of machines."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, _Group]
+
+    variables: _Variables = Field(alias="_meta")
+
+
 def read(path: Path) -> Inventory:
     """Read JSON as `ansible-inventory --list` prints it, or any other inventory by that program. Raises UsageError."""
-    text = _own_json(path) if path.suffix.lower() == ".json" else _listed(path)
+    text = text_of(path) if path.suffix.lower() == ".json" else _listed(path)
+    remedy = f"make it with: {_PROGRAM} -i INVENTORY --list"
     try:
-        document = json.loads(text)
+        document = _Document.model_validate(json.loads(text))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "the whole"
+        raise UsageError(f"{path} is no inventory of Ansible: {place}: {first['msg']}", remedy) from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is not JSON: {error}", f"make it with: {_PROGRAM} -i INVENTORY --list") from error
-    if not isinstance(document, dict) or "_meta" not in document:
-        raise UsageError(f"{path} is no inventory of Ansible", f"make it with: {_PROGRAM} -i INVENTORY --list")
-    variables = document["_meta"].get("hostvars", {})
-    groups = {name: _members(document, name, set()) for name in document if name != "_meta"}
-    names = list(dict.fromkeys([*groups.get("all", ()), *(name for group in groups.values() for name in group)]))
-    return Inventory({name: variables.get(name, {}) for name in names}, groups)
+        raise UsageError(f"{path} is not JSON: {error}", remedy) from error
+    groups = document.__pydantic_extra__
+    members = {name: _members(groups, name, set()) for name in groups}
+    names = dict.fromkeys([*members.get("all", ()), *(name for group in members.values() for name in group)])
+    return Inventory({name: document.variables.hostvars.get(name, {}) for name in names}, members)
 
 
-def _own_json(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """Return the text of a file with machines. Raises UsageError."""
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        cause = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UsageError(f"cannot read {path}: {cause}", "name a file with machines") from error
+        return read_text(path, _MAX_BYTES)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}", "name a file with machines") from error
 
 
 def _listed(path: Path) -> str:
@@ -68,19 +93,27 @@ def _listed(path: Path) -> str:
     return done.stdout
 
 
-def _members(document: Mapping[str, Any], group: str, seen: set[str]) -> list[str]:
+def _members(groups: Mapping[str, _Group], name: str, seen: set[str]) -> list[str]:
     """Return the machines of a group and of the groups in it, each once."""
-    if group in seen or not isinstance(document.get(group), dict):
+    if name in seen or name not in groups:
         return []
-    seen.add(group)
-    children = document[group].get("children", [])
-    nested = [name for child in children for name in _members(document, child, seen)]
-    return list(dict.fromkeys([*document[group].get("hosts", []), *nested]))
+    seen.add(name)
+    nested = [machine for child in groups[name].children for machine in _members(groups, child, seen)]
+    return list(dict.fromkeys([*groups[name].hosts, *nested]))
 
 
-def acts_as_root(variables: Mapping[str, Any]) -> bool:
-    """Return whether Ansible acts as another user on a machine, which is root by default."""
-    return str(variables.get("ansible_become", "")).lower() in ("true", "yes", "on", "1")
+def becomes_root(where: str, variables: Mapping[str, Any]) -> bool | None:
+    """Return whether Ansible acts as root on a machine, None where the inventory does not say.
+
+    Raises UsageError where it acts as another user.
+    """
+    if "ansible_become" not in variables:
+        return None
+    becomes = str(variables["ansible_become"]).lower() in ("true", "yes", "on", "1")
+    user = str(variables.get("ansible_become_user", "root"))
+    if becomes and user != "root":
+        raise UsageError(f"{where} is used as {user}", "set ansible_become_user to root, or ansible_become to false")
+    return becomes
 
 
 def address(where: str, name: str, variables: Mapping[str, Any]) -> str:
@@ -90,6 +123,8 @@ def address(where: str, name: str, variables: Mapping[str, Any]) -> str:
         return "local"
     if connection not in _BY_SSH:
         raise UsageError(f"{where} is reached by {connection}", "leave it out with --limit: only SSH is known")
-    host, user, port = (variables.get(f"ansible_{part}", "") for part in ("host", "user", "port"))
+    host, user, port = (
+        variables.get(f"ansible_{part}", variables.get(f"ansible_ssh_{part}", "")) for part in ("host", "user", "port")
+    )
     host = str(host or name)
     return f"ssh://{f'{user}@' if user else ''}{f'[{host}]' if ':' in host else host}{f':{port}' if port else ''}"

@@ -27,8 +27,9 @@ class CheckedMachine(_Document):
     address: str
     state: MachineState
     experiment: str | None = Field(description="the one that the store has of this plan: done, or to be continued")
-    trials: int | None = Field(description="those of a new experiment")
-    duration_s: float | None = Field(description="machine time of a new experiment at most, before decisions end it")
+    other_experiment: str | None = Field(description="an unfinished one of an earlier text of the plan, or other keys")
+    trials: int | None = Field(description="those of the whole experiment")
+    duration_s: float | None = Field(description="the most machine time of the whole experiment")
     problem: str = Field(description="why it was refused")
 
 
@@ -36,7 +37,7 @@ class FleetCheckDocument(_Document):
     """The answer of `paribus fleet check --json`."""
 
     at_once: int = Field(description="machines that are measured at the same time")
-    duration_s: float = Field(description="time of all new experiments together")
+    duration_s: float = Field(description="time of all experiments that are not done, at most")
     machines: list[CheckedMachine]
 
 
@@ -47,11 +48,14 @@ class MeasuredMachine(_Document):
     address: str
     state: MachineState
     experiment: str | None
+    exit_code: int | None = Field(description="that of its controller, below 0 for a signal; null where none was begun")
     problem: str = Field(description="why it is not done")
+    is_unrestored: bool = Field(
+        description="whether a setting may still be changed there: it could not be restored, or its state not be read"
+    )
 
 
 class FleetRunDocument(_Document):
     """The answer of `paribus fleet run --json`."""
 
     machines: list[MeasuredMachine]
-    settings_left: list[str] = Field(description="machines with a setting that could not be restored: undo it there")

@@ -52,9 +52,7 @@ def read_inventory(path: Path, names: Sequence[str] = ()) -> list[FleetHost]:
 
 def _of_toml(path: Path) -> list[FleetHost]:
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}", "name a file with machines") from error
+        document = tomllib.loads(ansible.text_of(path))
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is not TOML: {error}", "correct that line") from error
     table = document.pop("hosts", None)
@@ -84,7 +82,10 @@ def _overrides(where: str, table: Any) -> dict[str, str]:
     flat = dict(_flattened(table))
     if reserved := next((key for key in ("name", "target.host") if key in flat), None):
         raise UsageError(f"{where}: {reserved} cannot be set for one machine", "leave it out: each machine has its own")
-    return override_texts(flat)
+    try:
+        return override_texts(flat)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error.message}", error.todo) from error
 
 
 def _flattened(table: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, Any]]:
@@ -97,6 +98,8 @@ def _flattened(table: Mapping[str, Any], before: str = "") -> Iterable[tuple[str
 
 
 def _checked(where: str, host: FleetHost) -> FleetHost:
+    if not host.name.strip() or not host.name.isprintable():
+        raise UsageError(f"{where}: {host.name!r} is no name of a machine", "write letters, digits, dots and dashes")
     if host.address != LOCAL:
         try:
             parse_address(host.address)
@@ -110,9 +113,10 @@ def _of_ansible(path: Path) -> tuple[list[FleetHost], Mapping[str, Sequence[str]
     hosts = []
     for name, variables in inventory.hosts.items():
         where = f"{path}: {name}"
-        overrides = dict(_overrides(where, variables.get("paribus_set", {})))
-        if ansible.acts_as_root(variables):
-            overrides.setdefault("target.become", "true")
+        overrides = _overrides(where, variables.get("paribus_set", {}))
+        become = ansible.becomes_root(where, variables)
+        if become is not None:
+            overrides.setdefault("target.become", str(become).lower())
         hosts.append(_checked(where, FleetHost(name, ansible.address(where, name, variables), overrides)))
     return hosts, inventory.groups
 

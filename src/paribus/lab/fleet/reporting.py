@@ -1,7 +1,7 @@
 """One question on several machines, and the document of `paribus fleet report`."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy.engine import Engine as Store
 
@@ -15,9 +15,9 @@ from paribus.report.fleet_view import FleetDocument, FleetMachine
 from paribus.stats.unit_means import FEWEST
 from paribus.store import read
 
-__all__ = ["FEWEST", "fleet_document"]
+__all__ = ["FEWEST", "fleet_document", "identity"]
 
-_IDENTITY = ("host", "machine", "cpu", "processors", "memory", "device_serial")  # that an upgrade leaves as they are
+_IDENTITY = ("host", "machine", "cpu", "processors", "memory", "device_serial")
 
 
 def fleet_document(store: Store, experiments: Sequence[Experiment]) -> FleetDocument:
@@ -49,6 +49,11 @@ def _refuse(experiments: Sequence[Experiment]) -> None:
         raise UsageError(message, f"name {FEWEST} experiments or more, each of another machine")
 
 
+def identity(fingerprint: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what an upgrade leaves of a machine's fingerprint; the host name comes first."""
+    return tuple(fingerprint.get(name, "") for name in _IDENTITY)
+
+
 def _machine_names(experiments: Sequence[Experiment], plans: dict[str, Plan]) -> dict[str, str]:
     """The name of each experiment's machine: its host's, with the address where hosts share a name.
 
@@ -56,13 +61,13 @@ def _machine_names(experiments: Sequence[Experiment], plans: dict[str, Plan]) ->
     """
     by_machine: dict[tuple[str, ...], Experiment] = {}
     for experiment in experiments:
-        identity = tuple(experiment.fingerprint.get(name, "") for name in _IDENTITY)
-        earlier = by_machine.setdefault(identity, experiment)
+        key = identity(experiment.fingerprint)
+        earlier = by_machine.setdefault(key, experiment)
         if earlier is not experiment:
-            message = f"experiments {earlier.id} and {experiment.id} were made on one machine, {identity[0]}"
+            message = f"experiments {earlier.id} and {experiment.id} were made on one machine, {key[0]}"
             todo = "name one of them, or give the machines different host names; paribus compare shows two experiments"
             raise UsageError(message, todo)
-    hosts = Counter(identity[0] for identity in by_machine)
+    hosts = Counter(key[0] for key in by_machine)
     return {
         experiment.id: f"{host} ({plans[experiment.id].target.address}, {experiment.id})" if hosts[host] > 1 else host
         for (host, *_), experiment in by_machine.items()

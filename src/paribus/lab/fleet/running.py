@@ -2,12 +2,16 @@
 
 import heapq
 import json
+import signal
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from paribus.errors import Interrupted, NotRestored
-from paribus.lab.fleet.assignment import Assignment, assign, number_at_once
-from paribus.lab.fleet.controllers import ControllerEnd, Controllers
+from paribus.hosts.address import machine_name
+from paribus.lab.fleet.assignment import Assignment, assign
+from paribus.lab.fleet.controllers import ControllerCommand, ControllerEnd, Controllers
 from paribus.lab.fleet.fleet_documents import (
     CheckedMachine,
     FleetCheckDocument,
@@ -16,12 +20,15 @@ from paribus.lab.fleet.fleet_documents import (
     MeasuredMachine,
 )
 from paribus.lab.fleet.inventory import FleetHost
+from paribus.lab.fleet.reporting import identity
 from paribus.lab.machine.connection import Report, discard
 from paribus.lab.store.stores import open_store, read, store_exists, store_url
 from paribus.model import Experiment, ExperimentState
 
 StopRequested = Callable[[], bool]
-_MOST_CHECKED = 8  # at once: none of the machines works for it, but this one starts a program for each
+_MAX_AT_ONCE = 16  # a controller takes about 130 MB
+_MAX_CHECKED = 8  # at once: none of the machines works for it, but this one starts a program for each
+_REPORTED_CHECKS = 10  # a line for so many
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +40,14 @@ class Fleet:
         assignments: The plan for each machine.
         store: The store of all experiments: a file, a URL, or None for the user's.
         at_once: Number of machines that are measured at the same time.
+        passed_over: Ids of experiments that do not count, since all machines are measured anew.
     """
 
     plan_file: str
     assignments: Sequence[Assignment]
     store: str | None
     at_once: int
+    passed_over: frozenset[str]
 
     @classmethod
     def of(
@@ -51,28 +60,44 @@ class Fleet:
         *,
         anew: bool = False,
     ) -> "Fleet":
-        """Assign a plan to machines. Raises as `assign` and `number_at_once`."""
-        assignments = assign(plan_file, overrides, hosts, store, anew=anew)
-        return cls(plan_file, assignments, store, number_at_once(assignments, at_once))
+        """Assign a plan to machines; `anew` passes over the experiments of the store.
+
+        Raises as `assign`, and StoreError.
+        """
+        experiments = _experiments(store)
+        assignments = assign(plan_file, overrides, hosts, [] if anew else experiments)
+        passed_over = frozenset(each.id for each in experiments if anew)
+        return cls(plan_file, assignments, store, min(at_once or _MAX_AT_ONCE, len(hosts)), passed_over)
 
     def check(self, report: Report = discard) -> FleetCheckDocument:
-        """Check the plan on every machine that has no experiment with it; changes nothing.
+        """Check the plan on every machine that is not done with it; changes nothing.
 
-        `report` receives the reason for each machine that is refused.
+        `report` receives how many are checked, and the reason for each machine that is refused.
         """
-        at_once = min(_MOST_CHECKED, len(self.assignments))
+        open_assignments = [each for each in self.assignments if not each.is_done]
         commands = {
-            each.host.name: [*each.arguments("check"), *self._store_option(), "--json", self.plan_file]
-            for each in self.assignments
-            if each.earlier is None
+            each.host.name: self._command("check", each, ["--json", "--no-trials"]) for each in open_assignments
         }
-        ended = Controllers(at_once, discard).run(commands)
-        machines = [_checked(each, ended.get(each.host.name)) for each in self.assignments]
-        for machine in machines:
-            if machine.problem:
-                report(f"{machine.machine}: {machine.problem}")
-        durations = [machine.duration_s for machine in machines if machine.duration_s is not None]
-        return FleetCheckDocument(at_once=self.at_once, duration_s=_whole_s(durations, self.at_once), machines=machines)
+        checked: list[str] = []
+
+        def on_end(name: str, end: ControllerEnd) -> None:
+            checked.append(name)
+            if end.exit_code != 0:
+                report(f"{name}: {_reason(end, 'check')}")
+            if len(checked) % _REPORTED_CHECKS == 0:
+                report(f"checked {len(checked)} of {len(commands)} machines")
+
+        ends = Controllers(min(_MAX_CHECKED, len(self.assignments)), discard, keeps_output=True).run(commands, on_end)
+        machines: list[CheckedMachine] = []
+        names: dict[tuple[str, ...], str] = {}
+        for assignment in self.assignments:
+            machine, fingerprint = _checked(assignment, ends.get(assignment.host.name))
+            if fingerprint and (twin := names.setdefault(identity(fingerprint), machine.machine)) != machine.machine:
+                problem = f"{twin} is the same machine: host name, processors, memory and disk are equal"
+                report(f"{machine.machine}: {problem}")
+                machine = machine.model_copy(update={"state": MachineState.REFUSED, "problem": problem})
+            machines.append(machine)
+        return FleetCheckDocument(at_once=self.at_once, duration_s=self._duration_s(machines), machines=machines)
 
     def run(
         self,
@@ -93,81 +118,101 @@ class Fleet:
             StoreError: The store cannot be read after the end.
         """
         refused = {each.machine: each.problem for each in checked.machines if each.state is MachineState.REFUSED}
-        commands = {}
-        for each in self.assignments:
-            if each.earlier is None:
-                commands[each.host.name] = [*each.arguments("run"), *self._store_option(), *options, self.plan_file]
-            elif not each.is_done:
-                commands[each.host.name] = ["resume", *self._store_option(), *options, each.earlier.id]
-        commands = {name: words for name, words in commands.items() if name not in refused}
-        ended = Controllers(self.at_once, report, stop_requested).run(commands)
-        newest = self._newest()
-        machines = [
-            _refused(each, refused[each.host.name])
-            if each.host.name in refused
-            else _measured(each, ended.get(each.host.name), newest.get(each.digest, each.earlier))
+        commands = {
+            each.host.name: self._command("run", each, [f"--digest={each.digest}", *options])
+            if each.earlier is None
+            else ControllerCommand(["resume", *self._store_option(), *options, each.earlier.id], each.uses)
             for each in self.assignments
-        ]
-        left = [name for name, each in ended.items() if each.exit_code == NotRestored.exit_code]
-        return FleetRunDocument(machines=machines, settings_left=left)
+            if not each.is_done and each.host.name not in refused
+        }
+        ends = Controllers(self.at_once, report, stop_requested).run(commands)
+        newest = {each.plan_digest: each for each in reversed(_experiments(self.store))}
+        machines = []
+        for each in self.assignments:
+            experiment = newest.get(each.digest)
+            if experiment is not None and experiment.id in self.passed_over:
+                experiment = None
+            machines.append(_measured(each, ends.get(each.host.name), experiment, refused.get(each.host.name)))
+        return FleetRunDocument(machines=machines)
 
-    def _newest(self) -> dict[str, Experiment]:
-        """Return the newest experiment of each plan, by its digest."""
-        if not store_exists(store_url(self.store)):
-            return {}
-        return {each.plan_digest: each for each in reversed(read.experiments(open_store(self.store)))}
+    def _command(self, verb: str, assignment: Assignment, options: Sequence[str]) -> ControllerCommand:
+        arguments = [verb, *assignment.options(), *self._store_option(), *options, "--", self.plan_file]
+        return ControllerCommand(arguments, assignment.uses if verb == "run" else frozenset())
 
     def _store_option(self) -> list[str]:
         return [] if self.store is None else [f"--store={self.store}"]
 
+    def _duration_s(self, machines: Sequence[CheckedMachine]) -> float:
+        """Return the time until all have ended: so many at once, and one after another where they use one machine."""
+        ends, by_used = [0.0] * self.at_once, defaultdict[str, float](float)
+        for assignment, machine in zip(self.assignments, machines, strict=True):
+            if machine.duration_s is not None and machine.state is not MachineState.REFUSED:
+                heapq.heapreplace(ends, ends[0] + machine.duration_s)
+                for used in assignment.uses:
+                    by_used[used] += machine.duration_s
+        return max([*ends, *by_used.values()])
 
-def _checked(assignment: Assignment, ended: ControllerEnd | None) -> CheckedMachine:
-    trials, duration_s, problem, state = None, None, "", MachineState.READY
-    if ended is None:
-        state = MachineState.DONE if assignment.is_done else MachineState.INTERRUPTED
-    elif ended.exit_code != 0:
-        state, problem = MachineState.REFUSED, ended.message or f"the check ended with code {ended.exit_code}"
+
+def _experiments(store: str | None) -> list[Experiment]:
+    """Return the experiments of a store, the newest first; none where it does not exist. Raises StoreError."""
+    return read.experiments(open_store(store)) if store_exists(store_url(store)) else []
+
+
+def _reason(end: ControllerEnd, verb: str) -> str:
+    """Return why a controller did not end well."""
+    if end.exit_code < 0:
+        return f"the {verb} was ended by {signal.Signals(-end.exit_code).name}"
+    return end.message or f"the {verb} ended with code {end.exit_code}"
+
+
+def _checked(assignment: Assignment, end: ControllerEnd | None) -> tuple[CheckedMachine, Mapping[str, str]]:
+    """Return the answer for a machine, and its fingerprint where that is known."""
+    earlier = assignment.earlier
+    preview: dict[str, Any] = {}
+    state, problem = MachineState.READY, ""
+    if end is None:
+        state = MachineState.DONE if assignment.is_done else MachineState.NOT_BEGUN
+    elif end.exit_code != 0:
+        state, problem = MachineState.REFUSED, _reason(end, "check")
     else:
-        checked = json.loads(ended.output)
-        trials, duration_s = checked["trials"], checked["duration_s"]
-    return CheckedMachine(
+        preview = json.loads(end.output)
+        state = MachineState.INTERRUPTED if earlier is not None else MachineState.READY
+    machine = CheckedMachine(
         machine=assignment.host.name,
         address=assignment.host.address,
         state=state,
-        experiment=assignment.earlier.id if assignment.earlier else None,
-        trials=trials,
-        duration_s=duration_s,
+        experiment=earlier.id if earlier else None,
+        other_experiment=assignment.of_other_plan.id if assignment.of_other_plan else None,
+        trials=preview.get("trials"),
+        duration_s=preview.get("duration_s"),
         problem=problem,
     )
+    return machine, preview.get("fingerprint") or (earlier.fingerprint if earlier and not problem else {})
 
 
-def _refused(assignment: Assignment, problem: str) -> MeasuredMachine:
-    host, state = assignment.host, MachineState.REFUSED
-    return MeasuredMachine(machine=host.name, address=host.address, state=state, experiment=None, problem=problem)
-
-
-def _measured(assignment: Assignment, ended: ControllerEnd | None, experiment: Experiment | None) -> MeasuredMachine:
-    problem = ended.message if ended is not None and ended.exit_code != 0 else ""
-    if experiment is not None and experiment.state is ExperimentState.DONE:
+def _measured(
+    assignment: Assignment, end: ControllerEnd | None, experiment: Experiment | None, refusal: str | None
+) -> MeasuredMachine:
+    problem, is_done = "", experiment is not None and experiment.state is ExperimentState.DONE
+    if refusal is not None:
+        state, problem = MachineState.REFUSED, refusal
+    elif is_done and (end is None or end.exit_code >= 0):
         state = MachineState.DONE
-    elif ended is None and experiment is None:
-        state = MachineState.NOT_BEGUN
-    elif ended is None or ended.exit_code == Interrupted.exit_code:
-        state = MachineState.INTERRUPTED
+    elif end is None:
+        state = MachineState.NOT_BEGUN if experiment is None else MachineState.INTERRUPTED
+    elif end.exit_code in (Interrupted.exit_code, -signal.SIGTERM):  # before it could handle signals
+        state = MachineState.INTERRUPTED if experiment is not None else MachineState.NOT_BEGUN
     else:
-        state = MachineState.FAILED
+        state, problem = MachineState.FAILED, _reason(end, "controller")
+        if end.exit_code < 0:
+            target = machine_name(assignment.host.address)
+            problem += f"; see what is left on {target}: paribus status --target {assignment.host.address}"
     return MeasuredMachine(
         machine=assignment.host.name,
         address=assignment.host.address,
         state=state,
         experiment=experiment.id if experiment else None,
+        exit_code=end.exit_code if end is not None else None,
         problem=problem,
+        is_unrestored=end is not None and end.exit_code == NotRestored.exit_code,
     )
-
-
-def _whole_s(durations: Sequence[float], at_once: int) -> float:
-    """Return the time until all have ended that begin in this order, so many at once."""
-    ends = [0.0] * at_once
-    for duration_s in durations:
-        heapq.heapreplace(ends, ends[0] + duration_s)
-    return max(ends)

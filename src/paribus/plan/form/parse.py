@@ -3,17 +3,17 @@
 import copy
 import hashlib
 import json
-import os
-import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from paribus.errors import PlanError, Problem, UsageError
+from paribus.files import read_text
 from paribus.model import FAMILIES
 from paribus.plan.form.file import PlanTable, plan_form
 from paribus.plan.form.form_problems import form_problem, located
@@ -21,7 +21,6 @@ from paribus.plan.form.key_lines import lines_of
 from paribus.plan.form.key_paths import KeyPath, Places, problem
 from paribus.plan.form.server_configuration import ServerConfiguration, read_configuration
 from paribus.plan.form.tool_addresses import with_addresses
-from paribus.units import show_size
 
 _MOST_BYTES = 1 << 20
 _MOST_PARTS = 1000
@@ -62,18 +61,10 @@ class Parsed:
 def read_file(path: str) -> str:
     """Returns the text of a plan file. Raises UsageError."""
     try:
-        # A pipe that nobody writes to must not be waited for, and a device has no end.
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise OSError(0, "it is no regular file")
-            content = file.read(_MOST_BYTES + 1)
-            if len(content) > _MOST_BYTES:
-                raise OSError(0, f"it is larger than {show_size(_MOST_BYTES)}")
-        return content.decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        cause = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        return read_text(Path(path), _MOST_BYTES)
+    except OSError as error:
         raise UsageError(
-            f"cannot read the plan {path}: {cause}", "name a plan file, such as one of examples/"
+            f"cannot read the plan {path}: {error.strerror}", "name a plan file, such as one of examples/"
         ) from error
 
 
