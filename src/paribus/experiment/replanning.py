@@ -90,7 +90,8 @@ def keep_to_budget(plan: Plan, experiment: Experiment, store: Store, trials: Seq
     compared = _judged(plan)
     completed = blocks_over(trials)
     if any(each.screened or completed.get(each.key, 0) < blocks_before_first_look(each) for each in compared):
-        return []
+        is_over = all(trial.state is not TrialState.PLANNED for trial in trials)
+        return [] if is_over else _noted_once(_over_budget(protocol.budget_s), experiment, store)
     underway = max((trial.round for trial in trials if trial.state is not TrialState.PLANNED), default=0)
     needless = {trial.order for trial in trials if trial.state is TrialState.PLANNED and trial.round > underway}
     if not needless:
@@ -103,6 +104,24 @@ def keep_to_budget(plan: Plan, experiment: Experiment, store: Store, trials: Seq
         left=max(trial.round for trial in trials) - underway,
     )
     without(needless, trials, experiment.id, store)
+    write.add_note(store, experiment.id, note)
+    return [note]
+
+
+def _over_budget(budget_s: float) -> StoredMessage:
+    """A message on an experiment that exceeds its budget, up to the fewest pairs that can be judged."""
+    return stored_message(
+        "the budget of {budget} is used up with too few pairs to judge, since trials took longer than planned or were "
+        "made again; the fewest that can be judged are made all the same",
+        budget=show_duration(budget_s),
+    )
+
+
+def _noted_once(note: StoredMessage, experiment: Experiment, store: Store) -> list[StoredMessage]:
+    """Store a note and return it, unless the experiment has one of that form."""
+    notes = read.find(store, experiment.id).notes
+    if any(isinstance(earlier, StoredMessage) and earlier.message == note.message for earlier in notes):
+        return []
     write.add_note(store, experiment.id, note)
     return [note]
 

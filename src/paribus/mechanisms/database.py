@@ -170,6 +170,12 @@ BUFFER_MISSES = Mechanism(
     obstacle=_in_pool,
     occurred=above_zero(_MISSES),
 )
+POOL_SIZE = Mechanism(
+    name=N_("data that exceed the pool"),
+    explanation="The data are larger than the smallest buffer pool, so that sizes hold different shares of them.",
+    obstacle=_in_pool,
+    occurred=unsampled,
+)
 REDO_LOG = Mechanism(
     name=N_("redo log past its low-water mark"),
     explanation="The redo log holds at least 8 % of the smaller size: from there on flushing depends on the size.",

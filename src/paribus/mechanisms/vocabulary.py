@@ -25,6 +25,7 @@ MECHANISMS: Mapping[str, Mechanism] = {
         database.LOG_WRITES,
         database.PAGE_FLUSHING,
         database.BUFFER_MISSES,
+        database.POOL_SIZE,
         database.REDO_LOG,
         database.CHECKPOINTS,
     )

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from paribus.i18n import N_, StoredMessage, stored_message
-from paribus.knobs.catalog import Catalogue, level_of
+from paribus.knobs.catalog import LISTED, Catalogue, level_of
 from paribus.model import HYPERVISOR, Combination, Factor, Facts, Knob, Value
 from paribus.plan.form.file import WorkloadTable
 from paribus.plan.workloads import kind_of, name_of, parameters_in
@@ -100,7 +100,7 @@ def unknown_key(key: str, catalogue: Catalogue, tables: Sequence[WorkloadTable])
         ]
     if key.startswith(HYPERVISOR):
         candidates = [f"{HYPERVISOR}{name}" for name in candidates]
-    return nearest(key, candidates) or "knobs are listed by: paribus knobs list"
+    return nearest(key, candidates) or catalogue.suggest(key) or LISTED
 
 
 def baseline_of(

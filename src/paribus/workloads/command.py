@@ -17,6 +17,7 @@ from paribus.workloads.tools import (
     ToolKindBase,
     ToolParameters,
     placeholders_of,
+    whole,
 )
 
 _SCALES = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
@@ -74,7 +75,8 @@ class CommandParameters(ToolParameters):
             raise ValueError("rate is set, but run does not pass it to the command: add {rate} to run")
         if table.get("rate") is None and "{rate}" in command_line:
             raise ValueError("run uses {rate}: add for example rate = [1000]")
-        if len(table.get("threads") or []) > 1 and "{threads}" not in command_line:
+        threads = table.get("threads")
+        if isinstance(threads, list) and len(threads) > 1 and "{threads}" not in command_line:
             raise ValueError("threads is set, but run does not pass it to the command: add {threads} to run")
         if named := server_login.placeholders(table.get("cleanup")):
             raise ValueError(
@@ -93,13 +95,18 @@ def _typed(parameters: BaseModel) -> CommandParameters:
     return parameters
 
 
+def _told_s(seconds: float) -> float:
+    """A time as the command is told it: from a second on in whole seconds, since many tools take no fractions."""
+    return whole(seconds) if seconds >= 1 else seconds
+
+
 def _filled(argv: list[str], request: RunRequest, seconds: float) -> Argv:
     """The arguments with known names in braces replaced; other braces are kept."""
     values = {
         "threads": request.threads,
         "rate": request.rate if request.rate is not None else "",
-        "seconds": f"{seconds:g}",
-        "settle": f"{request.settle_s:g}",
+        "seconds": f"{_told_s(seconds):g}",
+        "settle": f"{_told_s(request.settle_s):g}",
         "directory": request.directory,
         **request.address,
     }
@@ -129,14 +136,15 @@ class CommandKind(ToolKindBase):
     def runs(self, parameters: BaseModel, request: RunRequest) -> list[ToolExecution]:
         """One run; if the command does not settle itself, a run for settling precedes it."""
         p = _typed(parameters)
-        own_settle_s = request.settle_s if p.settle_in_command else 0.0
+        settle_s, measure_s = _told_s(request.settle_s), _told_s(request.measure_s)
+        own_settle_s = settle_s if p.settle_in_command else 0.0
         measured_run = ToolExecution(
-            argv=_filled(p.run, request, request.measure_s), settle_s=own_settle_s, measure_s=request.measure_s
+            argv=_filled(p.run, request, measure_s), settle_s=own_settle_s, measure_s=measure_s
         )
         if p.settle_in_command or not request.settle_s:
             return [measured_run]
         return [
-            ToolExecution(argv=_filled(p.run, request, request.settle_s), settle_s=request.settle_s, measure_s=0.0),
+            ToolExecution(argv=_filled(p.run, request, settle_s), settle_s=settle_s, measure_s=0.0),
             measured_run,
         ]
 

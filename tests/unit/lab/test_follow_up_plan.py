@@ -79,3 +79,14 @@ def test_the_report_names_the_command_and_it_prints_the_plan(store: Path) -> Non
 def test_without_an_open_question_there_is_nothing_to_ask(store_file: Path) -> None:
     with pytest.raises(UsageError, match="no question that more pairs would answer"):
         _again(store_file)
+
+
+def test_a_budget_that_answers_no_more_than_before_is_told_so(store: Path) -> None:
+    opened = open_engine(store_url(str(store)), create=False)
+    lines: list[str] = []
+    parsed_follow_up_plan(opened, "last", "100h", lines.append)
+    assert not lines
+    parsed_follow_up_plan(opened, "last", "1s", lines.append)
+    opened.dispose()
+    [line] = lines
+    assert line.startswith("a budget of 1s will hardly answer more than before: about ")

@@ -103,6 +103,11 @@ UNLIKELY = [
     ("log writes", case("oltp_point_select", database="mysql"), "only reads"),
     ("page flushing", case("oltp_read_only", database="postgres"), "only reads"),
     ("buffer misses", case("oltp_insert", database="postgres"), "shared_buffers of 128 MiB holds the data of 2.48 MiB"),
+    (
+        "data that exceed the pool",
+        case("oltp_insert", {"mysql.innodb_buffer_pool_size": "256MiB"}, database="mysql"),
+        "innodb_buffer_pool_size of 256 MiB holds the data of 2.48 MiB",
+    ),
     ("redo log past its low-water mark", case("oltp_read_only", database="mysql"), "only reads"),
     ("checkpoints", case("oltp_read_only", database="postgres"), "only reads"),
 ]
@@ -130,6 +135,7 @@ POSSIBLE = [
     ("log writes", case("oltp_insert", database="mysql")),
     ("page flushing", case("oltp_insert", database="mysql")),
     ("buffer misses", case("oltp_insert", database="mysql", table_size=2_000_000)),
+    ("data that exceed the pool", case("oltp_insert", database="postgres", table_size=2_000_000)),
     ("redo log past its low-water mark", case("oltp_insert", database="mysql")),
     ("checkpoints", case("oltp_insert", database="postgres")),
 ]

@@ -287,3 +287,15 @@ def test_one_level_twice_compares_equals() -> None:
 def test_one_number_of_threads_is_a_list_of_it() -> None:
     plan = checked(simple('"vm.swappiness" = [60, 1]', FILEIO.replace("[1, 4]", "4")))
     assert plan.workloads[0].load_levels == (4,)
+
+
+def test_keys_of_a_workload_whose_kind_is_unknown_are_no_further_problem() -> None:
+    text = simple('"vm.swappiness" = [60, 1]', '[[workload]]\nkind = "oltp"\ntable_size = 5\nthreads = "x"\n')
+    first, second = parsed(text).problems
+    assert first.message.startswith("'oltp' is only the beginning of a name")
+    assert "workload[0].threads" in second.location
+
+
+def test_a_number_of_threads_does_for_a_command() -> None:
+    command = '[[workload]]\nkind = "command"\nrun = ["a"]\nthreads = 1\nthroughput = "(?P<value>.)"\n'
+    assert not parsed(simple('"vm.swappiness" = [60, 1]', command)).problems

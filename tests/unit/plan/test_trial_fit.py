@@ -1,5 +1,7 @@
 """Length of trials in a small budget."""
 
+import re
+
 import pytest
 from plan_samples import FILEIO, checked, simple
 
@@ -31,8 +33,13 @@ def test_trials_are_as_stated_or_usual_elsewhere(protocol: str) -> None:
 def test_a_budget_that_holds_none_is_refused_with_the_time_of_the_shortest() -> None:
     plan = with_fitting_trials(_plan('budget = "2m"'))
     assert plan.protocol.trial_s == 10
-    with pytest.raises(PlanError, match="2 min do not hold 2 rounds, which take"):
+    with pytest.raises(PlanError, match="2 min do not hold 2 rounds, which take") as refused:
         extent(plan, {})
+    proposed = re.search(r"raise the budget to (\d+) min, shorten trial to (\d+) s, or", str(refused.value))
+    assert proposed is not None
+    minutes, trial_s = proposed.groups()
+    extent(_plan(f'budget = "{minutes}m"\ntrial = "10s"'), {})
+    extent(_plan(f'budget = "2m"\ntrial = "{trial_s}s"'), {})
 
 
 def test_stated_settle_times_stay() -> None:

@@ -70,6 +70,9 @@ def test_a_command_is_run_once_to_settle_and_once_to_be_measured() -> None:
     settling, last = _runs(_workload("command", run=told, throughput="(?P<value>.)"))
     assert (settling.argv[2], settling.measure_s) == ("2", 0)
     assert last.argv == ["load", "4", "3", "/data/w/x", "{other}"]
+    settling, last = _runs(_workload("command", run=told, throughput="(?P<value>.)"), settle_s=0.5, measure_s=7.5)
+    assert (settling.argv[2], settling.settle_s) == ("0.5", 0.5), "many tools take whole seconds alone"
+    assert (last.argv[2], last.measure_s) == ("8", 8)
     by_itself = _workload("command", run=["load", "{settle}"], settle_in_command=True, throughput="(?P<value>.)")
     (run,) = _runs(by_itself)
     assert (run.argv, run.settle_s) == (["load", "2"], 2)

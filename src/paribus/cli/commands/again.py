@@ -38,7 +38,7 @@ def again(
     from paribus.lab.running import started_as_parsed
     from paribus.lab.store.stores import open_store
 
-    parsed = parsed_follow_up_plan(open_store(options.store), experiment, budget)
+    parsed = parsed_follow_up_plan(open_store(options.store), experiment, budget, report_line)
     if print_plan:
         say_as_is(parsed.text)
         return

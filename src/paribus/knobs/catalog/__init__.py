@@ -17,6 +17,7 @@ from paribus.model import HYPERVISOR, Knob, Location, Value
 from paribus.registry import nearest
 
 LOAD, SERVER = "load", "server"
+LISTED = "knobs are listed by: paribus knobs list; a server's variable is written mysql.NAME or postgres.NAME"
 _SUBJECT = "{subject}"
 _PATHS = {  # of files that have no row, by the kind of their tree
     "sysctl": re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_+-]+)+"),
@@ -119,7 +120,7 @@ class Catalogue:
         """The knob of a key. Raises UsageError with the nearest name."""
         knob = self.find(key)
         if knob is None:
-            raise UsageError(f"unknown knob {key!r}", self.suggest(key) or "list all knobs: paribus knobs list")
+            raise UsageError(f"unknown knob {key!r}", self.suggest(key) or LISTED)
         return knob
 
     def suggest(self, key: str) -> str:

@@ -14,23 +14,26 @@ from sqlalchemy.engine import Engine as Store
 from paribus import workloads as _workloads  # noqa: F401  registers the kinds that a plan may name
 from paribus.analysis.open_questions import open_arms
 from paribus.errors import PlanError, UsageError
+from paribus.lab.machine.connection import Report, discard
 from paribus.lab.results.reporting import read_and_judge
 from paribus.model import COMBINATION, EVENT, Effect, Experiment, ExperimentState, Plan, Trial
 from paribus.plan.form.parse import Parsed, override, parse
 from paribus.plan.form.write import toml_text
 from paribus.store import read
+from paribus.units import parse_duration, show_duration
 
 _ROOM = 1.5  # times the machine time that would decide: an effect is seldom as estimated
 _MIN_BUDGET_S = 120.0
 
 
-def parsed_follow_up_plan(store: Store, name: str, budget: str) -> Parsed:
+def parsed_follow_up_plan(store: Store, name: str, budget: str, report: Report = discard) -> Parsed:
     """Return the plan of the open questions of an experiment. Raises UsageError, PlanError and StoreError.
 
     Args:
         store: The store.
         name: The experiment, as elsewhere.
         budget: Machine time as in a plan; empty for what would decide every open question.
+        report: Receiver of a line where the budget is too small for that.
     """
     experiment = _last_done(store) if name == "last" else read.find(store, name)
     _refuse_unended(experiment)
@@ -46,13 +49,17 @@ def parsed_follow_up_plan(store: Store, name: str, budget: str) -> Parsed:
     protocol = document.setdefault("protocol", {})
     for key in ("rounds", "seed"):  # new pairs, in an order of their own
         protocol.pop(key, None)
-    protocol["budget"] = budget or _minutes(_needed_s(evidence.trials, judgement.effects, arms))
+    needed_s = _needed_s(evidence.trials, judgement.effects, arms)
+    protocol["budget"] = budget or _minutes(max(_MIN_BUDGET_S, _ROOM * needed_s))
     if len(document.get("factors", {})) < 2:
         protocol.pop("design", None)
     comment = f"The open questions of experiment {experiment.id}. Saved to a file, it is run with: paribus run FILE"
     parsed = parse(experiment.name, toml_text(document, {"": comment}), {}, {("protocol", "budget"): "--budget"})
     if parsed.problems:
         raise PlanError(f"again {experiment.id}", parsed.problems)
+    if budget and parse_duration(budget) < needed_s:
+        would_decide = f"about {show_duration(needed_s)} would decide every open question, if effects are as estimated"
+        report(f"a budget of {budget} will hardly answer more than before: {would_decide}")
     return parsed
 
 
@@ -137,4 +144,4 @@ def _needed_s(trials: Sequence[Trial], effects: Sequence[Effect], arms: Mapping[
             estimates = [e.decide_s for e in effects if (e.factor, e.arm) == (factor, arm) and e.decide_s]
             of_arm = [t for t in trials if (t.factor, t.arm) == (factor, arm) and t.started and t.ended]
             needed_s += sum(estimates) or 2 * sum((t.ended or 0.0) - (t.started or 0.0) for t in of_arm)
-    return max(_MIN_BUDGET_S, _ROOM * needed_s)
+    return needed_s

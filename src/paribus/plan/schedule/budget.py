@@ -33,6 +33,7 @@ _NOISE_SHARE = 0.2  # of the budget, for noise rounds and settle runs
 _SETTLE_SHARE = 0.1  # of the budget, for settle runs; part of the share above
 _SCREEN_SHARE = 0.5  # of the remaining budget, for a screen; the rest is for its confirmation
 _MOST_OPEN_ROUNDS = 200
+_TRIALS_S = (60, 45, 30, 20, 15, 10, 8, 6, 5, 4, 3, 2, 1)  # that a message proposes
 _WASHED_SHARE = 0.5  # of the pairs: orders are random, so that every other pair begins with the arm that ran last
 
 Noise = Mapping[str, float]
@@ -288,5 +289,15 @@ def _refuse_beyond_budget(plan: Plan, planned: Extent) -> None:
     budget_s = plan.protocol.budget_s
     if needed_s > budget_s:
         message = f"{show_duration(budget_s)} do not hold {planned.rounds} rounds, which take {show_duration(needed_s)}"
-        hint = "raise the budget, shorten trial, or compare less"
+        fitting_s = next((trial_s for trial_s in _TRIALS_S if _fits(plan, planned, trial_s)), None)
+        shorten = f"shorten trial to {fitting_s} s, " if fitting_s else ""
+        hint = f"raise the budget to {math.ceil(needed_s / 60)} min, {shorten}or compare less"
         raise PlanError(plan.name, [Problem("protocol.budget", message, hint)])
+
+
+def _fits(plan: Plan, planned: Extent, trial_s: float) -> bool:
+    """Returns whether the budget holds these rounds with such trials; the settle time shrinks in proportion."""
+    protocol = plan.protocol
+    shorter = dataclasses.replace(protocol, trial_s=trial_s, settle_s=protocol.settle_s * trial_s / protocol.trial_s)
+    shortened = dataclasses.replace(plan, protocol=shorter)
+    return trial_s < protocol.trial_s and duration_s(shortened, planned) <= protocol.budget_s
