@@ -168,7 +168,9 @@ class _Check(ToolChecks):
         on_disk = any(key.startswith("block.") for _, key in keys) and on_files
         if on_disk and facts.device and facts.path_device != facts.device:
             disk = facts.path_device or stored_message("not a disk")
-            note = N_("{path} is on {where}: a load there may not reach {device}")
+            note = N_(
+                "{path} is on {where}: a load there may not reach {device}; name a folder on that disk as target.path"
+            )
             self.notes.append(stored_message(note, path=facts.path, where=disk, device=facts.device))
         for key_path, key in keys:
             knob = self.catalogue.find(key)

@@ -171,7 +171,8 @@ def view(report_input: ReportInput) -> ReportView:
     trust = evidence.trust(report_input)
     most_dots = pair_changes.most_dots(report_input.effects)
     most_columns = heat_maps.most_columns(report_input.of(ResponseMap))
-    advised = advice.advice(rows, missing, report_input.recipes, report_input.of(Selection))
+    recipes = {} if experiment.is_emulated else report_input.recipes  # nothing there is worth keeping
+    advised = advice.advice(rows, missing, recipes, report_input.of(Selection))
     return ReportView(
         title=experiment.name,
         question=report_input.question,

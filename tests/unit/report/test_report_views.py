@@ -12,7 +12,7 @@ from rich.console import Console
 from paribus.model import Check, Effect, ExperimentState, Purpose, Tag, TrialState, Verdict
 from paribus.report import experiment_view
 from paribus.report.charts import charts
-from paribus.report.experiment_view import ReportView
+from paribus.report.experiment_view import ReportView, view
 from paribus.report.render import html, markdown, text
 from paribus.units import LoadUnit
 
@@ -308,6 +308,13 @@ def test_advice_says_why_a_verdict_is_suspect() -> None:
     bench.effects = [replace(effect, checks=checks) for effect in bench.effects]
     (advice,) = bench.view().advice
     assert advice.text.endswith("but the verdict is suspect: repeat it first (it drifts by 9 %)")
+
+
+def test_no_command_keeps_what_was_measured_on_emulated_processors() -> None:
+    measured = replace(typical().input(), recipes=RECIPES)
+    emulated = replace(measured.experiment, fingerprint={"cpu": "QEMU TCG CPU version 2.5+"})
+    assert any(advice.recipe for advice in view(measured).advice)
+    assert not any(advice.recipe for advice in view(replace(measured, experiment=emulated)).advice)
 
 
 def test_a_recipe_goes_with_the_setting_that_is_recommended() -> None:
