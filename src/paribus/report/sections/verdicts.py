@@ -82,7 +82,7 @@ def _conclusion(effect: Effect, effects: Sequence[Effect]) -> str:
     low, high, _ = effect.deciding
     text = numbers.effect(effect.estimate, low, high)
     subject = gettext("{response} under {workload}", response=title(effect.response), workload=effect.workload)
-    tags = "".join(gettext(", ") + gettext(_TAGS[tag]) for tag in effect.tags)
+    tags = "".join(gettext(", ") + _tag_text(tag, effect) for tag in effect.tags)
     if effect.verdict is Verdict.EQUIVALENT:
         sentence = gettext(
             "keep {baseline}: equivalent within {margin}, between {low} and {high} {what}",
@@ -98,19 +98,27 @@ def _conclusion(effect: Effect, effects: Sequence[Effect]) -> str:
         return gettext("no effect possible here: {why}; {effect} {what}", why=reason, effect=text, what=subject)
     if effect.verdict is Verdict.UNDECIDED and not effect.look:
         reason = effect.reasons[0] if effect.reasons else ""
-        return gettext("undecided: {effect} {what}; {why}", effect=text, what=subject, why=reason) + tags
+        return gettext("undecided{tags}: {effect} {what}; {why}", tags=tags, effect=text, what=subject, why=reason)
     if effect.verdict is Verdict.UNDECIDED:
-        sentence = gettext(
-            "undecided: between {low} and {high} {what}; {would_decide}",
+        return gettext(
+            "undecided{tags}: between {low} and {high} {what}; {would_decide}",
+            tags=tags,
             low=text.low,
             high=text.high,
             what=subject,
             would_decide=_would_decide(effect),
         )
-        return sentence + tags
     if effect.verdict is Verdict.DEPENDS_ON_LOAD:
         return gettext("depends on load: {what} {levels}", what=subject, levels=_at_loads(effect, effects)) + tags
     return gettext("{effect} {what}, {verdict}", effect=text, what=subject, verdict=verdict_text(effect))
+
+
+def _tag_text(tag: Tag, effect: Effect) -> str:
+    """A qualification in words; of a suspect verdict with the first finding that makes it so."""
+    finding = next((check.finding for check in effect.checks if check.passed is False), "")
+    if tag is Tag.SUSPECT and finding:
+        return gettext("suspect ({finding})", finding=finding)
+    return gettext(_TAGS[tag])
 
 
 def _would_decide(effect: Effect) -> str:
