@@ -145,6 +145,9 @@ Wait = Annotated[
 Anyway = Annotated[
     bool, typer.Option("--anyway", help="Begin although another experiment runs on the target, which disturbs both.")
 ]
+Limit = Annotated[
+    str, typer.Option(metavar="NAME,NAME…", help="Only these machines, or groups of an inventory. Default: all.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 
 
@@ -194,9 +197,14 @@ def read_conditions(text: str) -> "frozenset[FailCondition]":
     return read_names(text, FailCondition)
 
 
+def read_list(text: str) -> list[str]:
+    """The parts of a list with commas, without empty ones."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
 def read_names(text: str, conditions: type[FailOnCondition]) -> frozenset[FailOnCondition]:
     """The conditions of a list with commas, of those that a command has. Raises UsageError."""
-    names = [name.strip() for name in text.split(",") if name.strip()]
+    names = read_list(text)
     names_of_conditions = [condition.value for condition in conditions]
     for name in names:
         if name not in names_of_conditions:

@@ -84,6 +84,19 @@ def test_a_machine_that_is_not_reached_is_named_beside_the_others(paribus: Parib
     assert "block.iostats" in done.out and "cannot reach ssh://nobody@127.0.0.1:1" in done.out
 
 
+def test_machines_are_named_by_a_file(paribus: Paribus, measured: str, tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts.toml"
+    hosts.write_text('[hosts]\nhere = "local"\nelsewhere = "ssh://x@127.0.0.1:1"\n')
+    done = paribus("verify", measured, "--hosts", str(hosts), "--json")
+    assert done.code == 1
+    here, elsewhere = done.json["machines"]
+    assert (here["target"], elsewhere["target"]) == ("local", "ssh://x@127.0.0.1:1")
+    assert {each["setting"] for each in here["settings"]} == {"block.iostats", "mount.atime"}
+    assert "cannot reach" in elsewhere["problem"]
+    assert len(paribus("verify", measured, "--hosts", str(hosts), "--limit", "here", "--json").json["machines"]) == 1
+    assert "none is named" in paribus("verify", measured, "--limit", "here").err
+
+
 def test_an_experiment_that_recommends_nothing_has_no_change(paribus: Paribus, measured: str) -> None:
     done = paribus("ticket", measured, "--factor", "vm.swappiness")
     assert done.code == 2

@@ -14,6 +14,7 @@ from paribus.cli.options import (
     AsJson,
     Form,
     Lang,
+    Limit,
     NoReport,
     Overrides,
     PlanFile,
@@ -23,6 +24,7 @@ from paribus.cli.options import (
     Wait,
     experiment_names,
     form_of,
+    read_list,
     read_overrides,
     refuse_together,
 )
@@ -62,9 +64,6 @@ HostsFile = Annotated[
         help="The machines: TOML with a table hosts, or an inventory of Ansible.",
         show_default=False,
     ),
-]
-Limit = Annotated[
-    str, typer.Option(metavar="NAME,NAME…", help="Only these machines, or groups of an inventory. Default: all.")
 ]
 AtOnce = Annotated[
     int | None,
@@ -171,8 +170,7 @@ def _fleet(
     from paribus.lab.fleet.inventory import read_inventory
     from paribus.lab.fleet.running import Fleet
 
-    names = [name.strip() for name in limit.split(",") if name.strip()]
-    machines = read_inventory(hosts, names)
+    machines = read_inventory(hosts, read_list(limit))
     return Fleet.of(str(plan_file), read_overrides(overrides), machines, store, at_once, anew=anew)
 
 

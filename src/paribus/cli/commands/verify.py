@@ -1,10 +1,11 @@
 """`paribus verify`: verification that recommended settings are in force."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from paribus.cli.options import AsJson, Become, ExperimentName, StoreUrl
+from paribus.cli.options import AsJson, Become, ExperimentName, Limit, StoreUrl, read_list
 from paribus.cli.terminal import report_line, say, say_json
 
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    hosts: Annotated[
+        Path | None,
+        typer.Option("--hosts", metavar="FILE", help="The machines of a file, as paribus fleet run has it."),
+    ] = None,
+    limit: Limit = "",
     path: Annotated[
         str, typer.Option(metavar="FOLDER", help="The folder with the data. Default: that of the plan.")
     ] = "",
@@ -37,10 +43,17 @@ def verify(
 
     Example: paribus verify last ssh://dba@db1 ssh://dba@db2 --path /var/lib/mysql
     """
+    from paribus.errors import UsageError
+    from paribus.lab.fleet.inventory import FleetHost, read_inventory
     from paribus.lab.rollout.verifying import verify as verify_machines
 
+    if limit and hosts is None:
+        raise UsageError("--limit chooses from a file of machines, and none is named", "name one with --hosts")
+    machines = [FleetHost(target, target) for target in targets or []]
+    if hosts is not None:
+        machines += read_inventory(hosts, read_list(limit))
     document = verify_machines(
-        experiment, store, targets or [], path=path, database=database, become=become, report=report_line
+        experiment, store, machines, path=path, database=database, become=become, report=report_line
     )
     if as_json:
         say_json(document.model_dump_json(indent=2))

@@ -1,15 +1,13 @@
 """The document of `paribus status` as text."""
 
-import time
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import Literal
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from paribus.lab.status import OpenChange, StatusDocument
+from paribus.lab.status import ExperimentStatus, OpenChange, StatusDocument
 
 
 def show(document: StatusDocument, console: Console) -> None:
@@ -19,19 +17,11 @@ def show(document: StatusDocument, console: Console) -> None:
         console.print("no experiment yet: paribus run PLAN")
     else:
         table = Table(box=None, pad_edge=False)
-        for title in ("experiment", "plan", "state", "trials done", "invalid", "started"):
-            justify: Literal["left", "right"] = "right" if title in ("trials done", "invalid") else "left"
-            table.add_column(title, justify=justify, no_wrap=title == "experiment", overflow="fold")
+        for title in ("experiment", "state", "trials", "plan"):  # an id begins with the time of the start
+            table.add_column(title, no_wrap=title != "plan", overflow="fold")
         for experiment in document.experiments:
-            started = time.strftime("%Y-%m-%d %H:%M", time.localtime(experiment.started))
-            running = experiment.state + (
-                f" ({experiment.trial})" if experiment.trial and experiment.state == "running" else ""
-            )
-            state = "cut off" if experiment.cut_off else running
-            done = f"{experiment.done} of {experiment.planned}" + (
-                f", {experiment.spared} spared" if experiment.spared else ""
-            )
-            table.add_row(experiment.id, Text(experiment.name), Text(state), done, str(experiment.invalid), started)
+            state = "cut off" if experiment.cut_off else experiment.state
+            table.add_row(experiment.id, state, _trials(experiment), Text(experiment.name))
         console.print(table)
     for experiment in document.experiments:
         if experiment.cut_off:
@@ -40,6 +30,8 @@ def show(document: StatusDocument, console: Console) -> None:
                 markup=False,
                 soft_wrap=True,
             )
+        elif experiment.trial and experiment.state == "running":
+            console.print(f"now: {experiment.id}, {experiment.trial}", markup=False, soft_wrap=True)
     for change in document.open_changes:
         console.print(_change_text(change), markup=False)
     if any(not change.running and not change.applied for change in document.open_changes):
@@ -49,6 +41,16 @@ def show(document: StatusDocument, console: Console) -> None:
     elif not document.open_changes and not document.problems:
         text = nothing_changed(document.journals, document.other_journals, document.journals_elsewhere)
         console.print(text, markup=False, soft_wrap=True)
+
+
+def _trials(experiment: ExperimentStatus) -> str:
+    """The trials that are done, of how many; those that were spared and those that do not count."""
+    parts = [
+        f"{experiment.done} of {experiment.planned}",
+        *([f"{experiment.spared} spared"] if experiment.spared else []),
+        *([f"{experiment.invalid} invalid"] if experiment.invalid else []),
+    ]
+    return ", ".join(parts)
 
 
 def nothing_changed(inspected: str, of_root: str, elsewhere: Iterable[str]) -> str:

@@ -1,5 +1,7 @@
 """Verification on machines that what an experiment recommends is still in force."""
 
+from collections.abc import Sequence
+
 from pydantic import BaseModel, ConfigDict
 
 from paribus.engine.run import probe
@@ -8,6 +10,7 @@ from paribus.hosts.transport import described
 from paribus.knobs.apply import is_same_value
 from paribus.knobs.discovery import offer
 from paribus.lab.audit.server_facts import ServerDescription, server_facts
+from paribus.lab.fleet.inventory import FleetHost
 from paribus.lab.machine.connection import Report, discard, site
 from paribus.lab.machine.inspection import location_below
 from paribus.lab.rollout.change import ChangeStep, ProductionChange, change_of
@@ -57,7 +60,7 @@ class VerifyDocument(_Document):
 def verify(
     experiment: str,
     store: str | None,
-    targets: list[str],
+    targets: Sequence[FleetHost],
     *,
     path: str = "",
     database: str = "",
@@ -67,14 +70,23 @@ def verify(
     """Read the recommended settings on machines, by default on that of the plan; changes nothing.
 
     `path` is the folder with the data, by default that of the plan; `database` is the address of a server as each
-    machine sees it. Raises as `change_of`; a machine that is not reached is part of the answer.
+    machine sees it. A machine may have its own `target.path` and `target.become`. Raises as `change_of`; a machine that
+    is not reached is part of the answer.
     """
     change = change_of(experiment, store)
     opened, recorded = open_experiment(store, change.experiment)
     plan = read.plan(opened, recorded.id)
     machines = [
-        _machine(target, change, plan, path, database, become=become, report=report)
-        for target in targets or [plan.target.address]
+        _machine(
+            target.address,
+            change,
+            plan,
+            target.overrides.get("target.path", path),
+            database,
+            become=become or target.overrides.get("target.become") == "true",
+            report=report,
+        )
+        for target in targets or [FleetHost("", plan.target.address)]
     ]
     return VerifyDocument(experiment=change.experiment, machines=machines)
 
