@@ -38,6 +38,14 @@ class FleetMachine:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             os.kill(int((self.folder / "sshd.pid").read_text()), signal.SIGTERM)
 
+    def die(self) -> None:
+        """SIGKILL every process of the machine, as a loss of power does, until none is left."""
+        namespace = _namespace(Path("/proc", (self.folder / "sshd.pid").read_text().strip()))
+        while processes := [each for each in Path("/proc").glob("[0-9]*") if _namespace(each) == namespace]:
+            for process in processes:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(process.name), signal.SIGKILL)
+
     def configuration(self) -> str:
         """Its part of the configuration of ssh."""
         return SSH_CONFIG.format(name=self.name, address="127.0.0.1", port=self.port, folder=self.folder)
@@ -74,6 +82,14 @@ class SshFleet(contextlib.ExitStack):
         entry = '{0.name} = {{ address = "ssh://{0.name}", set.target.device = "{0.device}" }}\n'
         file.write_text("[hosts]\n" + "".join(map(entry.format, self.machines)))
         return file
+
+
+def _namespace(process: Path) -> int | None:
+    """The namespace of a living process's host name."""
+    try:
+        return (process / "ns" / "uts").stat().st_ino
+    except OSError:  # it has ended, or is nobody's to look at
+        return None
 
 
 def _free_ports(n: int) -> list[int]:

@@ -22,9 +22,14 @@ Paribus = Callable[..., Done]
 
 
 @pytest.fixture
-def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshFleet]:
-    """Three machines."""
-    with SshFleet(tmp_path / "fleet", ["db1", "db2", "db3"]) as made:
+def machines() -> int:
+    return 3
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, machines: int) -> Iterator[SshFleet]:
+    """Machines db1, db2 and so on."""
+    with SshFleet(tmp_path / "fleet", [f"db{n}" for n in range(1, machines + 1)]) as made:
         monkeypatch.setenv("PATH", str(made.path), prepend=os.pathsep)
         yield made
 
@@ -181,3 +186,33 @@ def test_one_machine_under_two_names_is_refused_before_anything_begins(
     checked = paribus("fleet", "check", *arguments, "--json")
     assert checked.code == 2
     assert checked.json["machines"][-1]["problem"].startswith("db1 is the same machine")
+
+
+@pytest.mark.parametrize("machines", [8])
+def test_a_machine_that_dies_costs_its_own_experiment_alone(
+    paribus: Paribus, arguments: list[str], fleet: SshFleet
+) -> None:
+    before = _settings(fleet)
+    dead = fleet.machines[2]
+    running = Running("fleet", "run", *arguments, "--no-report", "--json")
+    wait_for(lambda: settings_of(dead.device) != before[2], "the third machine is set")
+    dead.die()
+    wait_for(
+        lambda: [state for _, state in _experiments()].count(ExperimentState.DONE) == 7, "the others are done", 300
+    )
+    assert running.goes_on(), "the machine may come back"
+    running.signal(signal.SIGINT)
+    ended = running.end(120)
+    assert ended.code == 4, ended.err
+    machines = ended.json["machines"]
+    assert [machine["machine"] for machine in machines if machine["is_unrestored"]] == ["db3"]
+    assert [machine["machine"] for machine in machines if machine["state"] == "done"] == [
+        f"db{n}" for n in (1, 2, 4, 5, 6, 7, 8)
+    ]
+    dead.start()
+    undone = paribus("undo", "--target", "ssh://db3")
+    assert undone.code == 0, undone.err
+    assert _settings(fleet) == before
+    done = paribus("fleet", "run", *arguments, "--no-report")
+    assert done.code == 0, done.err
+    assert _experiments() == [(f"tiny-db{n}", ExperimentState.DONE) for n in range(1, 9)]

@@ -193,10 +193,10 @@ def _checked(assignment: Assignment, end: ControllerEnd | None) -> tuple[Checked
 def _measured(
     assignment: Assignment, end: ControllerEnd | None, experiment: Experiment | None, refusal: str | None
 ) -> MeasuredMachine:
-    problem, is_done = "", experiment is not None and experiment.state is ExperimentState.DONE
+    problem = ""
     if refusal is not None:
         state, problem = MachineState.REFUSED, refusal
-    elif is_done and (end is None or end.exit_code >= 0):
+    elif experiment is not None and experiment.state is ExperimentState.DONE:
         state = MachineState.DONE
     elif end is None:
         state = MachineState.NOT_BEGUN if experiment is None else MachineState.INTERRUPTED
