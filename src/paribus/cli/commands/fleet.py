@@ -2,8 +2,6 @@
 
 import contextlib
 import functools
-import shlex
-from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -97,12 +95,14 @@ def check(
 
     Example: paribus fleet check plan.toml --hosts hosts.toml
     """
+    from paribus.cli.texts import fleet as fleet_text
+
     fleet = _fleet(plan_file, hosts, overrides, limit, at_once, store, anew=anew)
-    document = fleet.check()
+    document = fleet.check(report_line)
     if as_json:
         say_json(document.model_dump_json(indent=2))
     else:
-        _print_check(document)
+        fleet_text.show_check(document)
     if _refused(document):
         raise typer.Exit(UsageError.exit_code)
 
@@ -134,16 +134,17 @@ def run(
     Example: paribus fleet run plan.toml --hosts hosts.toml --at-once 4
     """
     from paribus.cli.signals import StopRequest
+    from paribus.cli.texts import fleet as fleet_text
 
     refuse_together({"--verbose": verbose, "--quiet": quiet})
     fleet = _fleet(plan_file, hosts, overrides, limit, at_once, store, anew=anew)
     checked = fleet.check(report_line)
     refused = len(_refused(checked))
+    if not quiet or refused:
+        fleet_text.show_check(checked, err=True)
     if refused == len(checked.machines) or (refused and not skip_refused):
         message = f"the check refused {refused} of {len(checked.machines)} machines; nothing was begun"
         raise UsageError(message, "correct what is said above, or leave them out with --skip-refused")
-    if not quiet:
-        _print_check(checked, err=True)
     stop = StopRequest()
     stop.listen()
     flags = {"--no-report": no_report, "--wait": wait, "--verbose": verbose, "--quiet": quiet}
@@ -152,7 +153,7 @@ def run(
     if as_json:
         say_json(document.model_dump_json(indent=2))
     else:
-        _print_run(document, store)
+        fleet_text.show_run(document, store)
     raise typer.Exit(_exit_code(document))
 
 
@@ -182,61 +183,6 @@ def _report_progress(line: str) -> None:
 
 def _refused(document: "FleetCheckDocument") -> list[str]:
     return [machine.machine for machine in document.machines if machine.state == "refused"]
-
-
-def _print_check(document: "FleetCheckDocument", *, err: bool = False) -> None:
-    """Print the machine time of each machine, or what the store has of it."""
-    from paribus.units import show_duration
-
-    rows = []
-    for machine in document.machines:
-        what = f"{machine.state} ({machine.experiment})" if machine.experiment else str(machine.state)
-        if machine.state == "ready" and machine.duration_s is not None:
-            what = f"{machine.trials} trials, at most {show_duration(machine.duration_s)}"
-        if machine.other_experiment:
-            what += f"; {machine.other_experiment} of an earlier form of this plan was not finished"
-        rows.append((machine.machine, machine.address, what, "" if err else machine.problem))
-    _print_rows(rows, err=err)
-    if document.duration_s:
-        to_measure = sum(machine.state in ("ready", "interrupted") for machine in document.machines)
-        at_once = min(to_measure, document.at_once)
-        duration = show_duration(document.duration_s)
-        say(f"{to_measure} to be measured, up to {at_once} at once: at most {duration}", err=err)
-
-
-def _print_run(document: "FleetRunDocument", store: str | None) -> None:
-    """Print how each machine ended, and the effects over those that are done where they are enough."""
-    from paribus.cli.delivery import as_on_terminal, deliver
-    from paribus.lab.fleet.reporting import FEWEST, fleet_document
-    from paribus.lab.store.stores import open_store, read
-    from paribus.report import fleet_view
-    from paribus.report.render import fleet_text
-
-    _print_rows([(each.machine, str(each.state), each.experiment or "", each.problem) for each in document.machines])
-    done = [each.experiment for each in document.machines if each.experiment and each.state == "done"]
-    if len(done) < FEWEST:
-        say(f"\nthe effects over machines need {FEWEST} machines that are done")
-        return
-    opened = open_store(store)
-    with speaking(of_environment()):
-        try:
-            view = fleet_view.view(fleet_document(opened, [read.find(opened, experiment) for experiment in done]))
-        except UsageError as error:  # such as two experiments of one machine, made at different times
-            say(f"\n{error}")
-            return
-        say("")
-        deliver(as_on_terminal(functools.partial(fleet_text.render, view), to_file=False), None)
-    option = "" if store is None else f" --store {shlex.quote(store)}"
-    say(f"\nagain: paribus fleet report {' '.join(done)}{option}")
-
-
-def _print_rows(rows: Sequence[tuple[str, str, str, str]], *, err: bool = False) -> None:
-    """Print rows in columns; the last cell may have lines, which stand below."""
-    widths = [max(len(row[column]) for row in rows) for column in range(2)]
-    for *cells, last in rows:
-        say(f"  {cells[0]:{widths[0]}}  {cells[1]:{widths[1]}}  {cells[2]}", err=err)
-        for line in last.splitlines():
-            say(f"    {line}", err=err)
 
 
 def _exit_code(document: "FleetRunDocument") -> int:

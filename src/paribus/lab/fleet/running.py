@@ -72,7 +72,7 @@ class Fleet:
     def check(self, report: Report = discard) -> FleetCheckDocument:
         """Check the plan on every machine that is not done with it; changes nothing.
 
-        `report` receives how many are checked, and the reason for each machine that is refused.
+        `report` receives how many are checked so far.
         """
         open_assignments = [each for each in self.assignments if not each.is_done]
         commands = {
@@ -80,10 +80,8 @@ class Fleet:
         }
         checked: list[str] = []
 
-        def on_end(name: str, end: ControllerEnd) -> None:
+        def on_end(name: str, _end: ControllerEnd) -> None:
             checked.append(name)
-            if end.exit_code != 0:
-                report(f"{name}: {_reason(end, 'check')}")
             if len(checked) % _REPORTED_CHECKS == 0:
                 report(f"checked {len(checked)} of {len(commands)} machines")
 
@@ -94,7 +92,6 @@ class Fleet:
             machine, fingerprint = _checked(assignment, ends.get(assignment.host.name))
             if fingerprint and (twin := names.setdefault(identity(fingerprint), machine.machine)) != machine.machine:
                 problem = f"{twin} is the same machine: host name, processors, memory and disk are equal"
-                report(f"{machine.machine}: {problem}")
                 machine = machine.model_copy(update={"state": MachineState.REFUSED, "problem": problem})
             machines.append(machine)
         return FleetCheckDocument(at_once=self.at_once, duration_s=self._duration_s(machines), machines=machines)
