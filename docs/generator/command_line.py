@@ -100,7 +100,8 @@ def _command(name: str, callback: Callable[..., Any]) -> Command:
 
 def _parameters(callback: Callable[..., Any]) -> list[Parameter]:
     declared = inspect.signature(callback, eval_str=True).parameters
-    return [_parameter(name, parameter.annotation, parameter.default) for name, parameter in declared.items()]
+    visible = {name: each for name, each in declared.items() if not each.annotation.__metadata__[0].hidden}
+    return [_parameter(name, parameter.annotation, parameter.default) for name, parameter in visible.items()]
 
 
 def _parameter(name: str, hint: Any, default: object) -> Parameter:

@@ -91,7 +91,8 @@ def keep_to_budget(plan: Plan, experiment: Experiment, store: Store, trials: Seq
     completed = blocks_over(trials)
     if any(each.screened or completed.get(each.key, 0) < blocks_before_first_look(each) for each in compared):
         is_over = all(trial.state is not TrialState.PLANNED for trial in trials)
-        return [] if is_over else _noted_once(_over_budget(protocol.budget_s), experiment, store)
+        has_screen = any(each.screened for each in compared)
+        return [] if is_over or has_screen else _noted_once(_over_budget(protocol.budget_s), experiment, store)
     underway = max((trial.round for trial in trials if trial.state is not TrialState.PLANNED), default=0)
     needless = {trial.order for trial in trials if trial.state is TrialState.PLANNED and trial.round > underway}
     if not needless:
@@ -112,7 +113,7 @@ def _over_budget(budget_s: float) -> StoredMessage:
     """A message on an experiment that exceeds its budget, up to the fewest pairs that can be judged."""
     return stored_message(
         "the budget of {budget} is used up with too few pairs to judge, since trials took longer than planned or were "
-        "made again; the fewest that can be judged are made all the same",
+        "made again; it ends with the fewest that can be judged",
         budget=show_duration(budget_s),
     )
 

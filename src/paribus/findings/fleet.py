@@ -53,7 +53,7 @@ class OpenQuestion:
     """A question that no three machines have judged in the same way, or that machines asked in several ways.
 
     `effect` is one of its effects. `machines` judged it, grouped by the way in which they asked; `inert` are those
-    among them on which the setting cannot act.
+    among them whose verdict is that the setting cannot act.
     """
 
     effect: Effect

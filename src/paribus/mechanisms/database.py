@@ -60,12 +60,13 @@ def _no_binary_log(case: Case) -> Obstacle | None:
 def _in_pool(case: Case) -> Obstacle | None:
     pool = _POOLS.get(case.workload.database)
     pool_bytes = _bytes_of(case.variable(pool)) if pool else None
-    if case.is_tool or pool is None or pool_bytes is None or case.data.size_bytes >= pool_bytes:
+    is_known = not case.is_tool and case.data.size_bytes > 0  # of an existing database nothing is known
+    if pool is None or pool_bytes is None or not is_known or case.data.size_bytes >= pool_bytes:
         return None
     message = N_("{variable} of {pool} holds the data of {size}")
     sizes = {"pool": show_size(pool_bytes), "size": show_size(case.data.size_bytes)}
     fact = stored_message(message, variable=pool, **sizes)
-    return Obstacle(fact, stored_message("raise table_size, or lower {variable}", variable=pool), certain=False)
+    return Obstacle(fact, stored_message("make more data, or lower {variable}", variable=pool), certain=False)
 
 
 _POSTGRES_UNITS = {"kB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40, "B": 1}

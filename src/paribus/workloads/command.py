@@ -95,8 +95,8 @@ def _typed(parameters: BaseModel) -> CommandParameters:
     return parameters
 
 
-def _told_s(seconds: float) -> float:
-    """A time as the command is told it: from a second on in whole seconds, since many tools take no fractions."""
+def _argument_s(seconds: float) -> float:
+    """A time as an argument: from a second on in whole seconds, rounded up, since many tools take no fractions."""
     return whole(seconds) if seconds >= 1 else seconds
 
 
@@ -105,8 +105,8 @@ def _filled(argv: list[str], request: RunRequest, seconds: float) -> Argv:
     values = {
         "threads": request.threads,
         "rate": request.rate if request.rate is not None else "",
-        "seconds": f"{_told_s(seconds):g}",
-        "settle": f"{_told_s(request.settle_s):g}",
+        "seconds": f"{_argument_s(seconds):g}",
+        "settle": f"{_argument_s(request.settle_s):g}",
         "directory": request.directory,
         **request.address,
     }
@@ -136,7 +136,7 @@ class CommandKind(ToolKindBase):
     def runs(self, parameters: BaseModel, request: RunRequest) -> list[ToolExecution]:
         """One run; if the command does not settle itself, a run for settling precedes it."""
         p = _typed(parameters)
-        settle_s, measure_s = _told_s(request.settle_s), _told_s(request.measure_s)
+        settle_s, measure_s = _argument_s(request.settle_s), _argument_s(request.measure_s)
         own_settle_s = settle_s if p.settle_in_command else 0.0
         measured_run = ToolExecution(
             argv=_filled(p.run, request, measure_s), settle_s=own_settle_s, measure_s=measure_s

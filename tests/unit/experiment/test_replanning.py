@@ -60,7 +60,7 @@ def test_a_budget_that_ends_before_there_are_enough_pairs_is_told_once(store: St
     begun = _begin(store, f'{MARGIN}\nbudget = "10h"')
     make_trials(store, begun, Bench(store, lambda _trial: 0.0, noise=0.1, takes_s=10 * 3600 / 8))
     [note] = [str(note) for note in read.find(store, begun.id).notes if "with too few pairs to judge" in str(note)]
-    assert note.startswith("the budget of 10 h") and note.endswith("are made all the same")
+    assert note.startswith("the budget of 10 h") and note.endswith("with the fewest that can be judged")
 
 
 def test_trials_that_take_longer_than_planned_end_with_the_budget(store: Store) -> None:

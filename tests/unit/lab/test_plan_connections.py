@@ -18,15 +18,18 @@ def _problems(text: str, overrides: dict[str, str]) -> list[str]:
 
 
 def test_each_machine_that_is_not_reached_is_named() -> None:
-    target, load_host = sorted(_problems(f"{PLAN}\n{LOAD}", {"target.host": NOBODY}), reverse=True)
-    assert target.startswith(f"target.host: cannot reach {NOBODY}")
-    assert "load.hosts[0]: cannot reach" in load_host
+    overrides = {"target.host": "ssh://127.0.0.1:2"}
+    with pytest.raises(Unreachable) as unreached, site_of(parsed(f"{PLAN}\n{LOAD}", overrides)):
+        pass
+    assert f"cannot reach {overrides['target.host']}" in str(unreached.value)
+    assert f"cannot reach {NOBODY}" in str(unreached.value)
 
 
 def test_mistakes_of_a_plan_are_told_where_its_machine_is_not_reached() -> None:
     problems = _problems(PLAN, {"target.host": NOBODY, "protocol.rounds": "many"})
     assert len(problems) == 2
     assert any(problem.startswith("protocol.rounds") for problem in problems)
+    assert any(problem.startswith(f"target.host: cannot reach {NOBODY}") for problem in problems)
 
 
 def test_a_single_machine_that_is_not_reached_is_no_mistake_of_the_plan() -> None:

@@ -136,6 +136,7 @@ POSSIBLE = [
     ("page flushing", case("oltp_insert", database="mysql")),
     ("buffer misses", case("oltp_insert", database="mysql", table_size=2_000_000)),
     ("data that exceed the pool", case("oltp_insert", database="postgres", table_size=2_000_000)),
+    ("data that exceed the pool", case("tpcc", database="mysql", existing="tpcc1000", warehouses=1000)),
     ("redo log past its low-water mark", case("oltp_insert", database="mysql")),
     ("checkpoints", case("oltp_insert", database="postgres")),
 ]

@@ -299,3 +299,18 @@ def test_keys_of_a_workload_whose_kind_is_unknown_are_no_further_problem() -> No
 def test_a_number_of_threads_does_for_a_command() -> None:
     command = '[[workload]]\nkind = "command"\nrun = ["a"]\nthreads = 1\nthroughput = "(?P<value>.)"\n'
     assert not parsed(simple('"vm.swappiness" = [60, 1]', command)).problems
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [
+        ("target", "becom = true"),
+        ("protocol", 'budgett = "10m"'),
+        ("database", 'baseurl = "x"'),
+        ("load", "weight = 1"),
+    ],
+)
+def test_a_wrong_kind_of_another_table_hides_nothing(table: str, key: str) -> None:
+    text = simple('"vm.swappiness" = [60, 1]', FILEIO, f'[{table}]\nkind = "vm"\n{key}\n')
+    locations = [problem.location.rpartition(" ")[2] for problem in parsed(text).problems]
+    assert {f"{table}.kind", f"{table}.{key.partition(' ')[0]}"} <= set(locations)

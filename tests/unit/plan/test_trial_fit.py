@@ -42,6 +42,28 @@ def test_a_budget_that_holds_none_is_refused_with_the_time_of_the_shortest() -> 
     extent(_plan(f'budget = "2m"\ntrial = "{trial_s}s"'), {})
 
 
+@pytest.mark.parametrize("settle", ["", 'settle = "4s"\n', 'settle = "30s"\n'])
+@pytest.mark.parametrize("trial", ["10s", "60s", "5m"])
+@pytest.mark.parametrize("budget", ["1m", "3m", "10m"])
+@pytest.mark.parametrize("response", ["throughput_per_s", "throughput_p05_per_s"])
+def test_proposals_of_a_refusal_are_accepted(settle: str, trial: str, budget: str, response: str) -> None:
+    def carry_out(trial: str, budget: str) -> None:
+        protocol = f'budget = "{budget}"\ntrial = "{trial}"\n{settle}'
+        extent(_plan(protocol, f'{FILEIO}response = ["{response}"]\n'), {})
+
+    if response == "throughput_p05_per_s" and trial == "10s":
+        return  # refused for another reason
+    try:
+        carry_out(trial, budget)
+    except PlanError as refused:
+        raised = re.search(r"raise the budget to ([^,]+),? ", str(refused))
+        shorter = re.search(r"shorten trial to (\d+) s", str(refused))
+        assert raised is not None
+        carry_out(trial, raised[1].replace(" or compare less", "").replace(" ", ""))
+        if shorter is not None:
+            carry_out(f"{shorter[1]}s", budget)
+
+
 def test_stated_settle_times_stay() -> None:
     plan = with_fitting_trials(_plan('budget = "20m"\nsettle = "4s"'))
     assert plan.protocol.trial_s < 60

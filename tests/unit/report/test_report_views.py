@@ -302,6 +302,13 @@ def test_a_sound_gain_is_recommended_though_a_larger_one_is_suspect() -> None:
     assert "2 seems better too, but the verdict is suspect" in advice.text
 
 
+def test_an_open_question_says_why_it_is_suspect() -> None:
+    bench = Bench().compare("vm.x", "0", {"1": (0.01, 0.05, Verdict.UNDECIDED)}, tags=(Tag.SUSPECT,))
+    checks = (Check("drift", passed=False, finding="it drifts by 9 %"),)
+    bench.effects = [replace(effect, checks=checks) for effect in bench.effects]
+    assert "undecided, suspect (it drifts by 9 %): between " in sentences(bench.view())["vm.x=1"]
+
+
 def test_advice_says_why_a_verdict_is_suspect() -> None:
     bench = Bench().compare("vm.x", "0", {"1": (0.05, 0.01, Verdict.BETTER)}, tags=(Tag.SUSPECT,))
     checks = (Check("order", passed=True, finding="no order"), Check("drift", passed=False, finding="it drifts by 9 %"))

@@ -144,7 +144,7 @@ def run(
         fleet_text.show_check(checked, err=True)
     if refused == len(checked.machines) or (refused and not skip_refused):
         message = f"the check refused {refused} of {len(checked.machines)} machines; nothing was begun"
-        raise UsageError(message, "correct what is said above, or leave them out with --skip-refused")
+        raise UsageError(message, "remove the causes above, or leave these machines out with --skip-refused")
     stop = StopRequest()
     stop.listen()
     flags = {"--no-report": no_report, "--wait": wait, "--verbose": verbose, "--quiet": quiet}

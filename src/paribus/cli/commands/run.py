@@ -13,7 +13,7 @@ from paribus.cli.terminal import report_line
 def run(
     plan_file: PlanFile,
     overrides: Overrides = None,
-    digest: Annotated[str, typer.Option(hidden=True)] = "",  # by which a fleet has one plan on all machines
+    digest: Annotated[str, typer.Option(hidden=True)] = "",  # a fleet checks with it that all machines have one plan
     *,
     options: CourseOptions,
 ) -> None:

@@ -23,7 +23,7 @@ def show_check(document: FleetCheckDocument, *, err: bool = False) -> None:
     if document.duration_s:
         to_measure = sum(each.state in (MachineState.READY, MachineState.INTERRUPTED) for each in document.machines)
         at_once, duration = min(to_measure, document.at_once), show_duration(document.duration_s)
-        say(f"{to_measure} to be measured, up to {at_once} at once: at most {duration}", err=err)
+        say(f"{to_measure} to be measured, up to {at_once} at once: about {duration}", err=err)
 
 
 def _plan_on(machine: CheckedMachine) -> str:

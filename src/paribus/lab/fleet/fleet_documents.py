@@ -37,7 +37,7 @@ class FleetCheckDocument(_Document):
     """The answer of `paribus fleet check --json`."""
 
     at_once: int = Field(description="machines that are measured at the same time")
-    duration_s: float = Field(description="time of all experiments that are not done, at most")
+    duration_s: float = Field(description="about the time of all experiments that are not done, if none ends early")
     machines: list[CheckedMachine]
 
 

@@ -8,7 +8,7 @@ from typing import NoReturn
 from paribus import workloads as _workloads  # noqa: F401  registers the kinds that a plan may name
 from paribus.engine.protocol import Directory
 from paribus.engine.run import probe
-from paribus.errors import HostError, PlanError, Problem
+from paribus.errors import HostError, PlanError, Problem, Unreachable
 from paribus.hosts import environment
 from paribus.hosts import facts as hosts_facts
 from paribus.hosts.storage.devices import block_device
@@ -40,7 +40,7 @@ from paribus.trial.tools.tool_check import refusals
 def site_of(parsed: Parsed, report: Report = discard) -> Iterator[Site]:
     """Connect to every machine of a parsed plan.
 
-    Raises as `site` where one is not reached; PlanError where several are not, or the plan has problems of form too.
+    Raises as `site`, with every machine that is not reached; PlanError where the plan has problems of form too.
     """
     table, database, load = parsed.table.target, parsed.table.database, separate_load(parsed.table)
     variables = filter(None, [database.password_env if database else None])
@@ -72,11 +72,13 @@ def site_of(parsed: Parsed, report: Report = discard) -> Iterator[Site]:
 
 
 def _raise_unreached(parsed: Parsed, unreached: Sequence[tuple[HostError, Problem]]) -> NoReturn:
-    """Raise the only error, or PlanError with all of them and with what is wrong in the plan besides."""
+    """Raise one error for all machines, or PlanError where the plan has problems of form besides."""
     errors, problems = zip(*unreached, strict=True)
-    if len(errors) == 1 and not parsed.problems:
+    if parsed.problems:
+        raise PlanError(parsed.name, [*parsed.problems, *problems]) from errors[0]
+    if len(errors) == 1:
         raise errors[0]
-    raise PlanError(parsed.name, [*parsed.problems, *problems]) from errors[0]
+    raise Unreachable("\n".join(str(error) for error in errors)) from errors[0]
 
 
 @contextlib.contextmanager

@@ -69,9 +69,9 @@ def verify(
 ) -> VerifyDocument:
     """Read the recommended settings on machines, by default on that of the plan; changes nothing.
 
-    `path` is the folder with the data, by default that of the plan; `database` is the address of a server as each
-    machine sees it. A machine may have its own `target.path` and `target.become`. Raises as `change_of`; a machine that
-    is not reached is part of the answer.
+    `path` is the folder with the data, by default that of the machine, else of the plan; `database` is the address of a
+    server as each machine sees it. A machine may have its own `target.path` and `target.become`. Raises as `change_of`;
+    a machine that is not reached is part of the answer.
     """
     change = change_of(experiment, store)
     opened, recorded = open_experiment(store, change.experiment)
@@ -81,7 +81,7 @@ def verify(
             target.address,
             change,
             plan,
-            target.overrides.get("target.path", path),
+            path or target.overrides.get("target.path", ""),
             database,
             become=become or target.overrides.get("target.become") == "true",
             report=report,

@@ -180,7 +180,7 @@ def _validate(document: dict[str, Any], places: Places) -> tuple[PlanTable, list
     remaining = copy.deepcopy(document)
     problems: dict[str, Problem] = {}
     stood_in: set[_Location] = set()
-    of_unknown_kind: set[_Location] = set()  # workloads, of which nobody knows what keys they may have
+    without_kind: set[_Location] = set()  # workloads whose keys depend on a kind that is wrong or missing
     for _ in range(100):
         try:
             return form.model_validate(remaining), list(problems.values())
@@ -190,10 +190,10 @@ def _validate(document: dict[str, Any], places: Places) -> tuple[PlanTable, list
             tables = {table["loc"]: table for detail in details if (table := _table_of(detail, stood_in)) is not detail}
             mistakes = [*(detail for detail in details if detail["loc"] not in stood_in), *tables.values()]
             for detail in sorted(mistakes, key=lambda d: [str(part) for part in d["loc"]], reverse=True):
-                if detail["loc"][-1:] == ("kind",):
-                    of_unknown_kind.add(detail["loc"][:-1])
-                is_key = detail["type"] == "extra_forbidden" and detail["loc"][:-1] in of_unknown_kind
-                if detail["type"] == _UNUSABLE or is_key:
+                is_unknown = detail["type"] == "extra_forbidden"
+                if detail["loc"][:1] == ("workload",) and detail["loc"][2:] == ("kind",) and not is_unknown:
+                    without_kind.add(detail["loc"][:2])
+                if detail["type"] == _UNUSABLE or (is_unknown and detail["loc"][:-1] in without_kind):
                     _cut(remaining, detail)
                     continue
                 if len(problems) < _MOST_PROBLEMS:

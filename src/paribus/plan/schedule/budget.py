@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from paribus.errors import PlanError, Problem
 from paribus.mechanisms import has_least
-from paribus.model import Plan, Purpose, Trial, TrialState, Workload
+from paribus.model import FEWEST_SECONDS, OF_SECONDS, Plan, Purpose, Trial, TrialState, Workload
+from paribus.plan.protocol import with_trial_length
 from paribus.plan.schedule import settling
 from paribus.plan.schedule.comparisons import (
     Comparison,
@@ -289,15 +290,21 @@ def _refuse_beyond_budget(plan: Plan, planned: Extent) -> None:
     budget_s = plan.protocol.budget_s
     if needed_s > budget_s:
         message = f"{show_duration(budget_s)} do not hold {planned.rounds} rounds, which take {show_duration(needed_s)}"
-        fitting_s = next((trial_s for trial_s in _TRIALS_S if _fits(plan, planned, trial_s)), None)
+        lengths = [trial_s for trial_s in _TRIALS_S if trial_s >= shortest_trial_s(plan, 1)]
+        fitting_s = next((trial_s for trial_s in lengths if _fits(plan, planned, trial_s)), None)
         shorten = f"shorten trial to {fitting_s} s, " if fitting_s else ""
-        hint = f"raise the budget to {math.ceil(needed_s / 60)} min, {shorten}or compare less"
+        budget = f"{math.ceil(needed_s / 60)} min" if needed_s <= 7200 else f"{math.ceil(needed_s / 360) / 10:g} h"
+        hint = f"raise the budget to {budget}, {shorten}or compare less"
         raise PlanError(plan.name, [Problem("protocol.budget", message, hint)])
 
 
 def _fits(plan: Plan, planned: Extent, trial_s: float) -> bool:
-    """Returns whether the budget holds these rounds with such trials; the settle time shrinks in proportion."""
-    protocol = plan.protocol
-    shorter = dataclasses.replace(protocol, trial_s=trial_s, settle_s=protocol.settle_s * trial_s / protocol.trial_s)
-    shortened = dataclasses.replace(plan, protocol=shorter)
-    return trial_s < protocol.trial_s and duration_s(shortened, planned) <= protocol.budget_s
+    """Returns whether a plan with shorter trials is complete in its budget; a stated settle time stays."""
+    shortened = dataclasses.replace(plan, protocol=with_trial_length(plan.protocol, trial_s))
+    return trial_s < plan.protocol.trial_s and duration_s(shortened, planned) <= plan.protocol.budget_s
+
+
+def shortest_trial_s(plan: Plan, usual_s: int) -> int:
+    """Returns the shortest trials in which every response of a plan can be judged, at least `usual_s`."""
+    of_seconds = any(set(OF_SECONDS) & set(workload.responses) for workload in plan.workloads)
+    return FEWEST_SECONDS if of_seconds else usual_s

@@ -8,13 +8,12 @@ import bisect
 import dataclasses
 
 from paribus.mechanisms import has_least
-from paribus.model import OF_SECONDS, Plan
+from paribus.model import Plan
 from paribus.plan.protocol import with_trial_length
-from paribus.plan.schedule.budget import Extent, duration_s, least_rounds
+from paribus.plan.schedule.budget import Extent, duration_s, least_rounds, shortest_trial_s
 from paribus.units import show_duration
 
 _SHORTEST_S = 10
-_SHORTEST_OF_SECONDS_S = 20
 
 
 def with_fitting_trials(plan: Plan) -> Plan:
@@ -25,9 +24,7 @@ def with_fitting_trials(plan: Plan) -> Plan:
     protocol = plan.protocol
     if protocol.trial_chosen or protocol.rounds is not None or plan.events or _fits(plan):
         return plan
-    of_seconds = any(set(OF_SECONDS) & set(workload.responses) for workload in plan.workloads)
-    shortest = _SHORTEST_OF_SECONDS_S if of_seconds else _SHORTEST_S
-    lengths = range(shortest, int(protocol.trial_s))
+    lengths = range(shortest_trial_s(plan, _SHORTEST_S), int(protocol.trial_s))
     fitting = bisect.bisect_left(lengths, True, key=lambda seconds: not _fits(_with_trials_of(plan, seconds)))
     trial_s = lengths[max(fitting - 1, 0)]
     budget, length, usual = map(show_duration, (protocol.budget_s, trial_s, protocol.trial_s))
