@@ -29,6 +29,7 @@ prerequisites:
 	@command -v cargo >/dev/null || { echo "Paribus needs Rust 1.88 or newer: https://rustup.rs" >&2; exit 1; }
 
 $(BIN)/paribus: $(PACKAGE) | prerequisites
+	@echo "installing into $(VENV) and compiling the load engine: some minutes the first time"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
@@ -47,7 +48,8 @@ $(RELEASE): $(ENGINE)
 	@touch $@
 
 demo: $(BIN)/paribus ## ask seven questions of the disk under this folder and of SQLite on it, in some minutes
-	@status=0; $(BIN)/paribus run examples/first.toml || status=$$?; echo "the command is $(CURDIR)/$(BIN)/paribus"; exit $$status
+	@echo "the command paribus is $(CURDIR)/$(BIN)/paribus"
+	@$(BIN)/paribus run examples/first.toml
 
 check: $(DEV)/paribus ## format, lint, spelling, types, layers, wording, schemas, unit tests; 3 minutes
 	$(DEVBIN)/python tests/gate.py --check

@@ -146,7 +146,7 @@ Anyway = Annotated[
     bool, typer.Option("--anyway", help="Begin although another experiment runs on the target, which disturbs both.")
 ]
 Limit = Annotated[
-    str, typer.Option(metavar="NAME,NAME…", help="Only these machines, or groups of an inventory. Default: all.")
+    str | None, typer.Option(metavar="NAME,NAME…", help="Only these machines, or groups of an inventory. Default: all.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 
@@ -200,6 +200,14 @@ def read_conditions(text: str) -> "frozenset[FailCondition]":
 def read_list(text: str) -> list[str]:
     """The parts of a list with commas, without empty ones."""
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def read_limit(limit: str | None) -> list[str]:
+    """The names of a limit, none where it is not given. Raises UsageError where it is empty."""
+    names = read_list(limit or "")
+    if limit is not None and not names:
+        raise UsageError("--limit names no machine", "name one, or leave the option out for all")
+    return names
 
 
 def read_names(text: str, conditions: type[FailOnCondition]) -> frozenset[FailOnCondition]:

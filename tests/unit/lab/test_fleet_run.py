@@ -107,7 +107,7 @@ def test_the_target_cannot_be_set_for_all_machines(plan: str) -> None:
 
 
 def test_a_wrong_plan_is_refused_once_with_the_machine_that_it_is_wrong_for(plan: str) -> None:
-    with pytest.raises(PlanError, match="on db2: 1 problem") as refused:
+    with pytest.raises(PlanError, match="on db2, with its own keys of the file of machines: 1 problem") as refused:
         wrong = FleetHost("db2", "ssh://db2", {"protocol.rounds": "many"})
         Fleet.of(plan, {}, [HOSTS[0], wrong], None)
     assert len(refused.value.problems) == 1

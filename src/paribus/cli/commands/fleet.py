@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paribus.cli.options import (
+    Anyway,
     AsJson,
     Form,
     Lang,
@@ -22,7 +23,7 @@ from paribus.cli.options import (
     Wait,
     experiment_names,
     form_of,
-    read_list,
+    read_limit,
     read_overrides,
     refuse_together,
 )
@@ -82,7 +83,7 @@ def check(
     plan_file: PlanFile,
     hosts: HostsFile,
     overrides: Overrides = None,
-    limit: Limit = "",
+    limit: Limit = None,
     at_once: AtOnce = None,
     anew: Anew = False,
     store: StoreUrl = None,
@@ -112,7 +113,7 @@ def run(
     plan_file: PlanFile,
     hosts: HostsFile,
     overrides: Overrides = None,
-    limit: Limit = "",
+    limit: Limit = None,
     at_once: AtOnce = None,
     anew: Anew = False,
     skip_refused: Annotated[
@@ -122,6 +123,7 @@ def run(
     store: StoreUrl = None,
     no_report: NoReport = False,
     wait: Wait = False,
+    anyway: Anyway = False,
     verbose: Verbose = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -137,6 +139,7 @@ def run(
     from paribus.cli.texts import fleet as fleet_text
 
     refuse_together({"--verbose": verbose, "--quiet": quiet})
+    refuse_together({"--wait": wait, "--anyway": anyway})
     fleet = _fleet(plan_file, hosts, overrides, limit, at_once, store, anew=anew)
     checked = fleet.check(report_line)
     refused = len(_refused(checked))
@@ -147,7 +150,7 @@ def run(
         raise UsageError(message, "remove the causes above, or leave these machines out with --skip-refused")
     stop = StopRequest()
     stop.listen()
-    flags = {"--no-report": no_report, "--wait": wait, "--verbose": verbose, "--quiet": quiet}
+    flags = {"--no-report": no_report, "--wait": wait, "--anyway": anyway, "--verbose": verbose, "--quiet": quiet}
     options = [name for name, is_given in flags.items() if is_given]
     document = fleet.run(checked, options, _report_progress, stop.is_requested)
     if as_json:
@@ -161,7 +164,7 @@ def _fleet(
     plan_file: Path,
     hosts: Path,
     overrides: list[str] | None,
-    limit: str,
+    limit: str | None,
     at_once: int | None,
     store: str | None,
     *,
@@ -171,7 +174,7 @@ def _fleet(
     from paribus.lab.fleet.inventory import read_inventory
     from paribus.lab.fleet.running import Fleet
 
-    machines = read_inventory(hosts, read_list(limit))
+    machines = read_inventory(hosts, read_limit(limit))
     return Fleet.of(str(plan_file), read_overrides(overrides), machines, store, at_once, anew=anew)
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from paribus.cli.options import AsJson, Become, ExperimentName, Limit, StoreUrl, read_list
+from paribus.cli.options import AsJson, Become, ExperimentName, Limit, StoreUrl, read_limit
 from paribus.cli.terminal import report_line, say, say_json
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def verify(
         Path | None,
         typer.Option("--hosts", metavar="FILE", help="The machines of a file, as paribus fleet run has it."),
     ] = None,
-    limit: Limit = "",
+    limit: Limit = None,
     path: Annotated[
         str, typer.Option(metavar="FOLDER", help="The folder with the data. Default: that of the plan.")
     ] = "",
@@ -47,11 +47,11 @@ def verify(
     from paribus.lab.fleet.inventory import FleetHost, read_inventory
     from paribus.lab.rollout.verifying import verify as verify_machines
 
-    if limit and hosts is None:
+    if limit is not None and hosts is None:
         raise UsageError("--limit chooses from a file of machines, and none is named", "name one with --hosts")
     machines = [FleetHost(target, target) for target in targets or []]
     if hosts is not None:
-        machines += read_inventory(hosts, read_list(limit))
+        machines += read_inventory(hosts, read_limit(limit))
     document = verify_machines(
         experiment, store, machines, path=path, database=database, become=become, report=report_line
     )
@@ -59,7 +59,8 @@ def verify(
         say_json(document.model_dump_json(indent=2))
     else:
         for machine in document.machines:
-            say(f"{machine.target}: {machine.problem}" if machine.problem else machine.target)
+            name = machine.target if machine.machine == machine.target else f"{machine.machine} ({machine.target})"
+            say(f"{name}: {machine.problem}" if machine.problem else name)
             for setting in machine.settings:
                 say(f"  {setting.setting}: {_state(setting)}")
     if not document.in_force:

@@ -38,9 +38,14 @@ def _plan_on(machine: CheckedMachine) -> str:
 def show_run(document: FleetRunDocument, store: str | None) -> None:
     """Print how each machine ended, and the effects over those that are done where they are enough."""
     _rows([(each.machine, str(each.state), each.experiment or "", each.problem) for each in document.machines])
+    if any(each.state in (MachineState.INTERRUPTED, MachineState.NOT_BEGUN) for each in document.machines):
+        say("\nto continue, give the same command again")
     done = [each.experiment for each in document.machines if each.experiment and each.state is MachineState.DONE]
+    option = "" if store is None else f" --store {shlex.quote(store)}"
     if len(done) < FEWEST:
         say(f"\nthe effects over machines need {FEWEST} machines that are done")
+        for experiment in done:
+            say(f"  see one: paribus report {experiment}{option}")
         return
     opened = open_store(store)
     with speaking(of_environment()):
@@ -51,7 +56,6 @@ def show_run(document: FleetRunDocument, store: str | None) -> None:
             return
         say("")
         deliver(as_on_terminal(functools.partial(fleet_text.render, view), to_file=False), None)
-    option = "" if store is None else f" --store {shlex.quote(store)}"
     say(f"\nagain: paribus fleet report {' '.join(done)}{option}")
 
 

@@ -75,7 +75,7 @@ def assign(
 
 def _parsed(plan_file: str, text: str, keys: Mapping[str, str], host: FleetHost) -> Parsed:
     """Return the plan with these keys. Raises PlanError, with the name of the machine."""
-    where = f"{plan_file} on {host.name}"
+    where = f"{plan_file} on {host.name}" + (", with its own keys of the file of machines" if host.overrides else "")
     try:
         parsed = parse(plan_file, text, keys)
     except PlanError as error:

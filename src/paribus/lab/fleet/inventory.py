@@ -67,11 +67,11 @@ def _of_toml(path: Path) -> list[FleetHost]:
 def _host(where: str, name: str, entry: Any) -> FleetHost:
     """Return a machine of TOML: its address, or a table with it. Raises UsageError."""
     table = {"address": entry} if isinstance(entry, str) else entry
+    if isinstance(table, dict) and (unknown := next(iter(sorted(table.keys() - _KEYS)), None)):
+        todo = 'plan keys of one machine stand in set: set = { "target.device" = "/dev/sdb" }'
+        raise UsageError(f"{where} has an unknown key {unknown!r}", nearest(unknown, sorted(_KEYS)) or todo)
     if not isinstance(table, dict) or not isinstance(table.get("address"), str):
         raise UsageError(f"{where} has no address", 'write for example: db1 = "ssh://dba@db1"')
-    if unknown := next(iter(table.keys() - _KEYS), None):
-        todo = 'plan keys of one machine stand in set: set = { "target.device" = "/dev/sdb" }'
-        raise UsageError(f"{where} has an unknown key {unknown!r}", todo)
     return _checked(where, FleetHost(name, table["address"], _overrides(where, table.get("set", {}))))
 
 
@@ -99,7 +99,7 @@ def _flattened(table: Mapping[str, Any], before: str = "") -> Iterable[tuple[str
 
 def _checked(where: str, host: FleetHost) -> FleetHost:
     if not host.name.strip() or not host.name.isprintable():
-        raise UsageError(f"{where}: {host.name!r} is no name of a machine", "write letters, digits, dots and dashes")
+        raise UsageError(f"{where.removesuffix(host.name)}{host.name!r} is no name of a machine", "write one that can be printed")
     if host.address != LOCAL:
         try:
             parse_address(host.address)

@@ -38,6 +38,7 @@ class VerifiedSetting(_Document):
 class VerifiedMachine(_Document):
     """A machine with its settings; `problem` is the reason why it was not reached."""
 
+    machine: str
     target: str
     settings: list[VerifiedSetting]
     problem: str
@@ -78,7 +79,7 @@ def verify(
     plan = read.plan(opened, recorded.id)
     machines = [
         _machine(
-            target.address,
+            target,
             change,
             plan,
             path or target.overrides.get("target.path", ""),
@@ -86,24 +87,24 @@ def verify(
             become=become or target.overrides.get("target.become") == "true",
             report=report,
         )
-        for target in targets or [FleetHost("", plan.target.address)]
+        for target in targets or [FleetHost(plan.target.address, plan.target.address)]
     ]
     return VerifyDocument(experiment=change.experiment, machines=machines)
 
 
 def _machine(
-    target: str, change: ProductionChange, plan: Plan, path: str, database: str, *, become: bool, report: Report
+    host: FleetHost, change: ProductionChange, plan: Plan, path: str, database: str, *, become: bool, report: Report
 ) -> VerifiedMachine:
-    is_measured_place = target == plan.target.address and not path
+    is_measured_place = host.address == plan.target.address and not path
     try:
-        with site(target, become=become, report=report) as connected, described(target):
+        with site(host.address, become=become, report=report) as connected, described(host.address):
             folder = probe(connected.host, connected.engine, path or plan.target.path).directory
             location = plan.target.location if is_measured_place else location_below(connected.host, folder)
             server = server_facts(connected.host, connected.engine, database) if database else ServerDescription()
             settings = [_setting(step, connected, plan, location, server) for step in change.steps]
     except ParibusError as error:
-        return VerifiedMachine(target=target, settings=[], problem=str(error))
-    return VerifiedMachine(target=target, settings=settings, problem="")
+        return VerifiedMachine(machine=host.name, target=host.address, settings=[], problem=str(error))
+    return VerifiedMachine(machine=host.name, target=host.address, settings=settings, problem="")
 
 
 def _setting(
