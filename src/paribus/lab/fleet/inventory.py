@@ -99,7 +99,9 @@ def _flattened(table: Mapping[str, Any], before: str = "") -> Iterable[tuple[str
 
 def _checked(where: str, host: FleetHost) -> FleetHost:
     if not host.name.strip() or not host.name.isprintable():
-        raise UsageError(f"{where.removesuffix(host.name)}{host.name!r} is no name of a machine", "write one that can be printed")
+        raise UsageError(
+            f"{where.removesuffix(host.name)}{host.name!r} is no name of a machine", "write one that can be printed"
+        )
     if host.address != LOCAL:
         try:
             parse_address(host.address)
