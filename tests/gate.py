@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent  # not resolved: the environment's, whatever it links to
 LOGS = ROOT / "artefacts" / "gate"
 # Examples that are drawn are the same each time: a landing does not depend on luck.
-ENVIRONMENT = {"PROPTEST_RNG_SEED": "20261127", "RUST_BACKTRACE": "0"}
+ENVIRONMENT = {"PROPTEST_RNG_SEED": "20261127", "RUST_BACKTRACE": "0", "RUST_TEST_THREADS": "3"}
 SPELLED = "src engine/src tests bench proof release examples docs Makefile README.md ARCHITECTURE.md CONTRIBUTING.md"
 CARGO = ("--profile", "gate", "--locked", "--manifest-path", "engine/Cargo.toml")
 PYTEST = (str(BIN / "python"), "-m", "pytest", "-q", "-n", "2")

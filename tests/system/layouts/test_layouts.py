@@ -209,7 +209,6 @@ def test_used_disks_are_refused_and_left_unchanged(sandbox: LabSandbox, written:
     assert_clean(sandbox)
 
 
-@pytest.mark.gate
 def test_a_name_that_leads_to_another_disk_is_refused(sandbox: LabSandbox) -> None:
     with site(sandbox.address) as connected, layouts(connected, SSDS[:2]) as session:
         assert session.apply("md level=0 / ext4").state is ChangeState.VERIFIED
