@@ -11,8 +11,9 @@ from sqlalchemy.engine import Engine as Store
 
 from paribus.experiment import settling, trial_length
 from paribus.experiment.after_screen import follow_screens
+from paribus.experiment.budget_cap import is_used_up, keep_to_budget
 from paribus.experiment.interim_analysis import decided_arms, take_due_looks
-from paribus.experiment.replanning import keep_to_budget, replan
+from paribus.experiment.replanning import replan
 from paribus.model import ArmKey, Experiment, Look, Purpose, Trial, TrialState
 from paribus.store import read, write
 from paribus.trial.bench import Bench
@@ -40,8 +41,8 @@ class BlockListener(Protocol):
 
 def after_block(
     experiment: Experiment, store: Store, listener: BlockListener, bench: Bench | Platforms, trials: list[Trial]
-) -> set[ArmKey]:
-    """Do what is due between blocks, and return the arms that are decided.
+) -> set[ArmKey] | None:
+    """Do what is due between blocks, and return the arms that are decided; None where the budget is used up.
 
     `trials` is updated to match the store. Raises StoreError.
     """
@@ -71,7 +72,7 @@ def after_block(
         listener.on_trials(trials)
         listener.on_notes(learned)
         listener.on_decisions([look for look in decisions if look.purpose is not Purpose.SELECT])
-    return decided
+    return None if is_used_up(plan, trials) else decided
 
 
 def _learn(experiment: Experiment, store: Store, bench: Bench | Platforms, trials: list[Trial]) -> list[str]:

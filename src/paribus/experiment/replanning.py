@@ -17,14 +17,13 @@ from paribus.analysis.paired.effects import metrics_of_pairs
 from paribus.analysis.paired.finding import LEAST_UNITS
 from paribus.experiment.noise import precision_note
 from paribus.experiment.withdrawal import without
-from paribus.i18n import StoredMessage, stored_message
+from paribus.i18n import StoredMessage
 from paribus.model import Calibration, Experiment, Plan, Purpose, Trial, TrialState
 from paribus.plan.protocol import with_usual_margin
 from paribus.plan.schedule.budget import rounds_for_noise
 from paribus.plan.schedule.comparisons import Comparison, comparisons
 from paribus.store import read, write
 from paribus.trial.blocks import blocks_over
-from paribus.units import show_duration
 
 
 def with_open_rounds(plan: Plan) -> Plan:
@@ -32,7 +31,7 @@ def with_open_rounds(plan: Plan) -> Plan:
     protocol = plan.protocol
     if protocol.rounds is not None or protocol.method == "open-ended":
         return plan
-    keys = tuple(comparison.key for comparison in _judged(plan))
+    keys = tuple(comparison.key for comparison in judged(plan))
     return dataclasses.replace(plan, protocol=dataclasses.replace(protocol, open_rounds=keys))
 
 
@@ -45,7 +44,7 @@ def replan(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Tr
         return []
     notes: list[StoredMessage] = []
     completed = blocks_over(trials)
-    for comparison in _judged(plan):
+    for comparison in judged(plan):
         own_trials = [trial for trial in trials if (trial.factor, trial.workload) == comparison.key]
         is_planned = any(trial.state is TrialState.PLANNED for trial in own_trials)
         if comparison.key not in plan.protocol.open_rounds or (
@@ -77,57 +76,8 @@ def replan(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Tr
     return notes
 
 
-def keep_to_budget(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial]) -> list[StoredMessage]:
-    """Drop the later rounds of an experiment that has used up its budget, with trials made again and waits.
-
-    Each comparison keeps the fewest pairs that can be judged, and the round that is underway ends. A stated number of
-    rounds stays, and so does a screen, whose replicates belong together. Returns a message. Raises StoreError.
-    """
-    protocol = plan.protocol
-    used_s = sum(trial.took_s for trial in trials if trial.purpose is not Purpose.PRECONDITION)
-    if protocol.rounds is not None or protocol.method == "fixed" or used_s < protocol.budget_s:
-        return []
-    compared = _judged(plan)
-    completed = blocks_over(trials)
-    if any(each.screened or completed.get(each.key, 0) < blocks_before_first_look(each) for each in compared):
-        is_over = all(trial.state is not TrialState.PLANNED for trial in trials)
-        has_screen = any(each.screened for each in compared)
-        return [] if is_over or has_screen else _noted_once(_over_budget(protocol.budget_s), experiment, store)
-    underway = max((trial.round for trial in trials if trial.state is not TrialState.PLANNED), default=0)
-    needless = {trial.order for trial in trials if trial.state is TrialState.PLANNED and trial.round > underway}
-    if not needless:
-        return []
-    note = stored_message(
-        "the budget of {budget} is used up after {rounds} rounds, since trials took longer than planned or were made "
-        "again; {left} rounds are left out",
-        budget=show_duration(protocol.budget_s),
-        rounds=underway,
-        left=max(trial.round for trial in trials) - underway,
-    )
-    without(needless, trials, experiment.id, store)
-    write.add_note(store, experiment.id, note)
-    return [note]
-
-
-def _over_budget(budget_s: float) -> StoredMessage:
-    """A message on an experiment that exceeds its budget, up to the fewest pairs that can be judged."""
-    return stored_message(
-        "the budget of {budget} is used up with too few pairs to judge, since trials took longer than planned or were "
-        "made again; it ends with the fewest that can be judged",
-        budget=show_duration(budget_s),
-    )
-
-
-def _noted_once(note: StoredMessage, experiment: Experiment, store: Store) -> list[StoredMessage]:
-    """Store a note and return it, unless the experiment has one of that form."""
-    notes = read.find(store, experiment.id).notes
-    if any(isinstance(earlier, StoredMessage) and earlier.message == note.message for earlier in notes):
-        return []
-    write.add_note(store, experiment.id, note)
-    return [note]
-
-
-def _judged(plan: Plan) -> list[Comparison]:
+def judged(plan: Plan) -> list[Comparison]:
+    """The comparisons that get a verdict: all but placebos."""
     return [comparison for comparison in comparisons(plan) if comparison.purpose is not Purpose.PLACEBO]
 
 
@@ -142,13 +92,13 @@ def blocks_before_first_look(comparison: Comparison) -> int:
 def _is_first_of_workload(comparison: Comparison, plan: Plan) -> bool:
     """Whether the rounds of no other comparison under the workload were decided before."""
     workload = comparison.workload.name
-    keys = {other.key for other in _judged(plan) if other.workload.name == workload}
+    keys = {other.key for other in judged(plan) if other.workload.name == workload}
     return keys.issubset(plan.protocol.open_rounds)
 
 
 def _unaccompanied(plan: Plan, trials: Sequence[Trial]) -> set[int]:
     """The planned trials of placebos and of workloads that are only measured, in rounds without a comparison."""
-    keys = {comparison.key for comparison in _judged(plan)}
+    keys = {comparison.key for comparison in judged(plan)}
     compared = [t for t in trials if t.state is not TrialState.SPARED and (t.factor, t.workload) in keys]
     last = max((trial.round for trial in compared), default=0)
     accompanying = (Purpose.PLACEBO, Purpose.MEASURE)

@@ -20,6 +20,7 @@ from paribus.analysis.diagnostics.noise import calibrations, fingerprint_digest
 from paribus.analysis.paired.judge import Judgement
 from paribus.errors import EngineError, Interrupted, JournalOpen, StoreError, Unreachable
 from paribus.experiment import block_hooks, noise
+from paribus.experiment.budget_cap import is_used_up
 from paribus.experiment.evidence import analyse, evidence
 from paribus.experiment.interim_analysis import take_due_looks
 from paribus.experiment.refusals import raise_if_pointless, refusal_of
@@ -116,7 +117,7 @@ def begin(
 def carry_out(
     experiment: Experiment, store: Store, site: Site, listener: ExperimentListener, stopped: Callable[[], bool]
 ) -> None:
-    """Run every trial that the store still plans, and restore the machine.
+    """Run every trial that the store still plans and the budget holds, and restore the machine.
 
     The plan is the store's: with what was known of the machine, and what was learned since.
 
@@ -150,6 +151,9 @@ def carry_out(
             write.set_state(store, experiment.id, state, ended=time.time())
         raise
     plan = read.plan(store, experiment.id)
+    if is_used_up(plan, read.trials(store, experiment.id)):
+        write.set_state(store, experiment.id, ExperimentState.INTERRUPTED, ended=time.time())
+        return
     take_due_looks(plan, experiment, store, read.trials(store, experiment.id), over=True)
     write.add_calibrations(store, _calibrations(plan, experiment, store))
     write.set_state(store, experiment.id, ExperimentState.DONE, ended=time.time())
@@ -209,16 +213,17 @@ def _make_trials(
     bench: Bench | Platforms,
     listener: ExperimentListener,
     stopped: Callable[[], bool],
-    after_block: Callable[[list[Trial]], set[ArmKey]],
+    after_block: Callable[[list[Trial]], set[ArmKey] | None],
 ) -> None:
-    """Run block after block until none is left. `trials` is updated to match the store.
+    """Run block after block until none is left or the budget is used up. `trials` is updated to match the store.
 
-    `after_block` returns the arms that are decided.
+    `after_block` returns the arms that are decided, and None where the budget is used up.
     """
     failures = 0
     decided = after_block(trials)
-    _rerun_if_begun(lost_preconditioning(trials, decided), trials, store, listener)
-    while (block := next_block(trials, decided)) is not None:
+    if decided is not None:
+        _rerun_if_begun(lost_preconditioning(trials, decided), trials, store, listener)
+    while decided is not None and (block := next_block(trials, decided)) is not None:
         block = _rerun_if_begun(block, trials, store, listener, decided)
         bench.make_data(block, functools.partial(listener.on_data_progress, block[0].workload))
         left_out = arms_given_up(trials) | decided

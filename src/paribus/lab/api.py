@@ -144,18 +144,21 @@ class Lab:
         with _passwords_withheld(), started(str(plan), override_texts(overrides), self._location) as session:
             return _carried_out(session, listener)
 
-    def resume(self, name: str = "last", *, listener: ExperimentListener | None = None) -> ExperimentResult:
-        """Continue an experiment that was cut off.
+    def resume(
+        self, name: str = "last", *, budget: str = "", listener: ExperimentListener | None = None
+    ) -> ExperimentResult:
+        """Continue an experiment that was cut off, or has used up its budget.
 
         Args:
             name: An id, the start of one, the name of a plan, or `last`.
+            budget: Machine time as in a plan, with what was used before; empty for that of the plan.
             listener: Receiver of the progress, as for `run`.
 
         Returns:
             The experiment with its results.
 
         Raises:
-            UsageError: The store has no such experiment, or it is done or was imported.
+            UsageError: The store has no such experiment, it is done or was imported, or its budget is used up.
             StoreError: The store is missing or damaged.
             TargetBusy: Another experiment runs on the target.
             JournalOpen: An experiment was not restored; `paribus undo` restores it.
@@ -170,7 +173,7 @@ class Lab:
         """
         from paribus.lab.running import resumed
 
-        with _passwords_withheld(), resumed(name, None, self._location) as session:
+        with _passwords_withheld(), resumed(name, None, self._location, budget=budget) as session:
             return _carried_out(session, listener)
 
     def experiments(self) -> Records[Experiment]:

@@ -1,6 +1,7 @@
 """Running and resuming an experiment, without a terminal."""
 
 import contextlib
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from paribus import __version__
 from paribus.analysis.paired.judge import Judgement
 from paribus.errors import UsageError
 from paribus.experiment import walk
+from paribus.experiment.budget_cap import needed_budget
 from paribus.experiment.walk import ExperimentListener
 from paribus.hosts.transport import described
 from paribus.i18n import N_, stored_message
@@ -25,6 +27,7 @@ from paribus.stats.steady import Steadiness
 from paribus.store import read, write
 from paribus.store.open import file_of, store_url
 from paribus.trial.target_session import DATA_FOLDER, Site
+from paribus.units import parse_duration, show_duration
 
 __all__ = ["Admission", "ExperimentListener", "Session", "Steadiness", "resumed", "started", "started_as_parsed"]
 
@@ -100,11 +103,13 @@ def resumed(
     store: str | None,
     report: Report = discard,
     admission: Admission = Admission.ALONE,
+    budget: str = "",
 ) -> Iterator[Session]:
     """Prepare to continue an experiment that was cut off; a changed fingerprint becomes a note.
 
-    `last` is the newest that is not done, whatever was imported since. With a `plan_file`, raises UsageError where the
-    experiment began with another plan. Raises as `started_as_parsed`.
+    `last` is the newest that is not done, whatever was imported since. `budget` replaces that of the plan. With a
+    `plan_file`, raises UsageError where the experiment began with another plan; raises it also where the budget is used
+    up. Raises as `started_as_parsed`.
     """
     opened = open_store(store)
     experiment = _last_open(opened) if name == "last" else read.find(opened, name)
@@ -118,7 +123,7 @@ def resumed(
     refuse_set(experiment, "nothing of it can be run")
     if experiment.state is ExperimentState.DONE:
         raise UsageError(f"experiment {experiment.id} is done", f"see its report: paribus report {experiment.id}")
-    plan = read.plan(opened, experiment.id)
+    plan = _with_budget(read.plan(opened, experiment.id), budget, experiment, opened)
     with site_of_plan(plan, report, loads=True) as site:
         site.refuse_open_journals()
         with turn(site, admission, report):
@@ -126,7 +131,23 @@ def resumed(
             with described(site.host.name):
                 now = fingerprint(site, plan.target.path, plan.target.device)
             _note_changes(opened, experiment, now)
+            if budget:
+                write.set_plan(opened, experiment.id, plan)
             yield Session(experiment, opened, site)
+
+
+def _with_budget(plan: Plan, budget: str, experiment: Experiment, store: Store) -> Plan:
+    """The plan with this budget, if one is named. Raises UsageError where it is none, or is used up."""
+    if budget:
+        try:
+            protocol = dataclasses.replace(plan.protocol, budget_s=parse_duration(budget))
+        except ValueError as error:
+            raise UsageError(f"--budget {budget}: {error}", "write a time such as 20min") from error
+        plan = dataclasses.replace(plan, protocol=protocol)
+    if needed := needed_budget(plan, read.trials(store, experiment.id)):
+        message = f"the budget of experiment {experiment.id}, {show_duration(plan.protocol.budget_s)}, is used up"
+        raise UsageError(message, f"continue with more: paribus resume {experiment.id} --budget {needed}")
+    return plan
 
 
 def _last_open(store: Store) -> Experiment:

@@ -34,6 +34,7 @@ from paribus.model.experiment import (
     Trial,
     arm_of,
     arms_given_up,
+    machine_s,
 )
 from paribus.model.health import HEALTH, HealthCheck
 from paribus.model.imported import Claim, ClaimEvidence, Origin, Percentage, Source, Standing, Tested, VariationSource
@@ -249,5 +250,6 @@ __all__ = [
     "arm_of",
     "arms_given_up",
     "is_of_hypervisor",
+    "machine_s",
     "shared_out",
 ]

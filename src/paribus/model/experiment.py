@@ -81,6 +81,11 @@ def arms_given_up(trials: Iterable[Trial]) -> set[ArmKey]:
     return {arm for arm, count in refused.items() if count >= _REFUSALS}
 
 
+def machine_s(trials: Iterable[Trial]) -> float:
+    """Seconds of the trials that a budget is for, those made again included: of all but preconditioning."""
+    return sum(trial.took_s for trial in trials if trial.purpose is not Purpose.PRECONDITION)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
     """The carrying out of a plan."""

@@ -1,5 +1,6 @@
 """The view of an experiment: texts and rounded numbers, from which every written form of its report is rendered."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -125,11 +126,16 @@ def _headline(experiment: Experiment, answers: Sequence[Answer], matrices: Seque
     return gettext("{found}; the experiment is {state}", found=summary, state=word(experiment.state))
 
 
-def _again(report_input: ReportInput) -> str:
-    """Return the command that asks the open questions of an experiment; empty where none is open, or it is not done."""
+def _again(report_input: ReportInput) -> tuple[str, str]:
+    """Return what the next command is for, and the command; empty where no question is open, or the experiment runs."""
     experiment = report_input.experiment
-    is_done = experiment.state is ExperimentState.DONE
-    return f"paribus again {experiment.id}" if is_done and report_input.open_arms else ""
+    store = f" --store {shlex.quote(report_input.store)}" if report_input.store else ""
+    if experiment.state is ExperimentState.DONE and report_input.open_arms:
+        return gettext("To ask what is open with more pairs:"), f"paribus again {experiment.id}{store}"
+    if experiment.state in (ExperimentState.INTERRUPTED, ExperimentState.FAILED):
+        budget = f" --budget {report_input.needed_budget}" if report_input.needed_budget else ""
+        return gettext("To continue it:"), f"paribus resume {experiment.id}{budget}{store}"
+    return "", ""
 
 
 def _ordered(
@@ -173,6 +179,7 @@ def view(report_input: ReportInput) -> ReportView:
     most_columns = heat_maps.most_columns(report_input.of(ResponseMap))
     recipes = {} if experiment.is_emulated else report_input.recipes  # nothing there is worth keeping
     advised = advice.advice(rows, missing, recipes, report_input.of(Selection))
+    again_text, again = _again(report_input)
     return ReportView(
         title=experiment.name,
         question=report_input.question,
@@ -202,7 +209,8 @@ def view(report_input: ReportInput) -> ReportView:
             report_input.time_series, sum(trial.state is TrialState.DONE for trial in trials)
         ),
         recipes=report_input.recipes,
-        again=_again(report_input),
+        again=again,
+        again_text=again_text,
         reading="" if imported else tables.reading(report_input.effects),
         blocks={place: blocks_at(place, report_input) for place in Place if place is not Place.COMPARISON},
     )

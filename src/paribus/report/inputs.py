@@ -20,7 +20,8 @@ class ReportInput:
     shows by their type. `time_series`: measurements with points, by metric and trial order. `refused`: the reason for
     a missing verdict, by factor, arm and workload. `question`: that of the plan. `recipes`: by `factor=arm`.
     `planned_s`: seconds of all planned trials, None if unknown. `open_arms`: by factor, what more pairs can answer.
-    `arms`: those of a comparison, the baseline first.
+    `arms`: those of a comparison, the baseline first. `store`: its name where commands must name it. `needed_budget`:
+    the one that an experiment resumes with; empty where its own is not used up.
     """
 
     experiment: Experiment
@@ -36,6 +37,8 @@ class ReportInput:
     recipes: Mapping[str, Recipe] = field(default_factory=dict)
     planned_s: float | None = None
     arms: Sequence[str] = ()
+    store: str = ""
+    needed_budget: str = ""
 
     def of(self, kind: type[_Record]) -> list[_Record]:
         """Return the findings of a type."""

@@ -194,7 +194,7 @@ def rerun(store: Engine, old: Sequence[Trial], new: Sequence[Trial]) -> None:
 
 
 def set_plan(store: Engine, experiment: str, plan: Plan) -> None:
-    """Replace the stored plan, before anything is compared by it."""
+    """Replace the stored plan: by what was learned before anything is compared, or with another budget."""
     table = schema.experiment
     with transaction(store) as connection:
         connection.execute(sa.update(table).where(table.c.id == experiment).values(plan=plan_json(plan)))

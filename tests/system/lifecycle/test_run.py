@@ -66,6 +66,23 @@ def test_a_limit_of_the_plan_ends_the_experiment_and_cleans_up(paribus, plan, tm
     assert paribus("status", "--json").json["experiments"][0]["state"] == "failed"
 
 
+SLOW = """
+name = "slow"
+[target]
+path = "{path}"
+[factors]
+"kernel.timer_migration" = [1, 0]
+[[workload]]
+kind = "command"
+run = ["/bin/sh", "-c", "sleep 0.5; echo ops: 1000"]
+threads = [1]
+throughput = 'ops: (?P<value>[0-9.]+)'
+[protocol]
+trial = "200ms"
+settle = "50ms"
+budget = "15s"
+margin = "10%"
+"""
 MATRIX = """
 name = "matrix"
 [target]
@@ -281,3 +298,25 @@ def test_a_killed_engine_fails_its_trial_and_the_block_is_rerun(paribus, plan) -
     assert ended.code in RUN_ENDED, ended.err
     assert "failed: the engine ended with code -9" in ended.err
     assert set(counting_arms().values()) == {1}
+
+
+@pytest.mark.gate
+def test_a_budget_stops_an_experiment_that_resumes_with_more(paribus, tmp_path: Path) -> None:
+    plan = tmp_path / "slow.toml"
+    plan.write_text(SLOW.format(path=tmp_path))
+    done = paribus("run", str(plan), "--anyway")
+    assert done.code in RUN_ENDED, done.err
+    assert "the budget of 15 s is used up before everything can be judged" in done.err
+    experiment = paribus("status", "--json").json["experiments"][0]
+    assert experiment["state"] == "interrupted"
+    command = f"paribus resume {experiment['id']} --budget "
+    assert command in done.out
+    refused = paribus("resume", "last")
+    assert refused.code == 2
+    assert command in refused.err
+    before = done.out.rsplit("--budget ", 1)[1].split()[0]
+    running = Running("resume", "last", "--anyway", "--budget", before)
+    running.wait_for("trial ")
+    running.signal(signal.SIGINT)
+    assert running.end().code == 130
+    assert paribus("resume", "last", "--budget", "1s").code == 2

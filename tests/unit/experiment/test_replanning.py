@@ -9,7 +9,7 @@ from scripted import MACHINE, Bench, make_trials
 from sqlalchemy.engine import Engine as Store
 
 from paribus.experiment import walk
-from paribus.model import Experiment, Purpose, Trial, TrialState
+from paribus.model import Experiment, Purpose, Trial
 from paribus.plan.schedule.budget import rounds_that_show
 from paribus.plan.schedule.comparisons import comparisons
 from paribus.plan.schedule.design import schedule_hash
@@ -54,40 +54,6 @@ def test_a_margin_out_of_reach_is_told_with_the_rounds_and_the_time_that_show_it
     assert told, note
     planned, needed = map(int, told.groups())
     assert needed > 2 * planned
-
-
-def test_a_budget_that_ends_before_there_are_enough_pairs_is_told_once(store: Store) -> None:
-    begun = _begin(store, f'{MARGIN}\nbudget = "10h"')
-    make_trials(store, begun, Bench(store, lambda _trial: 0.0, noise=0.1, takes_s=10 * 3600 / 8))
-    [note] = [str(note) for note in read.find(store, begun.id).notes if "with too few pairs to judge" in str(note)]
-    assert note.startswith("the budget of 10 h") and note.endswith("with the fewest that can be judged")
-
-
-def test_trials_that_take_longer_than_planned_end_with_the_budget(store: Store) -> None:
-    begun = _begin(store, f'{MARGIN}\nbudget = "10h"')
-    bench = Bench(store, lambda _trial: 0.0, noise=0.1, takes_s=10 * 3600 / 100)
-    trials = make_trials(store, begun, bench)
-    assert 100 <= len(bench.made) < 130
-    assert {trial.state for trial in trials} == {TrialState.DONE}
-    after = read.find(store, begun.id)
-    [note] = [str(note) for note in after.notes if "budget" in str(note) and "used up" in str(note)]
-    assert f"used up after {after.rounds} rounds" in note
-    assert after.schedule_hash == schedule_hash(trials)
-
-
-@pytest.mark.parametrize("takes_s", [3600.0, 10 * 3600.0])
-def test_the_budget_leaves_the_fewest_pairs_that_can_be_judged(store: Store, takes_s: float) -> None:
-    begun = _begin(store, f'{MARGIN}\nbudget = "10h"')
-    trials = make_trials(store, begun, Bench(store, lambda _trial: 0.0, noise=0.1, takes_s=takes_s))
-    assert _pairs_of(trials, "vm.swappiness") == 16
-
-
-@pytest.mark.parametrize("protocol", ["rounds = 5", 'rounds = 5\nmethod = "fixed"'])
-def test_the_budget_leaves_a_stated_number_of_rounds(store: Store, protocol: str) -> None:
-    begun = _begin(store, f'{MARGIN}\nbudget = "10h"\n{protocol}')
-    planned = len(read.trials(store, begun.id))
-    bench = Bench(store, lambda _trial: 0.0, noise=0.1, takes_s=10 * 3600.0)
-    assert len(make_trials(store, begun, bench)) == planned
 
 
 @pytest.mark.parametrize("sd", [0.01, 0.1, 0.4])

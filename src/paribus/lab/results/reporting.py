@@ -15,6 +15,7 @@ from paribus.analysis.diagnostics.tpcc import tpcc_figures
 from paribus.analysis.open_questions import open_arms
 from paribus.analysis.paired.judge import Judgement
 from paribus.errors import StoreError, UsageError
+from paribus.experiment.budget_cap import needed_budget
 from paribus.experiment.evidence import ExperimentEvidence, analyse
 from paribus.experiment.evidence import evidence as read_evidence
 from paribus.experiment.time_series import Series, response_series
@@ -25,6 +26,7 @@ from paribus.knobs import recipe
 from paribus.knobs.kinds import knob_kinds
 from paribus.knobs.loss import loss_of
 from paribus.lab.results import imported_reporting, series_worker
+from paribus.lab.store.stores import store_to_name
 from paribus.model import LAYOUT, Claim, Experiment, ExperimentState, Knob, Plan, TrialState, Value
 from paribus.plan.checks import layouts
 from paribus.plan.schedule.budget import cost_s
@@ -138,6 +140,8 @@ def report_view(store: Store, experiment: Experiment, claims: Sequence[Claim] = 
             time_series=drawn_data.series,
             question=evidence.plan.question,
             recipes={} if imported else _recipes(evidence.plan),
+            store=store_to_name(store),
+            needed_budget="" if imported else needed_budget(evidence.plan, evidence.trials),
         )
     )
 

@@ -1,5 +1,6 @@
 """Stores opened for the application layer, and the experiments in them."""
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,6 +34,14 @@ def store_exists(url: str) -> bool:
     """Return False where the store is a file that does not exist."""
     file = file_of(url)
     return file is None or file.exists()
+
+
+def store_to_name(store: Store) -> str:
+    """Return the name of a store that commands must name; empty for the one that they use without `--store`."""
+    name = name_of(store.url.render_as_string(hide_password=False))
+    with contextlib.suppress(UsageError):  # a user without a folder for data has no default
+        return "" if name == name_of(store_url(None)) else name
+    return name
 
 
 def open_experiment(location: str | None, name: str) -> tuple[Store, Experiment]:

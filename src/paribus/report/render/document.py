@@ -19,11 +19,11 @@ from paribus.model import (
     Trial,
     TrialState,
     Verdict,
+    machine_s,
 )
 from paribus.report.contents import SECTIONS
 from paribus.report.document_parts import IntervalDocument, StrictDocument, finite
 from paribus.report.inputs import ReportInput
-from paribus.report.sections.evidence import machine_s
 from paribus.units import LoadUnit
 
 

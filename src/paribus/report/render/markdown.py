@@ -271,7 +271,7 @@ def _compared(view: ReportView, pictures: Mapping[str, str]) -> list[str]:
             lines += [f"  {gettext('To keep it after a restart:')}", ""]
             lines += [*(f"  {line}" for line in _code(advice.recipe.last, "")), ""]
     if view.again:
-        lines += ["", gettext("To ask what is open with more pairs:"), "", *_code(view.again, "sh")]
+        lines += ["", view.again_text, "", *_code(view.again, "sh")]
     lines += ["", *_head(gettext("Answers")), *map(_answer, view.answers), ""]
     lines += [*_head(gettext("Verdicts")), *_verdicts(view)]
     lines += ["", *_parts(view.blocks[Place.OVERVIEW]), *_head(gettext("Factor by factor"))]

@@ -92,7 +92,7 @@ def _aligned(command: str) -> str:
 
 def _again(view: ReportView, console: "Console") -> None:
     if view.again:
-        console.print(plain(gettext("To ask what is open with more pairs:")))
+        console.print(plain(view.again_text))
         console.print(plain(f"  {view.again}"), soft_wrap=True)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from paribus.i18n import N_, gettext, translate_stored
-from paribus.model import COMPARING, Experiment, ExperimentState, Measurement, Purpose, Trial, TrialState
+from paribus.model import COMPARING, Experiment, ExperimentState, Measurement, Purpose, Trial, TrialState, machine_s
 from paribus.report.inputs import ReportInput
 from paribus.report.view import numbers
 from paribus.report.view.evidence_models import Tally, TrialRow, Trust
@@ -75,11 +75,6 @@ def _since(start: float, moment: float | None) -> str:
     minutes, seconds = divmod(max(0, round(moment - start)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{seconds:02d}"
-
-
-def machine_s(trials: Sequence[Trial]) -> float:
-    """Seconds of the trials that a budget is for, reruns too: of all but preconditioning."""
-    return sum(trial.took_s for trial in trials if trial.purpose is not Purpose.PRECONDITION)
 
 
 def _rows(

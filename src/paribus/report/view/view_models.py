@@ -285,7 +285,7 @@ class ReportView:
     """Everything a report shows, in the order it is shown; `blocks` are those of sections, by their place.
 
     `recommendation`: a sentence to act on; empty where nothing was compared. `again`: the command that asks what is
-    open.
+    open, or continues an experiment that is not done, and `again_text` what it is for.
     """
 
     title: str
@@ -306,6 +306,7 @@ class ReportView:
     blocks: Mapping[Place, tuple[Block, ...]]
     reading: str = ""
     again: str = ""
+    again_text: str = ""
 
     @property
     def unanswered(self) -> list[Answer]:
