@@ -42,6 +42,7 @@ from paribus.cli.commands import (
     verify,
 )
 from paribus.cli.defaults import default_map
+from paribus.cli.store_hints import with_store
 from paribus.cli.terminal import say, visible
 from paribus.errors import ParibusError
 from paribus.lab.startup import withhold_passwords
@@ -136,7 +137,7 @@ def main() -> None:
             if sys.stdout is not None:
                 sys.stdout.flush()
     except ParibusError as error:
-        message = visible(f"paribus: {error}")
+        message = with_store(visible(f"paribus: {error}"))
         try:
             say(message if len(message) <= _MOST_CHARACTERS else f"{message[:_MOST_CHARACTERS]}…", err=True)
         except OSError:  # nobody hears it; the exit code still tells

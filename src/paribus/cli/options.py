@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from paribus.cli.store_hints import keep_store
 from paribus.cli.terminal import say
 from paribus.errors import ParibusError, UsageError
 from paribus.i18n import Language
@@ -52,7 +53,7 @@ def refuse_password(url: str | None) -> str | None:
     if url and re.search(r"://[^@]*:[^@]+@|[?&](?:ssl)?password=", url):
         advice = "put the password into ~/.pgpass, or the whole URL into the variable PARIBUS_STORE"
         raise UsageError("the store holds a password, which others can read in the list of processes", advice)
-    return url
+    return keep_store(url)
 
 
 StoreUrl = Annotated[

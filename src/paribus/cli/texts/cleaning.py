@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from paribus.cli.store_hints import with_store
 from paribus.lab.cleaning import REMOVABLE, CleanDocument, LeftoverState
 from paribus.units import show_size
 
@@ -45,7 +46,8 @@ def _show_data(document: CleanDocument, console: Console) -> None:
     console.print(table)
     for leftover in remaining:
         if leftover.state is LeftoverState.RESUMABLE:
-            console.print(f"continue with: paribus resume {leftover.experiment}", markup=False, soft_wrap=True)
+            hint = with_store(f"continue with: paribus resume {leftover.experiment}")
+            console.print(hint, markup=False, soft_wrap=True)
     if any(leftover.state in REMOVABLE for leftover in remaining):
         console.print(
             "remove the data of one with --remove EXPERIMENT; --all removes that of all that are done, or yours and "

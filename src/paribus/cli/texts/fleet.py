@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Sequence
 
 from paribus.cli.delivery import as_on_terminal, deliver
+from paribus.cli.store_hints import with_store
 from paribus.cli.terminal import say
 from paribus.errors import UsageError
 from paribus.i18n import of_environment, speaking
@@ -41,11 +42,10 @@ def show_run(document: FleetRunDocument, store: str | None) -> None:
     if any(each.state in (MachineState.INTERRUPTED, MachineState.NOT_BEGUN) for each in document.machines):
         say("\nto continue, give the same command again")
     done = [each.experiment for each in document.machines if each.experiment and each.state is MachineState.DONE]
-    option = "" if store is None else f" --store {shlex.quote(store)}"
     if len(done) < FEWEST:
         say(f"\nthe effects over machines need {FEWEST} machines that are done")
         for experiment in done:
-            say(f"  see one: paribus report {experiment}{option}")
+            say(with_store(f"  see one: paribus report {experiment}"))
         return
     opened = open_store(store)
     with speaking(of_environment()):
@@ -56,6 +56,7 @@ def show_run(document: FleetRunDocument, store: str | None) -> None:
             return
         say("")
         deliver(as_on_terminal(functools.partial(fleet_text.render, view), to_file=False), None)
+    option = "" if store is None else f" --store {shlex.quote(store)}"
     say(f"\nagain: paribus fleet report {' '.join(done)}{option}")
 
 

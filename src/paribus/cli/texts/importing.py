@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from paribus.cli.store_hints import with_store
 from paribus.lab.store.importing import FileDocument, ImportDocument, ImportedCell
 
 _ROWS, _LOADS, _MAX_LEVELS = 30, 8, 12
@@ -42,7 +43,7 @@ def show(document: ImportDocument, console: Console) -> None:
     ]
     _say_lines(console, lines, "not understood", summary="lines were not understood; all are kept, and in the report")
     if document.experiment:
-        _say(console, f"see it with: paribus report {document.experiment}")
+        _say(console, with_store(f"see it with: paribus report {document.experiment}"))
         single_level_factors = [factor for factor, levels in document.factors.items() if len(levels) == 1]
         if document.factors and len(single_level_factors) == len(document.factors):
             _say(console, f"{single_level_factors[0]} has one level so far; import files of another to compare them")

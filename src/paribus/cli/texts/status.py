@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from paribus.cli.store_hints import with_store
 from paribus.lab.status import ExperimentStatus, OpenChange, StatusDocument
 
 
@@ -25,11 +26,8 @@ def show(document: StatusDocument, console: Console) -> None:
         console.print(table)
     for experiment in document.experiments:
         if experiment.cut_off:
-            console.print(
-                f"continue the experiment that was cut off: paribus resume {experiment.id}",
-                markup=False,
-                soft_wrap=True,
-            )
+            hint = with_store(f"continue the experiment that was cut off: paribus resume {experiment.id}")
+            console.print(hint, markup=False, soft_wrap=True)
         elif experiment.trial and experiment.state == "running":
             console.print(f"now: {experiment.id}, {experiment.trial}", markup=False, soft_wrap=True)
     for change in document.open_changes:
