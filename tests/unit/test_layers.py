@@ -49,7 +49,7 @@ MAY_IMPORT = {
     "databases": {"hosts", "engine"},
     "parsers": set(),
     "workloads": {"engine", "parsers"},
-    "plan": {"knobs.catalog", "knobs.guard", "knobs.layouts", "stats"},
+    "plan": {"knobs.catalog", "knobs.guard", "knobs.layouts", "knobs.loss", "stats"},
     "trial": {"knobs", "databases", "workloads", "parsers", "engine", "hosts", "stats"},
     "analysis": {"stats", "plausibility"},
     "imports": {"parsers", "store"},

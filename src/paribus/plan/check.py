@@ -18,6 +18,7 @@ from paribus.plan.checks import (
     guest,
     layouts,
     load_host,
+    losses,
     members,
     platforms,
     recovery,
@@ -34,7 +35,6 @@ from paribus.plan.form.parse import Parsed
 from paribus.plan.levels import (
     baseline_of,
     label_of,
-    risk_of,
 )
 from paribus.plan.protocol import limits_of, protocol_of
 from paribus.plan.requirements import requirements_of
@@ -141,6 +141,7 @@ class _Check(ToolChecks):
         plan = dataclasses.replace(plan, requirements=requirements, protocol=protocol)
         notes = (
             *plan.notes,
+            *losses.notes(plan),
             *precondition.notes(plan),
             *layouts.notes(self.parsed, plan),
             *existing_data.notes(plan),
@@ -174,8 +175,6 @@ class _Check(ToolChecks):
             self.notes.append(stored_message(note, path=facts.path, where=disk, device=facts.device))
         for key_path, key in keys:
             knob = self.catalogue.find(key)
-            if knob is not None and (risk := risk_of(knob)) and risk not in self.notes:
-                self.notes.append(risk)
             if knob is not None and knob.proved == "transcript":
                 untried = N_(
                     "the row of {key} follows a manual and was never tried on a device: run `paribus knobs check`"

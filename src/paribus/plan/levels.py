@@ -6,7 +6,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.catalog import LISTED, Catalogue, level_of
 from paribus.model import HYPERVISOR, Combination, Factor, Facts, Knob, Value
 from paribus.plan.form.file import WorkloadTable
@@ -53,17 +52,6 @@ def knob_level(knob: Knob, key: str, written: Any, facts: Facts, complain: Compl
         complain(message, f"its present name is {renamed!r}; {offered}" if renamed else offered)
         return None
     return Level(value, label_of(written))
-
-
-def risk_of(knob: Knob) -> StoredMessage | None:
-    """Returns what trying or using the knob may cost, as a message; None if there is no risk."""
-    if knob.danger == "durability":
-        risk = N_("{knob} trades safety for speed: check what a crash or a power cut loses before you use it")
-        return stored_message(risk, knob=knob.name)
-    if knob.danger != "data_loss":
-        return None
-    risk = N_("{knob} can lose data at a power cut or a crash while it is tried: {documentation}")
-    return stored_message(risk, knob=knob.name, documentation=stored_message(knob.documentation))
 
 
 def parameter_level(table: WorkloadTable, parameter: str, written: Any, complain: Complain) -> Level | None:

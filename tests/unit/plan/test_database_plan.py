@@ -20,7 +20,7 @@ OLTP = '[[workload]]\nkind = "oltp_read_write"\ntable_size = 1000\nthreads = [1,
 OFFERED = {
     f"sqlite.{name}": offer(f"sqlite.{name}", "default", allowed)
     for name, allowed in {
-        "journal_mode": ("default", "delete", "wal"),
+        "journal_mode": ("default", "delete", "wal", "off"),
         "page_size": ("default", 4096, 8192),
         "mmap_size": (),
         "secure_delete": (),
@@ -51,6 +51,14 @@ def test_a_setting_of_the_database_becomes_a_pragma_of_the_job() -> None:
 def test_default_level_sets_no_pragma() -> None:
     plan = _plan('"sqlite.journal_mode" = ["default", "wal"]')
     assert job(plan.workloads[0], plan.baseline, "/d", "run").workload.database.pragmas == {}  # type: ignore[union-attr]
+
+
+def test_a_level_that_loses_something_in_a_crash_is_noted_and_a_safe_one_is_not() -> None:
+    safe = _plan('"sqlite.journal_mode" = ["delete", "wal"]')
+    assert not [note for note in safe.notes if "safety" in note]
+    plan = _plan('"sqlite.journal_mode" = ["delete", "wal", "off"]')
+    [note] = [str(note) for note in plan.notes if "safety" in note]
+    assert note.startswith("sqlite.journal_mode = off trades safety for speed: a crash in the middle of a transaction")
 
 
 def test_settings_in_the_databases_own_table_are_held() -> None:

@@ -18,8 +18,8 @@ from paribus.analysis.diagnostics.bottlenecks import bounds
 from paribus.findings import Limit
 from paribus.i18n import LOCALE, Language, speaking, stored_message, translate_stored
 from paribus.knobs.catalog import load
+from paribus.knobs.loss import loss_of
 from paribus.model import Change, ChangeState, NotTaken, TrialState
-from paribus.plan.levels import risk_of
 from paribus.report.charts import charts
 from paribus.report.experiment_view import ReportView
 from paribus.report.render import html, markdown, text
@@ -84,7 +84,9 @@ def test_the_page_says_its_language_and_has_no_english_sentence() -> None:
 def _recorded() -> Bench:
     """The typical one, with what a run keeps in words: notes, and a factor all of whose trials are invalid."""
     bench = typical()
-    dangerous = [said for knob in load() if (said := risk_of(knob))]
+    losses = {loss for knob in load() for value in ("off", "nobarrier") if (loss := loss_of(knob, value))}
+    text = "{knob} = {level} trades safety for speed: {loss}"
+    dangerous = [stored_message(text, knob="k", level="off", loss=stored_message(loss)) for loss in sorted(losses)]
     assert SysbenchKind.tool is not None
     assert SysbenchKind.tool.note is not None
     bench.experiment = dataclasses.replace(bench.experiment, notes=(SysbenchKind.tool.note, *dangerous))
