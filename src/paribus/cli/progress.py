@@ -89,13 +89,15 @@ class ProgressDisplay:
 
     def on_decisions(self, looks: Sequence[Look]) -> None:
         """Print decided comparisons."""
+        from paribus.report.sections.verdicts import title  # slow to import, and the engine has made trials by now
+
         for look in looks:
             effect = show_percent(look.estimate)
             if look.verdict is not Verdict.EQUIVALENT:  # which a narrower interval decided
                 effect += f" [{show_percent(look.low)}, {show_percent(look.high)}]"
             verdict = str(look.verdict).replace("_", " ")
             comparison = f"{look.factor} = {look.arm} under {look.workload}"
-            self._say(f"{comparison}: {verdict} after {look.pairs} pairs, {look.response} {effect}")
+            self._say(f"{comparison}: {verdict} after {look.pairs} pairs, {title(look.response)} {effect}")
 
     def on_connection_lost(self, message: str) -> None:
         """Print that the connection to the target was lost; reconnecting may take minutes."""

@@ -92,4 +92,4 @@ def test_a_decision_is_told_with_the_interval_that_decided_it(verdict: Verdict, 
     )  # fmt: skip
     with ProgressDisplay(Console(file=out, width=80)) as display:
         display.on_decisions([look])
-    assert f"k = b under w: {verdict} after 16 pairs, throughput_per_s {effect}" in " ".join(out.getvalue().split())
+    assert f"k = b under w: {verdict} after 16 pairs, throughput {effect}" in " ".join(out.getvalue().split())

@@ -38,12 +38,12 @@ def _text(*experiments: ExperimentStatus) -> str:
 
 def test_a_row_has_state_trials_and_plan_in_one_line() -> None:
     lines = [" ".join(line.split()) for line in _text(RUNNING).splitlines()]
-    assert "20261130-205308-3e77 running 8 of 40, 3 invalid mysql.innodb_buffer_pool_size" in lines
+    assert "20261130-205308-3e77 running 8/40, 3 unusable mysql.innodb_buffer_pool_size" in lines
     assert "now: 20261130-205308-3e77, 2GiB at 4 threads" in lines
 
 
 def test_an_experiment_that_was_cut_off_has_its_next_command() -> None:
     text = _text(RUNNING.model_copy(update={"cut_off": True, "spared": 2, "invalid": 0}))
-    assert "cut off" in text and "8 of 40, 2 spared" in text
+    assert "cut off" in text and "8/40, 2 spared" in text
     assert "paribus resume 20261130-205308-3e77" in text
     assert "now:" not in text

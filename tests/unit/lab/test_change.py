@@ -1,18 +1,23 @@
 """Changes for production: the steps of a runbook, and the tasks of playbooks."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from plan_samples import FILEIO, checked, simple
 from ruamel.yaml import YAML
 
-from paribus.errors import UsageError
+from paribus.errors import Inapplicable, UsageError
+from paribus.experiment import walk
 from paribus.i18n import Language, speaking
 from paribus.knobs.kinds.startup import appended, appended_lines, kernel_file, parameter, sysctl, written_at_start
-from paribus.lab.rollout.change import ChangedFactor, ChangeStep, ProductionChange
+from paribus.lab.rollout.change import ChangedFactor, ChangeStep, ProductionChange, change_of
 from paribus.lab.rollout.playbook import playbook, rollback
 from paribus.lab.rollout.runbook import runbook
-from paribus.model import WriteFile
+from paribus.model import ExperimentState, WriteFile
+from paribus.store import write
+from paribus.store.open import open_engine, store_url
 
 SWAPPINESS = ChangeStep(
     knob="vm.swappiness",
@@ -181,3 +186,23 @@ def test_a_runbook_is_there_in_chinese() -> None:
 )
 def test_lines_to_append_are_read_back(command: str, lines: list[tuple[str, str]]) -> None:
     assert appended_lines(command) == lines
+
+
+@pytest.mark.parametrize(
+    ("state", "todo"),
+    [
+        (ExperimentState.RUNNING, "wait until it has ended"),
+        (ExperimentState.INTERRUPTED, "paribus resume"),
+        (ExperimentState.DONE, "paribus report"),
+    ],
+)
+def test_an_experiment_that_has_not_ended_recommends_nothing_yet(
+    tmp_path: Path, state: ExperimentState, todo: str
+) -> None:
+    store = open_engine(store_url(str(tmp_path / "s.db")), create=True)
+    plan = checked(simple('"vm.swappiness" = [60, 1]', FILEIO, '[protocol]\nbudget = "48h"'))
+    begun = walk.begin(plan, {}, {}, {}, store)
+    write.set_state(store, begun.id, state)
+    with pytest.raises(Inapplicable, match=todo) as refused:
+        change_of(begun.id, store.url.database)
+    assert ("yet" in str(refused.value)) == (state is not ExperimentState.DONE)

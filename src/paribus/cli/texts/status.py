@@ -42,11 +42,11 @@ def show(document: StatusDocument, console: Console) -> None:
 
 
 def _trials(experiment: ExperimentStatus) -> str:
-    """The trials that are done, of how many; those that were spared and those that do not count."""
+    """The trials that are done, of how many; those that were spared and those that are invalid or failed."""
     parts = [
-        f"{experiment.done} of {experiment.planned}",
+        f"{experiment.done}/{experiment.planned}",
         *([f"{experiment.spared} spared"] if experiment.spared else []),
-        *([f"{experiment.invalid} invalid"] if experiment.invalid else []),
+        *([f"{experiment.invalid} unusable"] if experiment.invalid else []),
     ]
     return ", ".join(parts)
 

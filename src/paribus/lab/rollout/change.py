@@ -19,10 +19,11 @@ from paribus.lab.rollout.recommendation import (
     untested_combination_notes,
 )
 from paribus.lab.store.stores import open_experiment, read
-from paribus.model import LAYOUT, Knob, Plan, Settings, Value, is_of_hypervisor
+from paribus.model import LAYOUT, ExperimentState, Knob, Plan, Settings, Value, is_of_hypervisor
 from paribus.report.view.view_models import Advice, ReportView
 
 _OPEN = ("wait", "choose")  # kinds of advice
+_BEGUN = (ExperimentState.PLANNED, ExperimentState.RUNNING)
 _HOLDERS = ("machine", "server")  # of settings that a playbook can make
 
 
@@ -93,7 +94,12 @@ def change_of(experiment: str, store: str | None, factor: str = "") -> Productio
         raise UsageError(f"{recorded.id} has no factor {factor}", f"it has: {', '.join(names) or 'none'}")
     chosen = [each for each in report.advice if each.kind == "set" and factor in ("", each.factor)]
     if not chosen:
-        raise Inapplicable(f"{recorded.id} recommends no change", f"see: paribus report {recorded.id}")
+        if recorded.state is ExperimentState.DONE:
+            raise Inapplicable(f"{recorded.id} recommends no change", f"see: paribus report {recorded.id}")
+        todo = (
+            "wait until it has ended: paribus status" if recorded.state in _BEGUN else f"paribus resume {recorded.id}"
+        )
+        raise Inapplicable(f"{recorded.id} recommends no change yet: it is {recorded.state}", todo)
     refuse_contradiction({each.factor: recommended_settings(plan, each) for each in chosen})
     return ProductionChange(
         experiment=recorded.id,

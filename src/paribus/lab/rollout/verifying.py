@@ -118,7 +118,7 @@ def _setting(
             return _verified(step, variable.value, is_same)
         return _verified(step, None, why=f"{server.name} has no {name}" if server.kind else "add --database DSN")
     if step.by_hand:
-        return _verified(step, None, why="it is set by hand: check it by the runbook")
+        return _verified(step, None, why="it is set by hand: check it by the runbook of paribus ticket")
     rows = [knob for knob in plan.knobs if knob.command is not None]
     offered = offer(site.host, site.catalogue.with_rows(rows), step.knob, location, root=True)
     is_same = is_same_value(offered.knob, step.after, offered.current)
