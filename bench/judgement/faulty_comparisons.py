@@ -7,7 +7,7 @@ import numpy as np
 from experiments import BY_LEVEL, MARGIN, Laboratory
 from scipy import signal
 
-from paribus.analysis.diagnostics.noise import baseline_difference
+from paribus.analysis.diagnostics.noise import BaselineDifference, baseline_difference
 from paribus.analysis.diagnostics.plausibility import PlausibilityResults
 from paribus.analysis.paired.checks.assumptions import checks_of
 from paribus.analysis.paired.checks.check_context import CheckContext, Courses, Timeline
@@ -111,7 +111,7 @@ def _load(level: int) -> LoadLevel:
 
 def _equal_arms(
     rng: np.random.Generator, situation: Situation, equals: Equals, error: float
-) -> tuple[float, float] | None:
+) -> BaselineDifference | None:
     """Draw the baseline against itself, and return its difference with the p value."""
     pairs = replace(situation.lab, pairs=equals.pairs).draw(rng, error)
     trials, summaries = [], {}

@@ -35,6 +35,6 @@ def test_the_largest_clear_difference_of_the_baseline_from_itself_counts_in_the_
         values |= {order + first: figures for order, figures in more_values.items()}
     difference = baseline_difference(trials, values, "w", "throughput_per_s", Purpose.PLACEBO)
     assert difference is not None
-    assert 0.2 < difference[0] < 0.3
-    assert difference[1] < 0.01
+    assert 0.2 < difference.size < 0.3
+    assert difference.p < 0.01
     assert baseline_difference(trials, values, "w", "response_p99_s", Purpose.PLACEBO) is None

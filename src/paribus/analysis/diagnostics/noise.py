@@ -6,12 +6,14 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
 from paribus.analysis.paired.effects import Pair, Summaries, pair_series
 from paribus.model import Calibration, Protocol, Purpose, Trial, Workload
-from paribus.stats.diagnostics import SUSPICIOUS, coefficient
+from paribus.stats.diagnostics import ERRORS_SEEN, SUSPICIOUS, coefficient
 from paribus.stats.huber import Regression, huber
 from paribus.stats.levels import design
 from paribus.stats.pairs import CannotJudge, log_ratios
@@ -20,6 +22,14 @@ from paribus.units import LoadLevel
 _UNLIKE = 1.5  # ratio of the noise at two load levels
 _LEAST_FREEDOM, _LEVEL_FREEDOM = 2, 8  # for the noise at all, and for each load level
 KEEPS_S = 7 * 86400.0
+
+
+class BaselineDifference(NamedTuple):
+    """Difference of the baseline from itself, a log ratio, its p value, and the smallest that is found in 80 %."""
+
+    size: float
+    p: float
+    visible: float
 
 
 def stack_of(workload: Workload, protocol: Protocol) -> str:
@@ -113,8 +123,8 @@ def level_sds(calibrations: Sequence[Calibration], loads: Sequence[LoadLevel]) -
 
 def baseline_difference(
     trials: Sequence[Trial], summaries: Summaries, workload: str, response: str, purpose: Purpose
-) -> tuple[float, float] | None:
-    """Return the difference of the baseline from itself (log ratio) and its p value; None where it was not measured.
+) -> BaselineDifference | None:
+    """Return the difference of the baseline from itself; None where it was not measured.
 
     p values are corrected for the number of such comparisons (Bonferroni). Of those below `SUSPICIOUS` the largest
     difference is returned, else the clearest.
@@ -123,11 +133,20 @@ def baseline_difference(
     coefficients = [coefficient(fitted, 0) for series in equals if (fitted := _fit(series.pairs)) is not None]
     if not coefficients:
         return None
-    differences = [(each.estimate, min(1.0, each.p * len(coefficients))) for each in coefficients]
-    clear = [difference for difference in differences if difference[1] < SUSPICIOUS]
+    number = len(coefficients)
+    errors_seen = ERRORS_SEEN - _critical(SUSPICIOUS) + _critical(SUSPICIOUS / number)
+    differences = [
+        BaselineDifference(each.estimate, min(1.0, each.p * number), errors_seen * each.error) for each in coefficients
+    ]
+    clear = [difference for difference in differences if difference.p < SUSPICIOUS]
     if clear:
-        return max(clear, key=lambda difference: abs(difference[0]))
-    return min(differences, key=lambda difference: difference[1])
+        return max(clear, key=lambda difference: abs(difference.size))
+    return min(differences, key=lambda difference: difference.p)
+
+
+def _critical(alpha: float) -> float:
+    """The standard errors beyond which a two-sided test finds a difference."""
+    return NormalDist().inv_cdf(1 - alpha / 2)
 
 
 def _fit_levels(pairs: Sequence[Pair]) -> Regression | None:

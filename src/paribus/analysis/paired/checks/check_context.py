@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from paribus.analysis.diagnostics.noise import BaselineDifference
 from paribus.analysis.diagnostics.plausibility import PlausibilityResults
 from paribus.analysis.diagnostics.uncontrolled import Facts
 from paribus.analysis.paired.effects import PairSeries, Summaries
@@ -56,7 +57,7 @@ class CheckContext:
         timeline: Run order and times.
         summaries: Measurements by trial and metric.
         courses: Time series of the response within each trial.
-        noise: Difference of the baseline from itself before the comparison (log ratio, p value).
+        noise: Difference of the baseline from itself before the comparison.
         placebo: The same during the comparison.
         drives: Error counters of the drives at each reading.
         conditions: Machine conditions that each trial recorded.
@@ -69,8 +70,8 @@ class CheckContext:
     timeline: Timeline
     summaries: Summaries
     courses: Courses
-    noise: tuple[float, float] | None
-    placebo: tuple[float, float] | None
+    noise: BaselineDifference | None
+    placebo: BaselineDifference | None
     drives: Mapping[str, Sequence[int]]
     conditions: Facts
     settings: Mapping[int, Settings]

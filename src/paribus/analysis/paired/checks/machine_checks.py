@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from paribus.analysis.diagnostics.noise import BaselineDifference
 from paribus.analysis.diagnostics.uncontrolled import differing_conditions
 from paribus.analysis.paired.checks.bounded_faults import BoundedFault
 from paribus.analysis.paired.checks.check_context import CheckContext
@@ -38,14 +39,18 @@ def machine_checks(series: PairSeries, context: CheckContext) -> list[Check | Bo
     ]
 
 
-def _baseline_difference(name: str, difference: tuple[float, float] | None, when: str) -> Check | BoundedFault | None:
+def _baseline_difference(name: str, difference: BaselineDifference | None, when: str) -> Check | BoundedFault | None:
     if difference is None:
         return None
-    size, p = difference
-    message = N_("{when} the baseline differed from itself by {difference}")
-    text = gettext(message, when=gettext(when), difference=show_percent(size))
-    check = Check(gettext(name), p >= SUSPICIOUS, text, p_limit(p, SUSPICIOUS))
-    return check if check.passed else BoundedFault(check, "", _UNCERTAIN * abs(size))
+    message = N_("{when} the baseline differed from itself by {difference}; {visible} would have been seen")
+    text = gettext(
+        message,
+        when=gettext(when),
+        difference=show_percent(difference.size),
+        visible=show_percent(difference.visible).lstrip("+"),
+    )
+    check = Check(gettext(name), difference.p >= SUSPICIOUS, text, p_limit(difference.p, SUSPICIOUS))
+    return check if check.passed else BoundedFault(check, "", _UNCERTAIN * abs(difference.size))
 
 
 def _paired_values(metric: str, series: PairSeries, summaries: Summaries) -> Array:
