@@ -21,6 +21,7 @@ DOCUMENTS = {
     "fleet-check": ["paribus fleet check --json"],
     "fleet-run": ["paribus fleet run --json"],
     "fleet-report": ["paribus fleet report --json"],
+    "fleet-apply": ["paribus fleet apply --json"],
     "apply": ["paribus apply EXPERIMENT --json"],
     "clean": ["paribus clean --json"],
     "delete": ["paribus delete EXPERIMENT --json"],

@@ -1,10 +1,9 @@
 """One plan on several machines: measured at once, stopped and continued together, each restored."""
 
-import os
 import re
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,19 +18,6 @@ from paribus.store.open import open_engine, store_url
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 
 Paribus = Callable[..., Done]
-
-
-@pytest.fixture
-def machines() -> int:
-    return 3
-
-
-@pytest.fixture
-def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, machines: int) -> Iterator[SshFleet]:
-    """Machines db1, db2 and so on."""
-    with SshFleet(tmp_path / "fleet", [f"db{n}" for n in range(1, machines + 1)]) as made:
-        monkeypatch.setenv("PATH", str(made.path), prepend=os.pathsep)
-        yield made
 
 
 @pytest.fixture

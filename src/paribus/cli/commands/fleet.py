@@ -27,7 +27,7 @@ from paribus.cli.options import (
     read_overrides,
     refuse_together,
 )
-from paribus.cli.terminal import report_line, say, say_json, visible, visible_json
+from paribus.cli.terminal import confirmed, report_line, say, say_json, visible, visible_json
 from paribus.errors import UsageError
 from paribus.i18n import Language, of_environment, speaking
 
@@ -198,6 +198,93 @@ def _exit_code(document: "FleetRunDocument") -> int:
     if "failed" in states:
         return ParibusError.exit_code
     return Interrupted.exit_code if states & {"interrupted", "not begun"} else 0
+
+
+@app.command("apply")
+def apply(
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            metavar="EXPERIMENT",
+            help="The one whose advice is set: an id, the start of an id, a plan's name, or last.",
+            autocompletion=experiment_names,
+            show_default=False,
+        ),
+    ],
+    hosts: HostsFile,
+    limit: Limit = None,
+    factor: Annotated[
+        str, typer.Option(metavar="KEY", help="Set only this factor. Default: all that are better.", show_default=False)
+    ] = "",
+    canary: Annotated[
+        str, typer.Option(metavar="N", help="Machines that are set first: a number, or a share such as 5%.")
+    ] = "5%",
+    pause: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME",
+            help="Wait so long after the first machines, such as 30min, and read them again.",
+            show_default=False,
+        ),
+    ] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be set; change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Set without asking.")] = False,
+    skip_refused: Annotated[
+        bool, typer.Option("--skip-refused", help="Leave out machines that cannot be set, and set the others.")
+    ] = False,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Set them also on machines of another kind than the measured one.")
+    ] = False,
+    at_once: Annotated[
+        int, typer.Option("--at-once", min=1, metavar="N", help="Machines that are set at the same time.")
+    ] = 16,
+    store: StoreUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set what an experiment has shown to be better on every machine of a fleet, by stages.
+
+    Reads all machines first. Then it sets a few, reads them back, and sets the others only where these are in force.
+    The same command continues: it leaves out what is in force. paribus undo --target takes a machine back.
+
+    Example: paribus fleet apply last --hosts hosts.toml --canary 2 --pause 30min
+    """
+    from paribus.cli.signals import StopRequest
+    from paribus.cli.texts import rollout as rollout_text
+    from paribus.errors import Interrupted, ParibusError
+    from paribus.lab.fleet.inventory import read_inventory
+    from paribus.lab.rollout.change import change_of
+    from paribus.lab.rollout.fleet_rollout import Rollout, RolloutState, read_canary, read_pause
+
+    if as_json and not (yes or dry_run):
+        raise UsageError("--json cannot ask for confirmation", "add --dry-run, or --yes")
+    machines, pause_s = read_inventory(hosts, read_limit(limit)), read_pause(pause)
+    change = change_of(experiment, store, factor)  # refused once, and not by each machine
+    rollout = Rollout(change.experiment, machines, read_canary(canary), factor, store, at_once, anyway)
+    checked = rollout.check()
+    if not as_json or not dry_run:
+        rollout_text.show_check(checked, change, err=as_json)
+    refused, ready = checked.named(RolloutState.REFUSED), checked.named(RolloutState.READY)
+    if dry_run or not ready:
+        if as_json:
+            say_json(checked.model_dump_json(indent=2))
+        raise typer.Exit(UsageError.exit_code if refused else 0)
+    if refused and not skip_refused:
+        message = f"{len(refused)} of {len(machines)} machines cannot be set; nothing was changed"
+        raise UsageError(message, "remove the causes above, or leave these machines out with --skip-refused")
+    how = f"on {len(ready)} machines, and leave them so"
+    if not (yes or confirmed("make these settings", how, "add --yes to apply, or --dry-run to only see them")):
+        say("nothing was set")
+        return
+    stop = StopRequest()
+    stop.listen()
+    document = rollout.run(checked, pause_s, _report_progress, stop.is_requested)
+    if as_json:
+        say_json(document.model_dump_json(indent=2))
+    else:
+        rollout_text.show_end(document)
+    if document.named(RolloutState.FAILED):
+        raise typer.Exit(ParibusError.exit_code)
+    raise typer.Exit(Interrupted.exit_code if document.named(RolloutState.NOT_BEGUN) else 0)
 
 
 @app.command("report")

@@ -15,6 +15,7 @@ from paribus.lab.machine.inspection import fingerprint, site_of_plan
 from paribus.lab.machine.running_server import ServerQuery, apply_all_for_good, server_variables
 from paribus.lab.results.reporting import refuse_set, report_view
 from paribus.lab.rollout.apply_document import Advised, ApplyDocument, Difference, Made, Step
+from paribus.lab.rollout.other_machine import OtherMachine, is_own_fact, located, moved
 from paribus.lab.rollout.recommendation import recommended_settings, refuse_contradiction, untested_combination_notes
 from paribus.lab.store.stores import open_experiment, read
 from paribus.model import Experiment, Knob, Plan, Settings, Target, Value, is_of_hypervisor
@@ -39,19 +40,24 @@ def apply(
     stop_requested: Callable[[], bool] = lambda: False,
     on_applied: Callable[[ApplyDocument, Target], None] = lambda _document, _target: None,
     report: Report = discard,
+    machine: OtherMachine | None = None,
 ) -> ApplyDocument | None:
-    """Apply the settings that an experiment recommends to its machine; None if `confirm` refused.
+    """Apply the settings that an experiment recommends, to its machine or another; None if `confirm` refused.
 
     Calls `on_plan` before any change, `confirm` if there is something to set, and `on_applied` after the change. Raises
-    UsageError, Inapplicable for another machine (unless `anyway`), and HostError if a value is refused.
+    UsageError, Inapplicable for another kind of machine (unless `anyway`), and HostError if a value is refused.
     """
     opened, recorded = open_experiment(store, experiment)
     refuse_set(recorded, "sets nothing here", "try it on this machine first: paribus check PLAN")
     plan = read.plan(opened, recorded.id)
+    if machine is not None:
+        plan = moved(plan, machine)
     advice = {each.factor: each for each in report_view(opened, recorded).advice}
     with site_of_plan(plan, report) as connected:
         connected.refuse_open_journals()  # values that a crash left behind are not the present settings
-        recommended = document(plan, recorded, advice, connected, factor)
+        if machine is not None:
+            plan = located(plan, machine, connected)
+        recommended = document(plan, recorded, advice, connected, factor, elsewhere=machine is not None)
         on_plan(recommended)
         if not dry_run:
             refuse(recommended, factor, anyway=anyway)
@@ -65,10 +71,17 @@ def apply(
 
 
 def document(
-    plan: Plan, experiment: Experiment, advice: Mapping[str, Advice], site: Site, factor: str
+    plan: Plan,
+    experiment: Experiment,
+    advice: Mapping[str, Advice],
+    site: Site,
+    factor: str,
+    *,
+    elsewhere: bool = False,
 ) -> ApplyDocument:
     """The steps for one factor, or for all if `factor` is empty; changes nothing.
 
+    `elsewhere`: another machine than the measured one is meant, so that it may have another name and other disks.
     Raises UsageError for an unknown factor, or if two factors require different values of one knob.
     """
     if factor and factor not in advice:
@@ -88,7 +101,11 @@ def document(
     return ApplyDocument(
         experiment=experiment.id,
         target=plan.target.address,
-        differences=_differences(plan, experiment, site),
+        differences=[
+            difference
+            for difference in _differences(plan, experiment, site)
+            if not (elsewhere and is_own_fact(difference.name, difference.measured, difference.found))
+        ],
         advice=[Advised(factor=advised.factor, kind=advised.kind, text=advised.text) for advised in chosen],
         steps=list({step.knob: step for step in steps}.values()),
         notes=[

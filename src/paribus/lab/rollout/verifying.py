@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict
 
-from paribus.engine.run import probe
 from paribus.errors import ParibusError
 from paribus.hosts.transport import described
 from paribus.knobs.apply import is_same_value
@@ -12,8 +11,8 @@ from paribus.knobs.discovery import offer
 from paribus.lab.audit.server_facts import ServerDescription, server_facts
 from paribus.lab.fleet.inventory import FleetHost
 from paribus.lab.machine.connection import Report, discard, site
-from paribus.lab.machine.inspection import location_below
 from paribus.lab.rollout.change import ChangeStep, ProductionChange, change_of
+from paribus.lab.rollout.other_machine import location_at
 from paribus.lab.store.stores import open_experiment, read
 from paribus.model import Location, Plan, Value
 from paribus.trial.target_session import Site
@@ -71,8 +70,8 @@ def verify(
     """Read the recommended settings on machines, by default on that of the plan; changes nothing.
 
     `path` is the folder with the data, by default that of the machine, else of the plan; `database` is the address of a
-    server as each machine sees it. A machine may have its own `target.path` and `target.become`. Raises as `change_of`;
-    a machine that is not reached is part of the answer.
+    server as each machine sees it. A machine may have its own `target.path`, `target.device` and `target.become`.
+    Raises as `change_of`; a machine that is not reached is part of the answer.
     """
     change = change_of(experiment, store)
     opened, recorded = open_experiment(store, change.experiment)
@@ -95,11 +94,12 @@ def verify(
 def _machine(
     host: FleetHost, change: ProductionChange, plan: Plan, path: str, database: str, *, become: bool, report: Report
 ) -> VerifiedMachine:
-    is_measured_place = host.address == plan.target.address and not path
+    device = host.overrides.get("target.device", "")
+    is_measured_place = host.address == plan.target.address and not path and not device
     try:
         with site(host.address, become=become, report=report) as connected, described(host.address):
-            folder = probe(connected.host, connected.engine, path or plan.target.path).directory
-            location = plan.target.location if is_measured_place else location_below(connected.host, folder)
+            elsewhere = location_at(connected, path or plan.target.path, device)
+            location = plan.target.location if is_measured_place else elsewhere
             server = server_facts(connected.host, connected.engine, database) if database else ServerDescription()
             settings = [_setting(step, connected, plan, location, server) for step in change.steps]
     except ParibusError as error:

@@ -1,0 +1,50 @@
+"""The documents of `paribus fleet apply` as text."""
+
+from paribus.cli.terminal import say
+from paribus.lab.rollout.change import ProductionChange
+from paribus.lab.rollout.fleet_rollout import FleetApplyDocument, RolloutMachine, RolloutState
+
+
+def show_check(document: FleetApplyDocument, change: ProductionChange, *, err: bool = False) -> None:
+    """Print each machine with the settings that it would get, what they risk, and the machines that are set first."""
+    for machine in document.machines:
+        say(f"{_name(machine)}: {_present(machine)}", err=err)
+    for step in change.steps:
+        if step.loss:
+            say(f"{step.knob} = {step.after} trades safety for speed: {step.loss}", err=err)
+    by_hand = sorted({setting for machine in document.machines for setting in machine.by_hand})
+    for setting in by_hand:
+        say(f"by hand on each machine: {setting}; see how: paribus ticket {document.experiment}", err=err)
+    ready = document.named(RolloutState.READY)
+    canaries = [machine.machine for machine in document.machines if machine.is_canary]
+    if ready:
+        then = f", and the other {len(ready) - len(canaries)} after them" if len(ready) > len(canaries) else ""
+        say(f"to be set first: {', '.join(canaries)}{then}", err=err)
+
+
+def show_end(document: FleetApplyDocument) -> None:
+    """Print what became of each machine, and how to take back what was set."""
+    for machine in document.machines:
+        what = "set and read back" if machine.was_set and not machine.problem else str(machine.state)
+        say(f"{_name(machine)}: {what}" + (f": {machine.problem}" if machine.problem else ""))
+    if document.named(RolloutState.NOT_BEGUN):
+        say("\nto continue, give the same command again")
+    changed = [machine for machine in document.machines if machine.was_set]
+    if changed:
+        say(f"\nto take a machine back: paribus undo --target {changed[0].address}")
+
+
+def _name(machine: RolloutMachine) -> str:
+    return machine.machine if machine.machine == machine.address else f"{machine.machine} ({machine.address})"
+
+
+def _present(machine: RolloutMachine) -> str:
+    if machine.state is RolloutState.REFUSED:
+        return f"refused: {machine.problem}"
+    if machine.state is RolloutState.IN_FORCE:
+        return "all is in force" if machine.settings else "nothing is to be set"
+    return ", ".join(
+        f"{each.knob} now {each.now}, then {each.recommended}"
+        for each in machine.settings
+        if each.now != each.recommended
+    )
