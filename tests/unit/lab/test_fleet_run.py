@@ -14,9 +14,12 @@ from paribus.errors import PlanError, UsageError
 from paribus.experiment import walk
 from paribus.knobs.catalog import load
 from paribus.lab.fleet.controllers import ControllerCommand, ControllerEnd, Controllers
+from paribus.lab.fleet.fleet_documents import FleetCheckDocument
 from paribus.lab.fleet.inventory import FleetHost
 from paribus.lab.fleet.running import Fleet
+from paribus.model import ExperimentState
 from paribus.plan.check import check
+from paribus.store import write
 from paribus.store.open import open_engine, store_url
 
 PLAN = simple('"vm.swappiness" = [60, 1]', FILEIO, '[protocol]\nbudget = "8h"\nrounds = 4\nmethod = "fixed"')
@@ -99,6 +102,24 @@ def test_an_unfinished_experiment_of_an_earlier_form_of_the_plan_is_named(plan: 
     changed = Fleet.of(plan, {}, HOSTS, file).assignments[0]
     assert changed.earlier is None
     assert changed.of_other_plan is not None and changed.of_other_plan.id == begun.id
+
+
+def test_an_experiment_that_has_used_up_its_budget_is_continued_by_its_own_command(
+    plan: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = str(tmp_path / "s.db")
+    opened = open_engine(store_url(file), create=True)
+    fleet = Fleet.of(plan, {}, HOSTS[:1], file)
+    begun = walk.begin(check(parsed(PLAN, fleet.assignments[0].overrides), load(), facts()), {}, {}, {}, opened)
+    scripted.make_trials(opened, begun, scripted.Bench(opened, lambda _trial: 0.0, takes_s=3600.0))
+    write.set_state(opened, begun.id, ExperimentState.INTERRUPTED)
+    opened.dispose()
+    monkeypatch.setattr(
+        Controllers, "run", lambda _self, commands: {name: ControllerEnd(0, "", "") for name in commands}
+    )
+    [machine] = fleet.run(FleetCheckDocument(at_once=1, duration_s=0.0, machines=[])).machines
+    assert (machine.state, machine.experiment) == ("interrupted", begun.id)
+    assert f"paribus resume {begun.id} --budget " in machine.problem
 
 
 def test_the_target_cannot_be_set_for_all_machines(plan: str) -> None:

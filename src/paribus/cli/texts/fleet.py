@@ -39,7 +39,8 @@ def _plan_on(machine: CheckedMachine) -> str:
 def show_run(document: FleetRunDocument, store: str | None) -> None:
     """Print how each machine ended, and the effects over those that are done where they are enough."""
     _rows([(each.machine, str(each.state), each.experiment or "", each.problem) for each in document.machines])
-    if any(each.state in (MachineState.INTERRUPTED, MachineState.NOT_BEGUN) for each in document.machines):
+    unfinished = (MachineState.INTERRUPTED, MachineState.NOT_BEGUN)
+    if any(each.state in unfinished and not each.problem for each in document.machines):
         say("\nto continue, give the same command again")
     done = [each.experiment for each in document.machines if each.experiment and each.state is MachineState.DONE]
     if len(done) < FEWEST:
@@ -66,4 +67,4 @@ def _rows(rows: Sequence[tuple[str, str, str, str]], *, err: bool = False) -> No
     for *cells, last in rows:
         say(f"  {cells[0]:{widths[0]}}  {cells[1]:{widths[1]}}  {cells[2]}", err=err)
         for line in last.splitlines():
-            say(f"    {line}", err=err)
+            say(with_store(f"    {line}"), err=err)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from paribus.errors import Interrupted, NotRestored
+from paribus.experiment.budget_cap import needed_budget
 from paribus.hosts.address import machine_name
 from paribus.lab.fleet.assignment import Assignment, assign
 from paribus.lab.fleet.controllers import ControllerCommand, ControllerEnd, Controllers
@@ -129,8 +130,20 @@ class Fleet:
             experiment = newest.get(each.digest)
             if experiment is not None and experiment.id in self.passed_over:
                 experiment = None
-            machines.append(_measured(each, ends.get(each.host.name), experiment, refused.get(each.host.name)))
+            machine = _measured(each, ends.get(each.host.name), experiment, refused.get(each.host.name))
+            machines.append(self._with_larger_budget(machine))
         return FleetRunDocument(machines=machines)
+
+    def _with_larger_budget(self, machine: MeasuredMachine) -> MeasuredMachine:
+        """Name the command that continues an experiment which has used up its budget."""
+        if machine.experiment is None or machine.state is MachineState.DONE:
+            return machine
+        opened = open_store(self.store)
+        needed = needed_budget(read.plan(opened, machine.experiment), read.trials(opened, machine.experiment))
+        if not needed:
+            return machine
+        problem = f"its budget is used up; continue with: paribus resume {machine.experiment} --budget {needed}"
+        return machine.model_copy(update={"state": MachineState.INTERRUPTED, "problem": problem})
 
     def _command(self, verb: str, assignment: Assignment, options: Sequence[str]) -> ControllerCommand:
         arguments = [verb, *assignment.options(), *self._store_option(), *options, "--", self.plan_file]
