@@ -13,10 +13,10 @@ from paribus.experiment.replanning import blocks_before_first_look, judged
 from paribus.experiment.withdrawal import without
 from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.model import Experiment, Plan, Purpose, Trial, TrialState, machine_s
-from paribus.plan.schedule.budget import cost_s
+from paribus.plan.schedule.budget import LEAST_ROUNDS, cost_s
 from paribus.plan.schedule.comparisons import Comparison
 from paribus.store import read, write
-from paribus.trial.blocks import blocks_over, next_block
+from paribus.trial.blocks import next_block, trials_to_run
 from paribus.units import show_duration
 
 _OVERRUN = 0.1  # of the budget: used beyond it where that completes what can be judged
@@ -40,7 +40,8 @@ _TOO_SLOW = N_(
 def needed_s(plan: Plan, trials: Sequence[Trial]) -> float:
     """Seconds after which everything can be judged, at the pace so far.
 
-    That takes the fewest pairs of each comparison; with stated `rounds`, one look or a screen, every planned trial.
+    That takes the fewest pairs of each comparison, and two rounds of what is only measured; with stated `rounds`, one
+    look or a screen, every planned trial.
     """
     return machine_s(trials) + _duration_s(_outstanding(plan, trials), plan, trials)
 
@@ -100,21 +101,17 @@ def _ends_as_planned(plan: Plan) -> bool:
 
 def _outstanding(plan: Plan, trials: Sequence[Trial]) -> list[Trial]:
     """The trials that must still be made before everything can be judged."""
+    remaining = trials_to_run(trials)
     if _ends_as_planned(plan):
-        return [t for t in trials if t.state is TrialState.PLANNED and t.purpose is not Purpose.PRECONDITION]
-    completed = blocks_over(trials)
-    return [
-        trial
-        for comparison in judged(plan)
-        for trial in _before_first_look(comparison, completed.get(comparison.key, 0), trials)
-    ]
+        return remaining
+    needed = {block for comparison in judged(plan) for block in _before_first_look(comparison, trials)}
+    return [t for t in remaining if t.block in needed or (t.purpose is Purpose.MEASURE and t.round <= LEAST_ROUNDS)]
 
 
-def _before_first_look(comparison: Comparison, completed: int, trials: Sequence[Trial]) -> list[Trial]:
-    """The trials of a comparison that must be made before its first look, of which `completed` blocks are over."""
+def _before_first_look(comparison: Comparison, trials: Sequence[Trial]) -> list[int]:
+    """The blocks of a comparison before its first look."""
     counted = [t for t in trials if (t.factor, t.workload) == comparison.key and t.state not in _NOT_COUNTED]
-    waiting = set(sorted({trial.block for trial in counted})[completed : blocks_before_first_look(comparison)])
-    return [trial for trial in counted if trial.block in waiting and trial.state is not TrialState.DONE]
+    return sorted({trial.block for trial in counted})[: blocks_before_first_look(comparison)]
 
 
 def _duration_s(outstanding: Sequence[Trial], plan: Plan, trials: Sequence[Trial]) -> float:
@@ -130,9 +127,9 @@ def _duration_s(outstanding: Sequence[Trial], plan: Plan, trials: Sequence[Trial
 
 
 def _noted_once(note: StoredMessage, experiment: Experiment, store: Store) -> list[StoredMessage]:
-    """Store a note and return it, unless the experiment has one of that form."""
-    notes = read.find(store, experiment.id).notes
-    if any(isinstance(earlier, StoredMessage) and earlier.message == note.message for earlier in notes):
+    """Store a note and return it, unless the experiment has one of that form for the same budget."""
+    notes = [each for each in read.find(store, experiment.id).notes if isinstance(each, StoredMessage)]
+    if any((each.message, each.values.get("budget")) == (note.message, note.values["budget"]) for each in notes):
         return []
     write.add_note(store, experiment.id, note)
     return [note]

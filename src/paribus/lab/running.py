@@ -132,6 +132,9 @@ def resumed(
                 now = fingerprint(site, plan.target.path, plan.target.device)
             _note_changes(opened, experiment, now)
             if budget:
+                texts = [show_duration(each.protocol.budget_s) for each in (plan, read.plan(opened, experiment.id))]
+                note = N_("resumed with a budget of {budget}, before {before}")
+                write.add_note(opened, experiment.id, stored_message(note, budget=texts[0], before=texts[1]))
                 write.set_plan(opened, experiment.id, plan)
             yield Session(experiment, opened, site)
 

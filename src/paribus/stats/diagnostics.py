@@ -14,8 +14,7 @@ OUTLIER_BOUND = 3.5  # robust standard deviations
 
 SUSPICIOUS = 0.01
 """Error of the checks that every experiment has."""
-ERRORS_SEEN = 3.42
-"""Standard errors that a two-sided test at 1 % finds with a probability of 80 %: the quantiles 2.576 and 0.842."""
+_POWER = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +24,13 @@ class Coefficient:
     estimate: float
     error: float
     p: float
+    freedom: int
+
+    def visible(self, alpha: float = SUSPICIOUS) -> float:
+        """Return the smallest coefficient that a test at this level finds with a probability of 80 %."""
+        from scipy import special
+
+        return float(special.stdtrit(self.freedom, [1 - alpha / 2, _POWER]).sum()) * self.error
 
 
 def coefficient(fitted: Regression, index: int) -> Coefficient:
@@ -41,7 +47,7 @@ def coefficient(fitted: Regression, index: int) -> Coefficient:
 
     estimate, error = float(fitted.coefficients[index]), float(np.sqrt(fitted.covariance[index, index]))
     p = 2 * float(special.stdtr(fitted.freedom, -abs(estimate) / error)) if error > 0 else float(estimate == 0)
-    return Coefficient(estimate, error, p)
+    return Coefficient(estimate, error, p, fitted.freedom)
 
 
 def mean_difference(d: Array) -> Coefficient:

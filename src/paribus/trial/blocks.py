@@ -51,6 +51,15 @@ def _next_compared(trials: Sequence[Trial], decided: Collection[ArmKey]) -> list
     return sorted(blocks[min(waiting)[2]], key=lambda trial: trial.position) if waiting else None
 
 
+def trials_to_run(trials: Sequence[Trial], decided: Collection[ArmKey] = ()) -> list[Trial]:
+    """The trials of all blocks that `next_block` has yet to return, without preconditioning."""
+    measuring = [trial for trial in trials if trial.purpose is not Purpose.PRECONDITION]
+    blocks = _blocks_in_use(measuring)
+    waiting = {number for number, turn in _turns(blocks, measuring, decided).items() if turn is not None}
+    left_out = arms_given_up(trials).union(decided)
+    return [trial for number in waiting for trial in blocks[number] if arm_of(trial) not in left_out]
+
+
 def blocks_over(trials: Sequence[Trial], decided: Collection[ArmKey] = ()) -> dict[tuple[str, str], int]:
     """By factor and workload, the number of leading blocks of the comparison that will not be tried again."""
     blocks = _blocks_in_use([trial for trial in trials if trial.purpose in COMPARING])

@@ -9,7 +9,7 @@ from scripted import MACHINE, Bench, Silent, make_trials
 from sqlalchemy.engine import Engine as Store
 
 from paribus.experiment import block_hooks, walk
-from paribus.experiment.budget_cap import needed_budget
+from paribus.experiment.budget_cap import needed_budget, needed_s
 from paribus.model import Experiment, Trial, TrialState, machine_s
 from paribus.plan.schedule.design import schedule_hash
 from paribus.store import read, write
@@ -116,3 +116,38 @@ def test_a_pace_that_will_not_do_is_told_early(store: Store) -> None:
     [early] = [made for made, note in told if note.startswith("trials take longer than planned")]
     [late] = [made for made, note in told if "used up before" in note]
     assert early < 8 < late == 16
+
+
+def test_an_arm_that_was_given_up_needs_no_time(store: Store) -> None:
+    begun = _begin(store, "rounds = 2", '"vm.swappiness" = [60, 1]\n"block.rq_affinity" = [1, 2]')
+    bench = _bench(store, 10 * HOUR_S / 40)
+    bench.refuses = lambda trial: trial.settings["vm.swappiness"] == 1
+    trials = make_trials(store, begun, bench)
+    assert {t.factor for t in trials if t.state is TrialState.DONE and not t.baseline} == {"block.rq_affinity"}
+    assert any(trial.state is TrialState.PLANNED for trial in trials), "blocks of the refused arm are never run"
+    assert needed_s(read.plan(store, begun.id), trials) == machine_s(trials)
+    assert not [note for note in _notes(store, begun) if "used up before" in note]
+
+
+def test_a_note_is_renewed_with_another_budget(store: Store) -> None:
+    begun = _begin(store)
+    bench = _bench(store, HOUR_S)
+    make_trials(store, begun, bench)
+    plan = read.plan(store, begun.id)
+    write.set_plan(
+        store, begun.id, dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, budget_s=15 * HOUR_S))
+    )
+    make_trials(store, begun, bench)
+    assert [note.split(" is used up")[0] for note in _notes(store, begun) if "is used up before" in note] == [
+        "the budget of 10 h 00 min",
+        "the budget of 15 h 00 min",
+    ]
+
+
+def test_two_rounds_of_a_matrix_are_made(store: Store) -> None:
+    matrix = '[[workload]]\nkind = "iomatrix"\ntotal_size = "8MiB"\nfiles = 1\nthreads = [0, 1]\nlarge = [0, 1]\n'
+    plan = checked(simple("", matrix, '[protocol]\nsettle = "10s"\nbudget = "10h"'))
+    begun = walk.begin(plan, {}, MACHINE, {}, store)
+    trials = make_trials(store, begun, _bench(store, 10 * HOUR_S / 3))
+    assert [trial for trial in trials if trial.state is TrialState.PLANNED], "it stops, and can be resumed"
+    assert _needed(store, begun)

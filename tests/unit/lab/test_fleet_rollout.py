@@ -40,6 +40,9 @@ class Machines:
     unlike: frozenset[str] = frozenset()
     refusing: frozenset[str] = frozenset()
     dead: frozenset[str] = frozenset()
+    dying: frozenset[str] = frozenset()
+    unrestored: frozenset[str] = frozenset()
+    stopped: frozenset[str] = frozenset()
     order: list[str] = field(default_factory=list)
     on_set: Callable[[], None] = lambda: None
 
@@ -49,13 +52,18 @@ class Machines:
     def _end(self, name: str, arguments: object) -> ControllerEnd:
         assert isinstance(arguments, list)
         assert f"--device=/dev/d{name[-1]}" in arguments
-        if name in self.dead:
+        if name in self.dead or (name in self.dying and name in self.order):
             return ControllerEnd(3, "", "the connection is lost")
         if "--yes" in arguments:
             self.order.append(name)
             self.on_set()
+            if name in self.stopped:
+                return ControllerEnd(-15, "", "")
             if name in self.failing:
                 return ControllerEnd(3, "", "it was refused")
+            if name in self.unrestored:
+                self.values[name] = 1
+                return ControllerEnd(4, "", "it was not restored")
             self.values[name] = 60 if name in self.forgetful else 1
         return ControllerEnd(0, self._document(name).model_dump_json(), "")
 
@@ -126,6 +134,35 @@ def test_a_machine_that_fails_later_is_named_and_the_others_are_in_force(
 ) -> None:
     document = carried_out(Machines(failing=frozenset({"db3"})))
     assert _states(document) == ["in force", "in force", "failed", "in force"]
+
+
+@pytest.mark.parametrize("name", ["db1", "db3"])
+def test_a_machine_that_cannot_be_read_after_it_was_set_has_failed(
+    carried_out: Callable[..., FleetApplyDocument], name: str
+) -> None:
+    document = carried_out(Machines(dying=frozenset({name})))
+    states = dict(zip((host.name for host in HOSTS), document.machines, strict=True))
+    assert (states[name].state, states[name].was_set) == ("failed", True)
+    assert states[name].problem == "the connection is lost"
+    assert states["db4"].state == ("not begun" if name == "db1" else "in force")
+
+
+def test_a_machine_that_may_be_set_or_not_says_so(carried_out: Callable[..., FleetApplyDocument]) -> None:
+    both = frozenset({"db2"})
+    lost = carried_out(Machines(failing=both, dying=both)).machines[1]
+    assert (lost.state, lost.was_set, lost.is_unrestored) == ("failed", None, False)
+    left = carried_out(Machines(unrestored=both)).machines[1]
+    assert (left.state, left.was_set, left.is_unrestored) == ("failed", True, True)
+    assert left.problem == "it was not restored"
+
+
+def test_a_controller_that_a_stop_has_ended_has_begun_nothing(carried_out: Callable[..., FleetApplyDocument]) -> None:
+    assert _states(carried_out(Machines(stopped=frozenset({"db2"})))) == [
+        "in force",
+        "not begun",
+        "in force",
+        "in force",
+    ]
 
 
 def test_a_stop_request_begins_no_further_stage(carried_out: Callable[..., FleetApplyDocument]) -> None:

@@ -6,14 +6,13 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
 from paribus.analysis.paired.effects import Pair, Summaries, pair_series
 from paribus.model import Calibration, Protocol, Purpose, Trial, Workload
-from paribus.stats.diagnostics import ERRORS_SEEN, SUSPICIOUS, coefficient
+from paribus.stats.diagnostics import SUSPICIOUS, coefficient
 from paribus.stats.huber import Regression, huber
 from paribus.stats.levels import design
 from paribus.stats.pairs import CannotJudge, log_ratios
@@ -134,19 +133,14 @@ def baseline_difference(
     if not coefficients:
         return None
     number = len(coefficients)
-    errors_seen = ERRORS_SEEN - _critical(SUSPICIOUS) + _critical(SUSPICIOUS / number)
     differences = [
-        BaselineDifference(each.estimate, min(1.0, each.p * number), errors_seen * each.error) for each in coefficients
+        BaselineDifference(each.estimate, min(1.0, each.p * number), each.visible(SUSPICIOUS / number))
+        for each in coefficients
     ]
     clear = [difference for difference in differences if difference.p < SUSPICIOUS]
     if clear:
         return max(clear, key=lambda difference: abs(difference.size))
     return min(differences, key=lambda difference: difference.p)
-
-
-def _critical(alpha: float) -> float:
-    """The standard errors beyond which a two-sided test finds a difference."""
-    return NormalDist().inv_cdf(1 - alpha / 2)
 
 
 def _fit_levels(pairs: Sequence[Pair]) -> Regression | None:

@@ -11,6 +11,7 @@ import typer
 from paribus.cli.options import (
     Anyway,
     AsJson,
+    Become,
     Form,
     Lang,
     Limit,
@@ -189,10 +190,10 @@ def _refused(document: "FleetCheckDocument") -> list[str]:
 
 
 def _exit_code(document: "FleetRunDocument") -> int:
-    """The code of the worst end: a setting left, an error, an interruption; refused machines are left out."""
+    """The code of the worst end: a setting left, an error, an interruption; a used-up budget is none."""
     from paribus.errors import Interrupted, NotRestored, ParibusError
 
-    states = {machine.state for machine in document.machines}
+    states = {each.state for each in document.machines if not (each.state == "interrupted" and each.problem)}
     if any(machine.is_unrestored for machine in document.machines):
         return NotRestored.exit_code
     if "failed" in states:
@@ -238,6 +239,7 @@ def apply(
     at_once: Annotated[
         int, typer.Option("--at-once", min=1, metavar="N", help="Machines that are set at the same time.")
     ] = 16,
+    become: Become = False,
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
@@ -250,16 +252,30 @@ def apply(
     """
     from paribus.cli.signals import StopRequest
     from paribus.cli.texts import rollout as rollout_text
-    from paribus.errors import Interrupted, ParibusError
+    from paribus.errors import Interrupted, NotRestored, ParibusError
     from paribus.lab.fleet.inventory import read_inventory
     from paribus.lab.rollout.change import change_of
     from paribus.lab.rollout.fleet_rollout import Rollout, RolloutState, read_canary, read_pause
+    from paribus.lab.rollout.other_machine import refuse_running_server
+    from paribus.lab.store.stores import open_experiment, read
 
     if as_json and not (yes or dry_run):
         raise UsageError("--json cannot ask for confirmation", "add --dry-run, or --yes")
     machines, pause_s = read_inventory(hosts, read_limit(limit)), read_pause(pause)
     change = change_of(experiment, store, factor)  # refused once, and not by each machine
-    rollout = Rollout(change.experiment, machines, read_canary(canary), factor, store, at_once, anyway)
+    opened, recorded = open_experiment(store, change.experiment)
+    plan = read.plan(opened, recorded.id)
+    refuse_running_server(plan, recorded.id)
+    rollout = Rollout(
+        experiment=recorded.id,
+        hosts=machines,
+        canary=read_canary(canary),
+        factor=factor,
+        store=store,
+        at_once=at_once,
+        anyway=anyway,
+        become=become or plan.target.become,
+    )
     checked = rollout.check()
     if not as_json or not dry_run:
         rollout_text.show_check(checked, change, err=as_json)
@@ -267,7 +283,7 @@ def apply(
     if dry_run or not ready:
         if as_json:
             say_json(checked.model_dump_json(indent=2))
-        raise typer.Exit(UsageError.exit_code if refused else 0)
+        raise typer.Exit(UsageError.exit_code if refused and not skip_refused else 0)
     if refused and not skip_refused:
         message = f"{len(refused)} of {len(machines)} machines cannot be set; nothing was changed"
         raise UsageError(message, "remove the causes above, or leave these machines out with --skip-refused")
@@ -282,6 +298,8 @@ def apply(
         say_json(document.model_dump_json(indent=2))
     else:
         rollout_text.show_end(document)
+    if any(machine.is_unrestored for machine in document.machines):
+        raise typer.Exit(NotRestored.exit_code)
     if document.named(RolloutState.FAILED):
         raise typer.Exit(ParibusError.exit_code)
     raise typer.Exit(Interrupted.exit_code if document.named(RolloutState.NOT_BEGUN) else 0)

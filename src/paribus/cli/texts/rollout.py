@@ -1,5 +1,6 @@
 """The documents of `paribus fleet apply` as text."""
 
+from paribus.cli.store_hints import with_store
 from paribus.cli.terminal import say
 from paribus.lab.rollout.change import ProductionChange
 from paribus.lab.rollout.fleet_rollout import FleetApplyDocument, RolloutMachine, RolloutState
@@ -14,7 +15,7 @@ def show_check(document: FleetApplyDocument, change: ProductionChange, *, err: b
             say(f"{step.knob} = {step.after} trades safety for speed: {step.loss}", err=err)
     by_hand = sorted({setting for machine in document.machines for setting in machine.by_hand})
     for setting in by_hand:
-        say(f"by hand on each machine: {setting}; see how: paribus ticket {document.experiment}", err=err)
+        say(with_store(f"by hand on each machine: {setting}; see how: paribus ticket {document.experiment}"), err=err)
     ready = document.named(RolloutState.READY)
     canaries = [machine.machine for machine in document.machines if machine.is_canary]
     if ready:
@@ -29,9 +30,12 @@ def show_end(document: FleetApplyDocument) -> None:
         say(f"{_name(machine)}: {what}" + (f": {machine.problem}" if machine.problem else ""))
     if document.named(RolloutState.NOT_BEGUN):
         say("\nto continue, give the same command again")
+    for machine in document.machines:
+        if machine.was_set is None:
+            say(f"{machine.machine} may be set or not; see: paribus status --target {machine.address}")
     changed = [machine for machine in document.machines if machine.was_set]
     if changed:
-        say(f"\nto take a machine back: paribus undo --target {changed[0].address}")
+        say(f"\nto take a machine back: {changed[0].undo}")
 
 
 def _name(machine: RolloutMachine) -> str:

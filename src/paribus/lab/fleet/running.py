@@ -29,6 +29,7 @@ from paribus.model import Experiment, ExperimentState
 StopRequested = Callable[[], bool]
 _MAX_AT_ONCE = 16  # a controller takes about 130 MB
 _MAX_CHECKED = 8  # at once: none of the machines works for it, but this one starts a program for each
+_USED_UP = "is used up"  # of a budget, in the refusal to resume
 _REPORTED_CHECKS = 10  # a line for so many
 
 
@@ -131,7 +132,9 @@ class Fleet:
             if experiment is not None and experiment.id in self.passed_over:
                 experiment = None
             machine = _measured(each, ends.get(each.host.name), experiment, refused.get(each.host.name))
-            machines.append(self._with_larger_budget(machine))
+            end = ends.get(each.host.name)
+            stopped_by_budget = end is not None and (end.exit_code == 0 or _USED_UP in end.message)
+            machines.append(self._with_larger_budget(machine) if stopped_by_budget else machine)
         return FleetRunDocument(machines=machines)
 
     def _with_larger_budget(self, machine: MeasuredMachine) -> MeasuredMachine:

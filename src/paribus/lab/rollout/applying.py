@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from paribus.errors import HostError, Inapplicable, UsageError
 from paribus.hosts.facts import LOAD_HOST
 from paribus.knobs import recipe
+from paribus.knobs.apply import is_same_value
 from paribus.knobs.catalog import SERVER
 from paribus.knobs.discovery import offer
 from paribus.knobs.kinds import knob_kinds
@@ -15,10 +16,18 @@ from paribus.lab.machine.inspection import fingerprint, site_of_plan
 from paribus.lab.machine.running_server import ServerQuery, apply_all_for_good, server_variables
 from paribus.lab.results.reporting import refuse_set, report_view
 from paribus.lab.rollout.apply_document import Advised, ApplyDocument, Difference, Made, Step
-from paribus.lab.rollout.other_machine import OtherMachine, is_own_fact, located, moved
+from paribus.lab.rollout.other_machine import (
+    OtherMachine,
+    is_own_fact,
+    located,
+    moved,
+    refuse_running_server,
+    storage_kind,
+    with_stated_device,
+)
 from paribus.lab.rollout.recommendation import recommended_settings, refuse_contradiction, untested_combination_notes
 from paribus.lab.store.stores import open_experiment, read
-from paribus.model import Experiment, Knob, Plan, Settings, Target, Value, is_of_hypervisor
+from paribus.model import Experiment, Knob, Location, Plan, Settings, Target, Value, is_of_hypervisor
 from paribus.report.view.view_models import Advice
 from paribus.trial.target_session import Site
 
@@ -50,7 +59,12 @@ def apply(
     opened, recorded = open_experiment(store, experiment)
     refuse_set(recorded, "sets nothing here", "try it on this machine first: paribus check PLAN")
     plan = read.plan(opened, recorded.id)
+    measured = plan.target
+    if machine is not None and (machine.address, machine.path, machine.device) == (measured.address, "", ""):
+        machine = None
     if machine is not None:
+        refuse_running_server(plan, recorded.id)
+        machine = with_stated_device(machine, recorded)
         plan = moved(plan, machine)
     advice = {each.factor: each for each in report_view(opened, recorded).advice}
     with site_of_plan(plan, report) as connected:
@@ -58,6 +72,7 @@ def apply(
         if machine is not None:
             plan = located(plan, machine, connected)
         recommended = document(plan, recorded, advice, connected, factor, elsewhere=machine is not None)
+        recommended = _with_storage_difference(recommended, measured.location, plan.target.location)
         on_plan(recommended)
         if not dry_run:
             refuse(recommended, factor, anyway=anyway)
@@ -152,12 +167,13 @@ def _step(
         return _by_hand(factor, key, value, *commands, recipe.persist_command(plan_knob, value))
     offered = offer(site.host, site.catalogue, key, plan.target.location, root=is_root)
     knob = offered.knob if offered.current is not None else plan_knob
+    now = value if is_same_value(knob, value, offered.current) else offered.current  # as exactly as it reads back
     comes_with_another = offered.current is None and knob.exists_under in arm
     refused = "" if comes_with_another else "; ".join(filter(None, (offered.refused, offered.todo)))
     return Step(
         factor=factor,
         knob=key,
-        now=offered.current,
+        now=now,
         wanted=value,
         set=recipe.set_command(knob, value),
         check=recipe.check_command(knob),
@@ -166,6 +182,15 @@ def _step(
         danger=knob.danger,
         refused=refused,
     )
+
+
+def _with_storage_difference(recommended: ApplyDocument, measured: Location, here: Location) -> ApplyDocument:
+    """The document with a difference where the data lies on another kind of storage."""
+    kinds = storage_kind(measured), storage_kind(here)
+    if kinds[0] == kinds[1]:
+        return recommended
+    difference = Difference(name="storage", measured=kinds[0], found=kinds[1])
+    return recommended.model_copy(update={"differences": [*recommended.differences, difference]})
 
 
 def _by_hand(factor: str, key: str, value: Value, how: str, check: str, persist: str) -> Step:

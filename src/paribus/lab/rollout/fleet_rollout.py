@@ -1,6 +1,7 @@
 """Application of what an experiment recommends to the machines of a fleet, by stages, each read back."""
 
 import math
+import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from paribus.errors import Interrupted, UsageError
+from paribus.errors import Interrupted, NotRestored, UsageError
 from paribus.lab.fleet.controllers import ControllerCommand, ControllerEnd, Controllers
 from paribus.lab.fleet.inventory import FleetHost
 from paribus.lab.machine.connection import LOCAL, Report, discard
@@ -19,6 +20,7 @@ from paribus.units import parse_duration, parse_share
 StopRequested = Callable[[], bool]
 _MOST_AT_ONCE = 16  # a controller takes about 130 MB
 _POLL_S = 0.2
+_STOPPED = (Interrupted.exit_code, -signal.SIGTERM)  # the second before it could handle signals
 _CANARIES = "write a number such as 2, or a share such as 5%"
 
 
@@ -53,7 +55,9 @@ class RolloutMachine(_Document):
     is_canary: bool = Field(description="whether it is one of those that are set first")
     settings: list[RolloutSetting] = Field(description="those that Paribus sets; others are set by hand")
     by_hand: list[str] = Field(description="recommended settings that the program or the server of the load has")
-    was_set: bool = Field(description="whether this rollout has changed a setting there")
+    was_set: bool | None = Field(description="whether this rollout has changed a setting there; null where unknown")
+    is_unrestored: bool = Field(description="whether a setting could not be restored there, or its journal not be read")
+    undo: str = Field(description="the command that takes back what was set there")
     problem: str
 
 
@@ -100,6 +104,7 @@ class Rollout:
         store: The store of the experiment: a file, a URL, or None for the user's.
         at_once: Number of machines that are set at the same time.
         anyway: Whether machines of another kind are set too.
+        become: Whether root is reached by sudo, unless the entry of a machine says otherwise.
     """
 
     experiment: str
@@ -109,6 +114,7 @@ class Rollout:
     store: str | None = None
     at_once: int = _MOST_AT_ONCE
     anyway: bool = False
+    become: bool = False
 
     def check(self) -> FleetApplyDocument:
         """Read the settings on every machine; changes nothing."""
@@ -175,22 +181,21 @@ class Rollout:
         report: Report,
         stop_requested: StopRequested,
     ) -> dict[str, RolloutMachine]:
-        """Set machines and read them back; those that a stop request has kept from beginning are left out."""
+        """Set machines and read them back, also those that failed; those that a stop has kept from beginning stay."""
         hosts = [host for host in self.hosts if host.name in names]
         ends = self._run(hosts, ["--yes"], report, stop_requested)
-        ended: dict[str, RolloutMachine] = {}
-        for name, end in ends.items():
-            is_stopped = end.exit_code == Interrupted.exit_code
-            state = RolloutState.IN_FORCE if end.exit_code == 0 else RolloutState.FAILED
-            ended[name] = machines[name].model_copy(
-                update={
-                    "state": RolloutState.NOT_BEGUN if is_stopped else state,
-                    "was_set": end.exit_code == 0,
-                    "problem": "" if end.exit_code == 0 else _reason(end),
-                }
-            )
-        done = [name for name, machine in ended.items() if machine.state is RolloutState.IN_FORCE]
-        return ended | self._verified(done, machines | ended)
+        begun = {name: end for name, end in ends.items() if end.exit_code not in _STOPPED}
+        read = self._verified(list(begun), machines)
+        for name, end in begun.items():
+            before, now = machines[name].settings, read[name]
+            if end.exit_code == 0:
+                was_set: bool | None = True
+            else:  # it restores what it has set, unless its connection is lost
+                was_set = now.settings != before if now.settings else None
+                now = now.model_copy(update={"state": RolloutState.FAILED, "problem": _reason(end)})
+            is_unrestored = end.exit_code == NotRestored.exit_code
+            read[name] = now.model_copy(update={"was_set": was_set, "is_unrestored": is_unrestored})
+        return read
 
     def _verified(self, names: Sequence[str], machines: dict[str, RolloutMachine]) -> dict[str, RolloutMachine]:
         """Read machines that were set."""
@@ -200,10 +205,14 @@ class Rollout:
         for host in hosts:
             now = self._read(host, ends.get(host.name))
             if now.state is RolloutState.READY:
-                moved = ", ".join(f"{each.knob} is {each.now}" for each in now.settings if each.now != each.recommended)
-                now = now.model_copy(update={"state": RolloutState.FAILED, "problem": f"not in force: {moved}"})
+                differing = [each for each in now.settings if each.now != each.recommended]
+                moved = ", ".join(f"{each.knob} is {each.now}" for each in differing)
+                now = now.model_copy(update={"problem": f"not in force: {moved}"})
+            state = RolloutState.IN_FORCE if now.state is RolloutState.IN_FORCE else RolloutState.FAILED
             earlier = machines[host.name]
-            read[host.name] = now.model_copy(update={"is_canary": earlier.is_canary, "was_set": earlier.was_set})
+            read[host.name] = now.model_copy(
+                update={"state": state, "is_canary": earlier.is_canary, "was_set": earlier.was_set}
+            )
         return read
 
     def _run(
@@ -227,11 +236,16 @@ class Rollout:
             f"--target={host.address}",
             *(f"--path={path}" for path in [host.overrides.get("target.path")] if path),
             *(f"--device={device}" for device in [host.overrides.get("target.device")] if device),
-            *(["--become"] if host.overrides.get("target.become") == "true" and host.address != LOCAL else []),
+            *(["--become"] if self._becomes(host) else []),
             *([f"--factor={self.factor}"] if self.factor else []),
             *(["--anyway"] if self.anyway else []),
             *([] if self.store is None else [f"--store={self.store}"]),
         ]
+
+    def _becomes(self, host: FleetHost) -> bool:
+        """Whether root is reached by sudo there."""
+        of_entry = host.overrides.get("target.become")
+        return host.address != LOCAL and (self.become if of_entry is None else of_entry == "true")
 
     def _read(self, host: FleetHost, end: ControllerEnd | None) -> RolloutMachine:
         """The state of a machine by what its controller has read."""
@@ -258,6 +272,8 @@ class Rollout:
             settings=settings,
             by_hand=by_hand,
             was_set=False,
+            is_unrestored=False,
+            undo=f"paribus undo --target {host.address}" + (" --become" if self._becomes(host) else ""),
             problem=problem,
         )
 

@@ -1,17 +1,20 @@
 """Another machine than the measured one, on which recommended settings are made."""
 
 import dataclasses
+import tomllib
 from dataclasses import dataclass
 
 from paribus.engine.run import probe
 from paribus.errors import UsageError
+from paribus.hosts.facts import HYPERVISOR
 from paribus.hosts.storage.stack import stack_of
+from paribus.lab.machine.connection import LOCAL
 from paribus.lab.machine.inspection import location_below
-from paribus.model import Location, Plan, Target
+from paribus.model import Experiment, Location, Plan, Target
 from paribus.trial.target_session import Site
 
 _OWN = frozenset({"host", "device", "device_serial", "device_backing_file"})
-_OWN_ARGUMENTS = ("root=", "resume=", "BOOT_IMAGE=", "initrd=")
+_OWN_ARGUMENTS = ("root=", "resume", "BOOT_IMAGE=", "initrd=", "rd.luks.", "rd.md.", "rd.lvm.", "cryptdevice=", "ip=")
 _ARGUMENTS = "kernel_arguments"
 
 
@@ -19,7 +22,8 @@ _ARGUMENTS = "kernel_arguments"
 class OtherMachine:
     """A machine with an address as in a plan.
 
-    `path` is the folder with its data, empty for that of the plan; `device` its disk, empty for that below the folder.
+    `path` is the folder with its data, `device` its disk. Where both are empty, they are those that the plan names, and
+    the disk below the folder where it names none.
     """
 
     address: str
@@ -28,18 +32,27 @@ class OtherMachine:
     become: bool = False
 
 
-def moved(plan: Plan, machine: OtherMachine) -> Plan:
-    """The plan with another machine as its target, whose disks are not known yet.
-
-    Raises UsageError for settings of a running server, which is another one there.
-    """
+def refuse_running_server(plan: Plan, experiment: str) -> None:
+    """Raise UsageError for an experiment on a running server, which is another one on another machine."""
     if plan.database is not None and plan.database.running is not None:
         raise UsageError(
-            "the experiment was made on a running server, and another machine has another server",
-            "set it by a playbook: paribus ticket EXPERIMENT -o FOLDER",
+            f"{experiment} was made on a running server, and another machine has another server",
+            f"set it by a playbook: paribus ticket {experiment} -o FOLDER",
         )
+
+
+def with_stated_device(machine: OtherMachine, recorded: Experiment) -> OtherMachine:
+    """The machine with the disk that the plan of an experiment names, where nothing else is named for it."""
+    target = tomllib.loads(recorded.plan_text).get("target", {})
+    stated = recorded.overrides.get("target.device") or target.get("device") or ""
+    return machine if machine.path or machine.device else dataclasses.replace(machine, device=stated)
+
+
+def moved(plan: Plan, machine: OtherMachine) -> Plan:
+    """The plan with another machine as its target, whose disks are not known yet."""
     path = machine.path or plan.target.path
-    empty = dataclasses.replace(plan.target, address=machine.address, path=path, become=machine.become, guest=None)
+    become = machine.become or (plan.target.become and machine.address != LOCAL)
+    empty = dataclasses.replace(plan.target, address=machine.address, path=path, become=become, guest=None)
     return dataclasses.replace(plan, target=_placed(empty, Location()))
 
 
@@ -78,12 +91,24 @@ def _placed(target: Target, location: Location) -> Target:
 
 
 def is_own_fact(name: str, measured: str, here: str) -> bool:
-    """Whether a difference of two fingerprints only says that they are two machines, not two kinds of machine."""
+    """Whether a difference of two fingerprints only says that they are two machines, not two kinds of machine.
+
+    The hypervisor of a guest is not looked at.
+    """
     if name == _ARGUMENTS:
         return _without_disks(measured) == _without_disks(here)
-    return name in _OWN
+    return name in _OWN or name.startswith(HYPERVISOR)
 
 
 def _without_disks(arguments: str) -> list[str]:
     """The arguments of a kernel but those that name its files and disks."""
     return [word for word in arguments.split() if not word.startswith(_OWN_ARGUMENTS)]
+
+
+def storage_kind(location: Location) -> str:
+    """The kind of storage in words: the number of disks, and what lies on them."""
+    disks = 0 if location.device is None else 1 + len(location.more_disks)
+    parts = [f"{disks} {'disk' if disks == 1 else 'disks'}"]
+    parts += [f"{len(location.arrays)} md"] if location.arrays else []
+    parts += ["a volume on it"] if location.top and location.top not in location.arrays else []
+    return ", ".join(parts)

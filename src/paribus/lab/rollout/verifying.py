@@ -12,9 +12,9 @@ from paribus.lab.audit.server_facts import ServerDescription, server_facts
 from paribus.lab.fleet.inventory import FleetHost
 from paribus.lab.machine.connection import Report, discard, site
 from paribus.lab.rollout.change import ChangeStep, ProductionChange, change_of
-from paribus.lab.rollout.other_machine import location_at
+from paribus.lab.rollout.other_machine import OtherMachine, location_at, with_stated_device
 from paribus.lab.store.stores import open_experiment, read
-from paribus.model import Location, Plan, Value
+from paribus.model import Experiment, Location, Plan, Value
 from paribus.trial.target_session import Site
 
 _FAMILIES = ("mysql", "postgres")  # of variables that only a server knows
@@ -80,6 +80,7 @@ def verify(
         _machine(
             target,
             change,
+            recorded,
             plan,
             path or target.overrides.get("target.path", ""),
             database,
@@ -92,13 +93,22 @@ def verify(
 
 
 def _machine(
-    host: FleetHost, change: ProductionChange, plan: Plan, path: str, database: str, *, become: bool, report: Report
+    host: FleetHost,
+    change: ProductionChange,
+    recorded: Experiment,
+    plan: Plan,
+    path: str,
+    database: str,
+    *,
+    become: bool,
+    report: Report,
 ) -> VerifiedMachine:
     device = host.overrides.get("target.device", "")
     is_measured_place = host.address == plan.target.address and not path and not device
+    machine = with_stated_device(OtherMachine(host.address, path, device), recorded)
     try:
         with site(host.address, become=become, report=report) as connected, described(host.address):
-            elsewhere = location_at(connected, path or plan.target.path, device)
+            elsewhere = location_at(connected, path or plan.target.path, machine.device)
             location = plan.target.location if is_measured_place else elsewhere
             server = server_facts(connected.host, connected.engine, database) if database else ServerDescription()
             settings = [_setting(step, connected, plan, location, server) for step in change.steps]

@@ -19,7 +19,7 @@ from paribus.analysis.paired.finding import Pairs, Question
 from paribus.i18n import N_, gettext
 from paribus.model import Check, Trial
 from paribus.stats import diagnostics
-from paribus.stats.diagnostics import ERRORS_SEEN, SUSPICIOUS, Coefficient
+from paribus.stats.diagnostics import SUSPICIOUS, Coefficient
 from paribus.stats.huber import Array, huber
 from paribus.units import show_duration, show_percent
 
@@ -176,4 +176,4 @@ def _is_seen(gain: Coefficient, question: Question) -> bool:
 
 def _visible(gain: Coefficient, question: Question) -> str:
     """The smallest change that would be seen."""
-    return show_percent(max(ERRORS_SEEN * gain.error, question.margin / 2)).lstrip("+")
+    return show_percent(max(gain.visible(), question.margin / 2)).lstrip("+")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paribus.analysis.paired.finding import Finding, Question
-from paribus.stats.diagnostics import ERRORS_SEEN, Coefficient, change_over_time
+from paribus.stats.diagnostics import Coefficient, change_over_time
 
 STEADY_ALPHA = 0.01
 
@@ -39,7 +39,7 @@ def effect_change(finding: Finding, question: Question) -> EffectChange | None:
     return EffectChange(
         is_steady=abs(change.estimate) <= question.margin or change.p >= STEADY_ALPHA,
         trend=change,
-        visible=max(ERRORS_SEEN * change.error, question.margin),
+        visible=max(change.visible(), question.margin),
         first=finding.estimate + float(np.median(residuals[:half])),
         last=finding.estimate + float(np.median(residuals[half:])),
     )

@@ -10,7 +10,7 @@ from paribus.analysis.paired.effects import PairSeries
 from paribus.analysis.paired.finding import LEAST_UNITS, Question
 from paribus.i18n import N_, gettext
 from paribus.model import Check
-from paribus.stats.diagnostics import ERRORS_SEEN, Coefficient
+from paribus.stats.diagnostics import Coefficient
 from paribus.stats.huber import huber
 from paribus.stats.levels import design
 from paribus.stats.sequential import t_beyond, t_tail
@@ -58,13 +58,14 @@ def settle_phase(series: PairSeries, question: Question, settling: Mapping[int, 
         return None
     half_width = t_beyond(0.025, while_settling.freedom) * while_settling.error
     p = 2 * t_tail(abs(difference.estimate) / difference.error, difference.freedom)
+    tested = Coefficient(difference.estimate, difference.error, p, difference.freedom)
     return SettlePhase(
         estimate=while_settling.estimate,
         low=while_settling.estimate - half_width,
         high=while_settling.estimate + half_width,
         differs=p < _ALPHA and abs(difference.estimate) > question.margin,
-        visible=max(ERRORS_SEEN * difference.error, question.margin),
-        difference=Coefficient(difference.estimate, difference.error, p),
+        visible=max(tested.visible(), question.margin),
+        difference=tested,
         margin=question.margin,
     )
 
