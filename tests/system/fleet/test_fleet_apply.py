@@ -47,7 +47,7 @@ def test_a_fleet_is_set_by_stages_and_taken_back(paribus: Paribus, fleet: SshFle
     shown = paribus("fleet", "apply", *arguments, "--dry-run")
     assert shown.code == 0, shown.err
     assert "db1 (ssh://db1): block.iostats now 1, then 0" in shown.out
-    assert "to be set first: db1, and the other 2 after them" in shown.out
+    assert "to be set first: db1; then 2 others" in shown.out
     assert _values(fleet) == ["1", "1", "1"]
 
     done = paribus("fleet", "apply", *arguments, "--yes", "--pause", "100ms", "--json")

@@ -19,7 +19,8 @@ def show_check(document: FleetApplyDocument, change: ProductionChange, *, err: b
     ready = document.named(RolloutState.READY)
     canaries = [machine.machine for machine in document.machines if machine.is_canary]
     if ready:
-        then = f", and the other {len(ready) - len(canaries)} after them" if len(ready) > len(canaries) else ""
+        others = len(ready) - len(canaries)
+        then = f"; then {others} {'other' if others == 1 else 'others'}" if others else ""
         say(f"to be set first: {', '.join(canaries)}{then}", err=err)
 
 
