@@ -214,7 +214,8 @@ class Protocol:
     `trial_chosen`: the plan states `trial_s`. Otherwise trials become longer where a setting needs that to act, and
     `noise_trial_s` is then the length of the noise trials before.
     `washes_out`: what a setting leaves behind is washed out of the next trial; None: where a knob's nature suggests it.
-    `washed_out` are the factors for which that holds, or what their combinations are called.
+    `washed_out` are the factors for which that holds, or what their combinations are called. `wash_s` are the seconds
+    that a setting must have run before its trial; None: as long as a trial.
     `open_rounds` are comparisons (factor, workload) whose first pairs decide their number of rounds.
     `segment_s`: settings that leave nothing behind are toggled under one load, and measured for so long each time.
     `segment_chosen`: the plan states `segment_s`. Otherwise response times are judged by longer trials.
@@ -246,6 +247,7 @@ class Protocol:
     noise_trial_s: float | None = None
     washes_out: bool | None = None
     washed_out: tuple[str, ...] = ()
+    wash_s: float | None = None
     open_rounds: tuple[tuple[str, str], ...] = ()
     segment_s: float | None = None
     segment_chosen: bool = True
@@ -258,9 +260,18 @@ class Protocol:
         toggle_s = round(segment_s * _DISCARDED_OF_SEGMENT, 9)
         return replace(self, trial_s=segment_s, takeoff_s=segment_s, toggle_s=toggle_s)
 
-    def with_wash_out(self) -> "Protocol":
-        """The protocol of a load that first runs one trial longer; in whole nanoseconds, as the engine counts."""
-        settle_s, takeoff_s = (round(self.trial_s + seconds, 9) for seconds in (self.settle_s, self.takeoff_s))
+    @property
+    def wash_out_s(self) -> float:
+        """Seconds that a setting must have run before its trial where another setting is washed out."""
+        return self.trial_s if self.wash_s is None else self.wash_s
+
+    def with_wash_out(self, ran_s: float = 0.0) -> "Protocol":
+        """The protocol of a load that first runs longer; in whole nanoseconds, as the engine counts.
+
+        `ran_s`: how long its settings have just run.
+        """
+        longer_s = max(0.0, self.wash_out_s - ran_s)
+        settle_s, takeoff_s = (round(longer_s + seconds, 9) for seconds in (self.settle_s, self.takeoff_s))
         return replace(self, settle_s=settle_s, takeoff_s=takeoff_s)
 
     @property

@@ -6,7 +6,7 @@ from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.catalog import Catalogue
 from paribus.mechanisms import MECHANISMS
 from paribus.model import Plan
-from paribus.plan.schedule.comparisons import candidates, comparisons
+from paribus.plan.schedule.comparisons import adjusts_for_carry_over, candidates, comparisons
 
 
 def washed_out(plan: Plan, catalogue: Catalogue) -> tuple[str, ...]:
@@ -19,6 +19,19 @@ def washed_out(plan: Plan, catalogue: Catalogue) -> tuple[str, ...]:
         return ()
     chosen = [comparison for comparison in candidates(plan) if always or _may_leave(comparison.tested, catalogue)]
     return tuple(dict.fromkeys(comparison.factor for comparison in chosen))
+
+
+def wash_out_notes(plan: Plan) -> Iterator[StoredMessage]:
+    """Yields a note for each comparison of more than two settings where the plan says how long to wash out."""
+    for comparison in comparisons(plan) if plan.protocol.wash_s is not None else ():
+        if adjusts_for_carry_over(comparison, plan):
+            yield stored_message(
+                N_(
+                    "wash_out is not used for {factor}: with more than two levels the effect is adjusted for what one "
+                    "trial leaves to the next; if that lasts longer, set settle to the time that it lasts"
+                ),
+                factor=comparison.factor,
+            )
 
 
 def segment_notes(plan: Plan) -> Iterator[StoredMessage]:

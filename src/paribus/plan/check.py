@@ -8,7 +8,7 @@ from paribus.i18n import N_, stored_message
 from paribus.knobs.catalog import Catalogue
 from paribus.model import FAMILIES, OF_SECONDS, PLATFORM, Database, Facts, Plan, Platform, Target, Workload
 from paribus.plan import precondition
-from paribus.plan.carry_over import segment_notes, washed_out
+from paribus.plan.carry_over import segment_notes, wash_out_notes, washed_out
 from paribus.plan.checks import (
     capacity,
     connections,
@@ -148,6 +148,7 @@ class _Check(ToolChecks):
             *platforms.notes(plan),
             *unmet,
             *segment_notes(plan),
+            *wash_out_notes(plan),
         )
         return dataclasses.replace(plan, notes=notes)
 

@@ -53,6 +53,7 @@ class Bench:
         self._site = session.site
         self._plan = session.plan
         self._left: tuple[str, Settings] | None = None  # workload and settings of the last load
+        self._ran_s = 0.0  # for how long they were washed out and measured without another load between
         self._devices = Devices(session.site, session.plan.target.may_destroy, pinned, session.trials)
         self._application: object = None
         self.closing_notes: list[StoredMessage] = []  # about the restoring of the machine
@@ -285,16 +286,17 @@ class Bench:
         self._application = application
         in_flight = comparison in self._modes.in_flight and trial.purpose is not Purpose.CALIBRATE
         loaded = (trial.workload, trial.settings)
-        washes = comparison in self._modes.washed and trial.position == 1 and self._left != loaded
+        ran_s = self._ran_s if self._left == loaded else 0.0
         self._left = None
         protocol = self._plan.protocol
         if in_flight and comparison in self._modes.toggled:
             protocol = protocol.in_segments()
-        elif washes:
-            protocol = protocol.with_wash_out()
+        elif comparison in self._modes.washed and trial.position == 1:
+            protocol = protocol.with_wash_out(ran_s)
         done = self._runner.run(trial, tested, listener, protocol, in_flight=in_flight)
         if done.ended is not None and done.failure is None:
             self._left = loaded
+            self._ran_s = ran_s + protocol.settle_s - self._plan.protocol.settle_s + protocol.trial_s
         return done
 
     def follow(self, plan: Plan) -> None:

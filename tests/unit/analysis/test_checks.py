@@ -12,6 +12,9 @@ import pytest
 import trial_samples as samples
 from test_judge import LOADS, PROTOCOL, _experiment, _judged, _workload
 
+from paribus.analysis.paired.checks.carry_over import exposure
+from paribus.analysis.paired.checks.check_context import Timeline
+from paribus.analysis.paired.effects import pair_series
 from paribus.analysis.paired.judge import judge
 from paribus.analysis.paired.take_looks import take_looks
 from paribus.model import Check, Effect, Measurement, Protocol, Purpose, Tag, Trial, TrialState, Verdict
@@ -158,6 +161,14 @@ def test_an_effect_on_the_next_trial_is_a_carry_over() -> None:
     assert "after 1 min of wash-out" in checks["carry-over"].finding
 
 
+def test_a_wash_out_for_longer_than_a_trial_says_for_how_long() -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    washed_out = dataclasses.replace(PROTOCOL, washed_out=("k",), trial_s=60.0, wash_s=180.0)
+    checks, _ = _checks(_timed(trials), values, protocol=washed_out)
+    assert "after 3 min of wash-out" in checks["carry-over"].finding
+    assert "half of it lasts" not in checks["carry-over"].finding
+
+
 def test_the_passed_check_says_which_carry_over_it_would_have_seen() -> None:
     trials, values = _experiment(lambda _load: 0.0)
     checks, _ = _checks(_timed(trials), values)
@@ -176,6 +187,21 @@ def test_the_passed_check_says_which_carry_over_it_would_have_seen() -> None:
         _scaled(values, trial.order, 1 - of_all * left)
         left = left / 2 + (trial.arm == "b")
     assert not _checks(_timed(trials), values)[0]["carry-over"].passed
+
+
+@pytest.mark.parametrize("washed", [False, True])
+def test_the_residue_of_trials_follows_their_order(*, washed: bool) -> None:
+    made, values = _experiment(lambda _load: 0.0)
+    trials = _timed(made)
+    residue, last, left = 0.0, "", {}
+    for trial in trials:
+        if washed and trial.position == 1 and trial.arm != last:
+            residue = residue / 2 + (trial.arm == "b")
+        left[trial.order] = residue
+        residue, last = residue / 2 + (trial.arm == "b"), trial.arm
+    (series,) = pair_series(trials, values, {"w": "throughput_per_s"})
+    expected = [[left[pair.sides[1][0]], left[pair.sides[0][0]]] for pair in series.pairs]
+    assert exposure(series, Timeline.of(trials).before, washed=washed).tolist() == expected
 
 
 def test_several_arms_are_adjusted_for_carry_over() -> None:

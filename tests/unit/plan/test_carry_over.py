@@ -37,6 +37,19 @@ def test_a_wash_out_takes_half_a_trial_for_each_pair() -> None:
     assert washed - plain == pytest.approx(30.0)
 
 
+def test_a_wash_out_of_its_own_length_follows_every_pair() -> None:
+    washed, plain = (_plan(IN_MEMORY, f"wash_out = {value}") for value in ('"3min"', "false"))
+    assert washed.protocol.washes_out and washed.protocol.wash_out_s == 180.0
+    times = [block_s(comparisons(plan)[0], plan) for plan in (washed, plain)]
+    assert times[0] - times[1] == pytest.approx((180.0 + 120.0) / 2)
+
+
+def test_a_wash_out_of_its_own_length_is_for_two_levels() -> None:
+    plan = _plan('"vm.dirty" = ["20%", "10%", "5%"]', 'wash_out = "3min"')
+    (note,) = (note for note in plan.notes if "wash_out" in str(note))
+    assert "not used for vm.dirty" in str(note) and "set settle" in str(note)
+
+
 def test_more_than_two_levels_are_adjusted_for_and_need_more_rounds() -> None:
     (adjusted, plain) = (
         _plan('"vm.dirty" = ["20%", "10%", "5%"]', f"{protocol}\nbudget = '100h'")

@@ -154,6 +154,7 @@ def judge(
             settings=settings,
             plausibility=plausibility,
             washed_out=protocol.washed_out,
+            wash_out_s=protocol.wash_out_s,
             trial_s=protocol.trial_s,
         )
         try:

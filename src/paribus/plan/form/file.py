@@ -334,10 +334,11 @@ class ProtocolTable(StrictTable):
         "other, other, baseline), and measure each for so long; default: 6s where throughput is judged and trial, "
         "settle, rounds and wash_out are left out",
     )
-    wash_out: bool | None = Field(
+    wash_out: bool | Duration | None = Field(
         None,
-        description="let a trial that follows another setting run one trial longer before it is measured, so that "
-        "nothing of that setting is left, such as dirty pages; default: where settings may leave something behind",
+        description="let a trial that follows another setting run one trial longer before it is measured, or for this "
+        "time, so that nothing of that setting is left, such as dirty pages; default: where settings may leave "
+        "something behind",
     )
     method: Literal["adaptive", "fixed", "open-ended"] = Field(
         "adaptive",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from paribus.errors import PlanError, Problem
 from paribus.mechanisms import has_least
-from paribus.model import FEWEST_SECONDS, OF_SECONDS, Plan, Purpose, Trial, TrialState, Workload
+from paribus.model import FEWEST_SECONDS, OF_SECONDS, Plan, Protocol, Purpose, Trial, TrialState, Workload
 from paribus.plan.protocol import with_trial_length
 from paribus.plan.schedule import settling
 from paribus.plan.schedule.comparisons import (
@@ -35,7 +35,7 @@ _SETTLE_SHARE = 0.1  # of the budget, for settle runs; part of the share above
 _SCREEN_SHARE = 0.5  # of the remaining budget, for a screen; the rest is for its confirmation
 _MOST_OPEN_ROUNDS = 200
 _TRIALS_S = (60, 45, 30, 20, 15, 10, 8, 6, 5, 4, 3, 2, 1)  # that a message proposes
-_WASHED_SHARE = 0.5  # of the pairs: orders are random, so that every other pair begins with the arm that ran last
+_WASHED_SHARE = 0.5  # of the pairs: orders are random, so that every other pair begins with another arm than ran last
 
 Noise = Mapping[str, float]
 
@@ -55,11 +55,17 @@ def block_s(comparison: Comparison, plan: Plan) -> float:
         protocol, trials = protocol.in_segments(), comparison.trials_per_block
         discarded = protocol.takeoff_s + (trials - 1) * protocol.toggle_s
         return start_s + discarded + trials * (protocol.trial_s + TOGGLE_OVERHEAD_S) + OVERHEAD_S
-    wash_s = _WASHED_SHARE * protocol.trial_s if washes_out(comparison, plan) else 0.0
+    wash_s = _wash_s(protocol) if washes_out(comparison, plan) else 0.0
     if is_in_flight(comparison, plan):
         discarded = protocol.takeoff_s + (arms - 1) * protocol.toggle_s
         return start_s + wash_s + discarded + arms * (protocol.trial_s + TOGGLE_OVERHEAD_S) + OVERHEAD_S
     return start_s + wash_s + arms * (comparison.apply_s + comparison.sub_trials * _alone_s(plan, comparison.workload))
+
+
+def _wash_s(protocol: Protocol) -> float:
+    """Returns the seconds that a block washes out on average: less where its first arm just ran for a trial."""
+    after_own_s = max(0.0, protocol.wash_out_s - protocol.trial_s)
+    return _WASHED_SHARE * protocol.wash_out_s + (1 - _WASHED_SHARE) * after_own_s
 
 
 def _start_s(comparison: Comparison, plan: Plan) -> float:

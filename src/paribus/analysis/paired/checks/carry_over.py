@@ -1,7 +1,7 @@
 """Carry-over: what a trial of the compared arm leaves behind for the next trial, such as dirty pages or a cold cache.
 
-Where a setting may do so, a comparison of two arms washes it out: a load that follows the other arm runs one trial
-longer before it is measured. Both trials of a pair then follow the same arm. With more arms the fit has a covariate for
+Where a setting may do so, a comparison of two arms washes it out: a load that follows the other arm runs longer before
+it is measured. Both trials of a pair then follow the same arm. With more arms the fit has a covariate for
 carry-over. Everywhere a check looks for what is left. Where settings are toggled, it compares the two trials in the
 middle of each block: one follows the other arm, one its own.
 """
@@ -24,7 +24,8 @@ from paribus.stats.huber import Array, huber
 from paribus.units import show_duration, show_percent
 
 _LASTS = 0.5  # of what an arm leaves behind, for each further trial
-_LASTING = N_(": settle longer, or recreate the data for each application")
+_LASTING = N_(": set wash_out to the time that it lasts, or recreate the data for each application")
+_NOT_WASHED = N_(": settle longer, or recreate the data for each application")
 
 
 def with_carry_over(series: PairSeries, before: Mapping[int, Trial]) -> PairSeries:
@@ -70,7 +71,7 @@ def carry_over_check(series: PairSeries, pairs: Pairs, question: Question, conte
         gain, lasting = _gain_of_toggled(series, pairs, context), None
     else:
         gain = diagnostics.carry_over(pairs.difference, pairs.order, followed_compared(series, before).astype(float))
-        lasting = diagnostics.carry_over(pairs.difference, pairs.order, _exposure(series, before, washed=is_washed))
+        lasting = diagnostics.carry_over(pairs.difference, pairs.order, exposure(series, before, washed=is_washed))
     if gain is None:
         return None
     if any(pair.after for pair in series.pairs):
@@ -78,23 +79,25 @@ def carry_over_check(series: PairSeries, pairs: Pairs, question: Question, conte
         text = gettext(message, arm=series.arm, effect=show_percent(gain.estimate))
         return Check(gettext("carry-over"), True, text)
     if is_washed:
-        return gain_check(gain, question, series.arm, washed_s=context.trial_s, lasting=lasting)
+        lasting = None if context.is_washed_for_long else lasting
+        return gain_check(gain, question, series.arm, _LASTING, washed_s=context.wash_out_s, lasting=lasting)
     return gain_check(gain, question, series.arm, N_(": set wash_out = true"), lasting=lasting)
 
 
-def _exposure(series: PairSeries, before: Mapping[int, Trial], *, washed: bool) -> Array:
+def exposure(series: PairSeries, before: Mapping[int, Trial], *, washed: bool) -> Array:
     """Return the residue of compared-arm trials when each trial begins, in units of one trial's residue, shape (n, 2).
 
-    Half of it lasts for each further trial, and for the time by which it is washed out. Columns are the compared arm
-    and the baseline.
+    Half of it lasts for each further trial, and for one more where a pair follows the other arm and it is washed out.
+    Columns are the compared arm and the baseline.
     """
-    in_compared = {order: side for pair in series.pairs for side, orders in enumerate(pair.sides) for order in orders}
+    first = {min(pair.trials): int(min(pair.trials) in pair.sides[1]) for pair in series.pairs}
     left: dict[int, float] = {}
-    for order, earlier in before.items():
+    begin = {earlier.order: None for earlier in before.values() if earlier.order not in before}
+    for order, earlier in {**begin, **before}.items():
         followed = _is_compared(series, earlier)
-        left[order] = _LASTS * left.get(earlier.order, 0.0) + followed
-        if washed and in_compared.get(order, followed) != followed:
-            left[order] = _LASTS * left[order] + in_compared[order]
+        left[order] = 0.0 if earlier is None else _LASTS * left[earlier.order] + followed
+        if washed and order in first and (earlier is None or first[order] != followed):
+            left[order] = _LASTS * left[order] + first[order]
     rows = [[left.get(order, 0.0) for order in reversed(pair.trials)] for pair in series.pairs]
     return np.array(rows).reshape(-1, 2)
 
@@ -130,7 +133,7 @@ def gain_check(
     gain: Coefficient,
     question: Question,
     arm: str,
-    remedy: str = _LASTING,
+    remedy: str = _NOT_WASHED,
     washed_s: float = 0.0,
     lasting: Coefficient | None = None,
 ) -> Check:

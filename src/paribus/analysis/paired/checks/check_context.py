@@ -64,7 +64,8 @@ class CheckContext:
         settings: The settings of each trial.
         plausibility: Trials whose figures violate a law of arithmetic or physics.
         washed_out: Factors whose comparisons of two arms wash out carry-over.
-        trial_s: Measured seconds of a trial, which a wash-out takes too.
+        wash_out_s: Seconds of load by which these are washed out.
+        trial_s: Measured seconds of a trial.
     """
 
     timeline: Timeline
@@ -77,7 +78,13 @@ class CheckContext:
     settings: Mapping[int, Settings]
     plausibility: PlausibilityResults
     washed_out: Collection[str] = ()
+    wash_out_s: float = 0.0
     trial_s: float = 0.0
+
+    @property
+    def is_washed_for_long(self) -> bool:
+        """Whether the plan has carry-over washed out for longer than a trial."""
+        return self.wash_out_s > self.trial_s
 
     def spans_platforms(self, series: PairSeries) -> bool:
         """Return whether the trials of a pair ran on two machines, which differ in any way."""
