@@ -22,6 +22,7 @@ DOCUMENTS = {
     "fleet-run": ["paribus fleet run --json"],
     "fleet-report": ["paribus fleet report --json"],
     "fleet-apply": ["paribus fleet apply --json"],
+    "fleet-undo": ["paribus fleet undo --json"],
     "apply": ["paribus apply EXPERIMENT --json"],
     "clean": ["paribus clean --json"],
     "delete": ["paribus delete EXPERIMENT --json"],

@@ -66,8 +66,13 @@ def test_a_fleet_is_set_by_stages_and_taken_back(paribus: Paribus, fleet: SshFle
     again = paribus("fleet", "apply", *arguments, "--yes")
     assert "db1 (ssh://db1): all is in force" in again.out
     assert _values(fleet) == ["0", "0", "0"]
-    for machine in fleet.machines:
-        assert paribus("undo", "--target", f"ssh://{machine.name}").code == 0
+    shown = paribus("fleet", "undo", *arguments[1:], "--dry-run")
+    assert shown.code == 0, shown.err
+    assert shown.out.count("block.iostats back to 1") == 3
+    assert _values(fleet) == ["0", "0", "0"]
+    undone = paribus("fleet", "undo", *arguments[1:], "--yes")
+    assert undone.code == 0, undone.err
+    assert undone.out.count("block.iostats restored, now 1") == 3
     assert _values(fleet) == ["1", "1", "1"]
 
 

@@ -297,12 +297,62 @@ def apply(
     if as_json:
         say_json(document.model_dump_json(indent=2))
     else:
-        rollout_text.show_end(document)
+        rollout_text.show_end(document, hosts)
     if any(machine.is_unrestored for machine in document.machines):
         raise typer.Exit(NotRestored.exit_code)
     if document.named(RolloutState.FAILED):
         raise typer.Exit(ParibusError.exit_code)
     raise typer.Exit(Interrupted.exit_code if document.named(RolloutState.NOT_BEGUN) else 0)
+
+
+@app.command("undo")
+def undo(
+    hosts: HostsFile,
+    limit: Limit = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be restored; change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Restore without asking.")] = False,
+    at_once: Annotated[
+        int, typer.Option("--at-once", min=1, metavar="N", help="Machines that are restored at the same time.")
+    ] = 16,
+    become: Become = False,
+    as_json: AsJson = False,
+) -> None:
+    """Restore every machine of a fleet, as paribus undo does one.
+
+    Settings that interrupted experiments changed come first; where there are none, what paribus apply has set. Reads
+    all machines, shows what they get back, and asks. A machine that cannot be restored keeps no other from it; it is
+    named, and the exit code is then 4.
+
+    Example: paribus fleet undo --hosts hosts.toml --dry-run
+    """
+    from paribus.cli.signals import StopRequest
+    from paribus.cli.texts import rollout as rollout_text
+    from paribus.errors import Interrupted, NotRestored
+    from paribus.lab.fleet.inventory import read_inventory
+    from paribus.lab.rollout.fleet_undo import FleetUndo, UndoState
+
+    if as_json and not (yes or dry_run):
+        raise UsageError("--json cannot ask for confirmation", "add --dry-run, or --yes")
+    restoration = FleetUndo(read_inventory(hosts, read_limit(limit)), at_once, become)
+    document = restoration.check()
+    if not as_json:
+        rollout_text.show_undo(document)
+    changed = [machine for machine in document.machines if machine.settings]
+    if changed and not dry_run:
+        how = f"on {len(changed)} {'machine' if len(changed) == 1 else 'machines'}"
+        if not (yes or confirmed("restore these settings", how, "add --yes to restore, or --dry-run to only see them")):
+            say("nothing was restored")
+            return
+        stop = StopRequest()
+        stop.listen()
+        document = restoration.run(document, _report_progress, stop.is_requested)
+        if not as_json:
+            rollout_text.show_undo(document)
+    if as_json:
+        say_json(document.model_dump_json(indent=2))
+    if document.named(UndoState.FAILED):
+        raise typer.Exit(NotRestored.exit_code)
+    raise typer.Exit(Interrupted.exit_code if document.named(UndoState.NOT_BEGUN) else 0)
 
 
 @app.command("report")

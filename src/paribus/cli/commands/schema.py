@@ -33,6 +33,7 @@ class Document(StrEnum):
     FLEET_RUN = "fleet-run"
     FLEET_REPORT = "fleet-report"
     FLEET_APPLY = "fleet-apply"
+    FLEET_UNDO = "fleet-undo"
 
 
 def schema(
@@ -61,6 +62,7 @@ def text_of(document: Document) -> str:
     from paribus.lab.results.exporting import ExportDocument
     from paribus.lab.rollout.apply_document import ApplyDocument
     from paribus.lab.rollout.fleet_rollout import FleetApplyDocument
+    from paribus.lab.rollout.fleet_undo import FleetUndoDocument
     from paribus.lab.rollout.verifying import VerifyDocument
     from paribus.lab.sandboxing import SandboxDocument
     from paribus.lab.schemas import PROTOCOL_VERSION, Job, event_adapter, plan_form
@@ -92,6 +94,7 @@ def text_of(document: Document) -> str:
         Document.FLEET_RUN: TypeAdapter(FleetRunDocument),
         Document.FLEET_REPORT: TypeAdapter(FleetDocument),
         Document.FLEET_APPLY: TypeAdapter(FleetApplyDocument),
+        Document.FLEET_UNDO: TypeAdapter(FleetUndoDocument),
     }
     version = PROTOCOL_VERSION if document in (Document.JOB, Document.EVENT) else _VERSION
     content = forms[document].json_schema(by_alias=True) | {

@@ -1,9 +1,12 @@
 """The documents of `paribus fleet apply` as text."""
 
+from pathlib import Path
+
 from paribus.cli.store_hints import with_store
 from paribus.cli.terminal import say
 from paribus.lab.rollout.change import ProductionChange
 from paribus.lab.rollout.fleet_rollout import FleetApplyDocument, RolloutMachine, RolloutState
+from paribus.lab.rollout.fleet_undo import FleetUndoDocument, UndoMachine, UndoState
 
 
 def show_check(document: FleetApplyDocument, change: ProductionChange, *, err: bool = False) -> None:
@@ -24,8 +27,8 @@ def show_check(document: FleetApplyDocument, change: ProductionChange, *, err: b
         say(f"to be set first: {', '.join(canaries)}{then}", err=err)
 
 
-def show_end(document: FleetApplyDocument) -> None:
-    """Print what became of each machine, and how to take back what was set."""
+def show_end(document: FleetApplyDocument, hosts: Path) -> None:
+    """Print what became of each machine, and how to take back what was set; `hosts` is the file of the machines."""
     for machine in document.machines:
         what = "set and read back" if machine.was_set and not machine.problem else str(machine.state)
         say(f"{_name(machine)}: {what}" + (f": {machine.problem}" if machine.problem else ""))
@@ -36,10 +39,29 @@ def show_end(document: FleetApplyDocument) -> None:
             say(f"{machine.machine} may be set or not; see: paribus status --target {machine.address}")
     changed = [machine for machine in document.machines if machine.was_set]
     if changed:
-        say(f"\nto take a machine back: {changed[0].undo}")
+        say(f"\nto take a machine back: {changed[0].undo}\nto take all back: paribus fleet undo --hosts {hosts}")
 
 
-def _name(machine: RolloutMachine) -> str:
+def show_undo(document: FleetUndoDocument, *, err: bool = False) -> None:
+    """Print each machine with the settings that it gets back, or got back, and what stays there."""
+    for machine in document.machines:
+        is_ahead = document.dry_run or machine.state is UndoState.NOT_BEGUN
+        settings = ", ".join(
+            f"{each.knob} reset by the last start"
+            if each.before is None
+            else f"{each.knob} {'back to' if is_ahead else 'restored, now'} {each.before}"
+            for each in machine.settings
+        )
+        parts = [settings, machine.problem, str(machine.state) if machine.state is UndoState.NOT_BEGUN else ""]
+        say(f"{_name(machine)}: {'; '.join(filter(None, parts)) or machine.state}", err=err)
+        for experiment in machine.running:
+            say(f"  experiment {experiment} is still running there and was left alone", err=err)
+        for experiment in machine.applied:
+            again = "to restore that too, give the same command again"
+            say(f"  what was applied from {experiment} stays; {again}", err=err)
+
+
+def _name(machine: RolloutMachine | UndoMachine) -> str:
     return machine.machine if machine.machine == machine.address else f"{machine.machine} ({machine.address})"
 
 

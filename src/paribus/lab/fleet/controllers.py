@@ -4,6 +4,7 @@ Each is a process, since an experiment handles signals, locks and connections of
 experiments of the other machines continue.
 """
 
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,9 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
+from paribus.errors import Interrupted
 from paribus.hosts import environment
 from paribus.lab.machine.connection import Report
 
+MOST_AT_ONCE = 16
+"""Controllers at the same time, unless the user says otherwise; one takes about 130 MB."""
 _POLL_S = 0.2
 _MESSAGE_PREFIX = "paribus: "
 _NOTE_PREFIX = "note: "
@@ -38,6 +42,16 @@ class ControllerEnd:
     exit_code: int
     output: str
     message: str
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether a stop request ended it, also before it could handle signals."""
+        return self.exit_code in (Interrupted.exit_code, -signal.SIGTERM)
+
+    @property
+    def reason(self) -> str:
+        """Its last message, else its exit code in words."""
+        return self.message or f"the controller ended with code {self.exit_code}"
 
 
 class Controllers:

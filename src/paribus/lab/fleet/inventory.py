@@ -26,6 +26,11 @@ class FleetHost:
     address: str
     overrides: Mapping[str, str] = field(default_factory=dict)
 
+    def becomes_root(self, *, by_default: bool) -> bool:
+        """Whether root is reached by sudo there."""
+        of_entry = self.overrides.get("target.become")
+        return self.address != LOCAL and (by_default if of_entry is None else of_entry == "true")
+
 
 def read_inventory(path: Path, names: Sequence[str] = ()) -> list[FleetHost]:
     """Return the machines of a file, in its order.

@@ -1,7 +1,6 @@
 """Application of what an experiment recommends to the machines of a fleet, by stages, each read back."""
 
 import math
-import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,18 +8,16 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from paribus.errors import Interrupted, NotRestored, UsageError
-from paribus.lab.fleet.controllers import ControllerCommand, ControllerEnd, Controllers
+from paribus.errors import NotRestored, UsageError
+from paribus.lab.fleet.controllers import MOST_AT_ONCE, ControllerCommand, ControllerEnd, Controllers
 from paribus.lab.fleet.inventory import FleetHost
-from paribus.lab.machine.connection import LOCAL, Report, discard
+from paribus.lab.machine.connection import Report, discard
 from paribus.lab.rollout.apply_document import ApplyDocument
 from paribus.model import Value
 from paribus.units import parse_duration, parse_share
 
 StopRequested = Callable[[], bool]
-_MOST_AT_ONCE = 16  # a controller takes about 130 MB
 _POLL_S = 0.2
-_STOPPED = (Interrupted.exit_code, -signal.SIGTERM)  # the second before it could handle signals
 _CANARIES = "write a number such as 2, or a share such as 5%"
 
 
@@ -112,7 +109,7 @@ class Rollout:
     canary: float
     factor: str = ""
     store: str | None = None
-    at_once: int = _MOST_AT_ONCE
+    at_once: int = MOST_AT_ONCE
     anyway: bool = False
     become: bool = False
 
@@ -184,7 +181,7 @@ class Rollout:
         """Set machines and read them back, also those that failed; those that a stop has kept from beginning stay."""
         hosts = [host for host in self.hosts if host.name in names]
         ends = self._run(hosts, ["--yes"], report, stop_requested)
-        begun = {name: end for name, end in ends.items() if end.exit_code not in _STOPPED}
+        begun = {name: end for name, end in ends.items() if not end.was_stopped}
         read = self._verified(list(begun), machines)
         for name, end in begun.items():
             before, now = machines[name].settings, read[name]
@@ -192,7 +189,7 @@ class Rollout:
                 was_set: bool | None = True
             else:  # it restores what it has set, unless its connection is lost
                 was_set = now.settings != before if now.settings else None
-                now = now.model_copy(update={"state": RolloutState.FAILED, "problem": _reason(end)})
+                now = now.model_copy(update={"state": RolloutState.FAILED, "problem": end.reason})
             is_unrestored = end.exit_code == NotRestored.exit_code
             read[name] = now.model_copy(update={"was_set": was_set, "is_unrestored": is_unrestored})
         return read
@@ -236,16 +233,14 @@ class Rollout:
             f"--target={host.address}",
             *(f"--path={path}" for path in [host.overrides.get("target.path")] if path),
             *(f"--device={device}" for device in [host.overrides.get("target.device")] if device),
-            *(["--become"] if self._becomes(host) else []),
+            *self._become(host),
             *([f"--factor={self.factor}"] if self.factor else []),
             *(["--anyway"] if self.anyway else []),
             *([] if self.store is None else [f"--store={self.store}"]),
         ]
 
-    def _becomes(self, host: FleetHost) -> bool:
-        """Whether root is reached by sudo there."""
-        of_entry = host.overrides.get("target.become")
-        return host.address != LOCAL and (self.become if of_entry is None else of_entry == "true")
+    def _become(self, host: FleetHost) -> list[str]:
+        return ["--become"] if host.becomes_root(by_default=self.become) else []
 
     def _read(self, host: FleetHost, end: ControllerEnd | None) -> RolloutMachine:
         """The state of a machine by what its controller has read."""
@@ -253,7 +248,7 @@ class Rollout:
         settings: list[RolloutSetting] = []
         by_hand: list[str] = []
         if end is None or end.exit_code != 0:
-            state, problem = RolloutState.REFUSED, _reason(end) if end else "stopped before it was read"
+            state, problem = RolloutState.REFUSED, end.reason if end else "stopped before it was read"
         else:
             document = ApplyDocument.model_validate_json(end.output)
             by_paribus = [step for step in document.steps if not step.by_hand]
@@ -273,7 +268,7 @@ class Rollout:
             by_hand=by_hand,
             was_set=False,
             is_unrestored=False,
-            undo=f"paribus undo --target {host.address}" + (" --become" if self._becomes(host) else ""),
+            undo=" ".join(["paribus undo --target", host.address, *self._become(host)]),
             problem=problem,
         )
 
@@ -286,7 +281,3 @@ def _refusal(document: ApplyDocument, *, anyway: bool) -> str:
         )
     refused = [step for step in document.steps if step.refused and step.now != step.wanted]
     return "; ".join(f"{step.knob}: {step.refused}" for step in refused)
-
-
-def _reason(end: ControllerEnd) -> str:
-    return end.message or f"the controller ended with code {end.exit_code}"
