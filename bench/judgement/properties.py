@@ -14,6 +14,7 @@ from background import BusyLaboratory, quiet, scenarios
 from bounded_faults import bounded_faults
 from carry_over import carry_over
 from claims import claims
+from coarse_steps import coarse_steps
 from dependent_pairs import disturbances, other_starts, starts
 from experiments import BY_LEVEL, CLAIMS, LOOK_PAIRS, MARGIN, Laboratory, Observation, Share, count, share_of
 from first_pairs import first_pairs
@@ -343,4 +344,5 @@ PROPERTIES = (
     Property(36, "other server starts", 1000, other_starts),
     Property(37, "claims of authors", 1000, claims),
     Property(38, "bounded faults", 1000, bounded_faults),
+    Property(39, "coarse steps", 1000, coarse_steps),
 )

@@ -41,27 +41,32 @@ def log_ratios(compared: Sequence[float], baseline: Sequence[float]) -> list[flo
     return [math.log(b / a) for b, a in zip(compared, baseline, strict=True)]
 
 
-def step_between(groups: Collection[Sequence[float]]) -> float:
-    """Return the smallest step between values that come in steps: half of them or more occur twice in their group.
+def step_between(levels: Collection[Sequence[Sequence[float]]]) -> float:
+    """Return the smallest step between values that come in steps: half of them or more occur twice at their load.
+
+    One arm must have two such values. Where each arm always has the same, that is an effect and tells of no steps.
 
     Args:
-        groups: Results of trials, positive numbers; each group has one setting and one load.
+        levels: Results of trials, positive numbers, at each load for each arm.
 
     Returns:
-        A log ratio; 0 where most values occur once, or no group has two that occur twice.
+        A log ratio; 0 where most values occur once, or no arm has two that occur twice.
 
     Example:
-        >>> round(step_between([[100.0, 103.0, 103.0, 100.0, 97.0, 103.0, 100.0]]), 4)
+        >>> round(step_between([[[100.0, 103.0, 103.0], [100.0, 97.0, 103.0]]]), 4)
         0.0296
-        >>> step_between([[100.1, 102.7, 103.0, 99.2]])
+        >>> step_between([[[100.1, 102.7], [103.0, 99.2]]])
         0.0
     """
-    counted = [np.unique(group, return_counts=True) for group in groups]
-    repeated = sum(int(times[times > 1].sum()) for _, times in counted)
-    are_steps = any(np.count_nonzero(times > 1) > 1 for _, times in counted)
-    if not are_steps or 2 * repeated < sum(map(len, groups)):
-        return 0.0
-    return float(np.concatenate([np.diff(np.log(distinct)) for distinct, _ in counted]).min())
+    repeated, total, are_steps, steps = 0, 0, False, []
+    for arms in levels:
+        distinct, times = np.unique(np.concatenate(arms), return_counts=True)
+        often = distinct[times > 1]
+        repeated += int(times[times > 1].sum())
+        total += int(times.sum())
+        are_steps = are_steps or any(np.isin(often, arm).sum() > 1 for arm in arms)
+        steps.append(np.diff(np.log(distinct)))
+    return float(np.concatenate(steps).min()) if are_steps and 2 * repeated >= total else 0.0
 
 
 def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, float | None, float | None]:

@@ -63,6 +63,13 @@ def test_a_response_in_coarse_steps_is_refused(noise: float) -> None:
     assert arrays(_rounded(0.0, noise)).resolution == 0.0
 
 
+def test_steps_are_seen_across_arms_where_each_arm_has_few_trials() -> None:
+    rows = [(100.0, 103.0), (103.0, 103.0), (100.0, 100.0), (100.0, 103.0)]
+    made = _series([0] * len(rows))
+    pairs = [replace(pair, baseline=a, compared=b) for pair, (a, b) in zip(made.pairs, rows, strict=True)]
+    assert arrays(replace(made, pairs=tuple(pairs))).resolution == pytest.approx(np.log(1.03))
+
+
 def test_exact_trials_with_an_effect_or_a_stall_are_no_steps() -> None:
     made = _series([0] * 16)
     exact = [replace(pair, baseline=5000.0, compared=4850.0) for pair in made.pairs]
@@ -74,5 +81,5 @@ def test_exact_trials_with_an_effect_or_a_stall_are_no_steps() -> None:
 def test_chance_ties_of_a_fine_response_are_no_steps() -> None:
     rng = np.random.default_rng(9)
     for _ in range(50):
-        groups = np.round(np.exp(rng.normal(np.log(500), 0.02, (16, 6)))).tolist()  # steps of 0.2 %
-        assert step_between(groups) < 0.01
+        levels = np.round(np.exp(rng.normal(np.log(500), 0.02, (8, 2, 6)))).tolist()  # steps of 0.2 %
+        assert step_between(levels) < 0.01

@@ -146,11 +146,11 @@ def _start_of_pairs(series: PairSeries) -> NDArray[np.intp] | None:
 
 def _step(series: PairSeries) -> float:
     """The step of a response that comes in steps, such as a tool's rounding; a log ratio, 0 where there is none."""
-    trials: dict[tuple[LoadLevel, bool], list[float]] = defaultdict(list)
+    levels: dict[LoadLevel, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
     for pair in series.pairs:
-        trials[pair.load, False].append(pair.baseline)
-        trials[pair.load, True].append(pair.compared)
-    return step_between(trials.values())
+        levels[pair.load][0].append(pair.baseline)
+        levels[pair.load][1].append(pair.compared)
+    return step_between(levels.values())
 
 
 def comparison_key(series: PairSeries) -> ComparisonKey:
