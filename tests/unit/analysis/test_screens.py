@@ -16,6 +16,7 @@ from paribus.experiment.after_screen import following
 from paribus.experiment.interim_analysis import looks_at, underway
 from paribus.model import Check, Effect, Look, Measurement, Plan, Purpose, Tag, Trial, TrialState, Verdict
 from paribus.plan.schedule.design import schedule
+from paribus.units import LoadLevel, LoadUnit
 
 KEYS = ("vm.swappiness", "vm.dirty", "block.rq_affinity", "block.read_ahead_kb")
 LEVELS = ("[60, 1]", '["20%", "10%"]', "[1, 2]", "[128, 0]")
@@ -150,6 +151,18 @@ def test_an_unconfirmed_claim_is_suspect_and_equivalence_is_not() -> None:
         "not confirmed in separate trials; false discovery" in reason for reason in effects_by_factor[KEYS[0]].reasons
     )
     assert Tag.SUSPECT not in effects_by_factor[KEYS[2]].tags
+
+
+def test_a_screen_says_for_how_long_it_holds_and_what_its_load_hides() -> None:
+    plan, trials, values, looks = _screen([0.0, 0.0, 0.0, 0.0])
+    effect = _by_factor(_judge(plan, trials, values, looks))[KEYS[0]]
+    assert any(reason.startswith("measured within ") and "1 min 30 s" in reason for reason in effect.reasons)
+    assert Tag.CAPPED not in effect.tags
+
+    rated = [dataclasses.replace(trial, load=LoadLevel(trial.load.n, LoadUnit.RATE_PER_S)) for trial in trials]
+    capped = _by_factor(_judge(plan, rated, values, looks))[KEYS[0]]
+    assert Tag.CAPPED in capped.tags
+    assert any("delivered the rate that was asked for" in reason for reason in capped.reasons)
 
 
 def test_cells_show_each_factors_levels_over_all_settings_of_the_others() -> None:

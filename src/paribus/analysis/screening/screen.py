@@ -6,6 +6,7 @@ A factor's effect is an average over all settings of the other factors. Unconfir
 from collections.abc import Sequence
 from dataclasses import replace
 
+from paribus.analysis.diagnostics.overload import hidden_capacity
 from paribus.analysis.paired.checks.check_context import CheckContext
 from paribus.analysis.paired.decision import probabilities
 from paribus.analysis.paired.effect_records import overall_effect
@@ -13,6 +14,7 @@ from paribus.analysis.paired.finding import Question
 from paribus.analysis.paired.questions import arrays, looks_by_comparison, spending_looks
 from paribus.analysis.paired.reasons import (
     DecidingPairs,
+    covered_text,
     method_of,
     pairs_needed,
     starts_text,
@@ -244,6 +246,8 @@ def _effect(
         *verdict_reasons(finding.verdict, finding.interval, finding.inner, question),
         *([gettext(_ON_AVERAGE)] if finding.verdict is Verdict.EQUIVALENT else []),
         *([spanned] if (spanned := starts_text(screen.series, allowed_for=finding.spans_starts)) else []),
+        *([hidden] if (hidden := hidden_capacity(screen.series)) else []),
+        *([covered] if finding.verdict and (covered := covered_text(screen.series, context.timeline)) else []),
         *([need.text] if need.text else []),
         *(
             [gettext("not confirmed in separate trials; false discovery rate {rate:.2g}", rate=false_discovery_rate)]
@@ -260,7 +264,12 @@ def _effect(
         checks,
         method=method_of(question, screened=True),
         tags=tags_of(
-            verdict, finding.interval, question, suspect=is_claim or bool(failed and finding.verdict), average=True
+            verdict,
+            finding.interval,
+            question,
+            suspect=is_claim or bool(failed and finding.verdict),
+            average=True,
+            capped=bool(hidden_capacity(screen.series)),
         ),
         reasons=(*reasons, *failed),
         need=need,
