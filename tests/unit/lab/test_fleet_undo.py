@@ -58,7 +58,7 @@ def test_a_machine_that_cannot_be_read_keeps_no_other_from_being_restored(carrie
     assert done.machines[0].problem == "ssh://db1 cannot be reached"
 
 
-def test_what_was_restored_beside_a_stuck_setting_is_told(carried_out: Carry) -> None:
+def test_settings_restored_beside_a_stuck_one_are_named(carried_out: Carry) -> None:
     stuck = {"event": "stuck", "knob": "k", "address": "/a", "wanted": "1", "found": "2"}
     half = _end(RESTORED, stuck, code=4, message="1 setting could not be restored")
     _, done = carried_out({"db1": _end(CHANGED), "db2": _end(), "l": _end()}, {"db1": half})
