@@ -1,6 +1,7 @@
 """Guards for all tests: no skip goes unseen in CI, and nothing touches the user's own store or journals."""
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from xdist.scheduler import LoadScopeScheduling
 # A machine that measures is not always quick; and a landing does not hang on luck: `make proof` looks for new examples.
 hypothesis.settings.register_profile("paribus", deadline=None, derandomize="PARIBUS_EXPLORE" not in os.environ)
 hypothesis.settings.load_profile("paribus")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # `make test &` in a script: tests of Ctrl-C would wait for ever
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 ROOT = Path(__file__).parent.parent
 
 
