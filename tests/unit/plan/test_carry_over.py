@@ -3,6 +3,7 @@
 import pytest
 from plan_samples import FILEIO, checked, simple
 
+from paribus.errors import PlanError
 from paribus.model import Plan
 from paribus.plan.schedule.budget import block_s, rounds_needed
 from paribus.plan.schedule.comparisons import adjusts_for_carry_over, comparisons, washes_out
@@ -61,3 +62,11 @@ def test_more_than_two_levels_are_adjusted_for_and_need_more_rounds() -> None:
     assert block_s(comparison, adjusted) == block_s(comparison, plain)
     noise = {"fileio": 0.03}
     assert rounds_needed(adjusted, noise) / rounds_needed(plain, noise) == pytest.approx(4 / 3, abs=0.1)
+
+
+@pytest.mark.parametrize("value", ['"long"', "0", '"0s"', "-3", "[1]", "inf"])
+def test_a_wash_out_that_is_no_time_is_refused(value: str) -> None:
+    with pytest.raises(PlanError) as refused:
+        _plan(IN_MEMORY, f"wash_out = {value}")
+    [problem] = refused.value.problems
+    assert "is not true, false, or a time such as '3min'" in str(problem)

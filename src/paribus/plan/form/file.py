@@ -21,7 +21,7 @@ from paribus.knobs.catalog.own_rows import OwnRows
 from paribus.model import RESPONSES
 from paribus.plan.database import DatabaseTable
 from paribus.plan.form.events import EventTable
-from paribus.plan.form.table import Duration, Level, PathText, Size, StrictTable
+from paribus.plan.form.table import Duration, Level, PathText, Size, StrictTable, SwitchOrDuration
 from paribus.registry import workload_kinds
 from paribus.units import parse_share
 
@@ -334,7 +334,7 @@ class ProtocolTable(StrictTable):
         "other, other, baseline), and measure each for so long; default: 6s where throughput is judged and trial, "
         "settle, rounds and wash_out are left out",
     )
-    wash_out: bool | Duration | None = Field(
+    wash_out: SwitchOrDuration | None = Field(
         None,
         description="let a trial that follows another setting run one trial longer before it is measured, or for this "
         "time, so that nothing of that setting is left, such as dirty pages; default: where settings may leave "

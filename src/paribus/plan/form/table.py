@@ -24,6 +24,23 @@ Duration = Annotated[
 ]
 
 
+def _switch_or_duration(written: object) -> bool | float:
+    """Reads true, false or a duration. Raises ValueError."""
+    if isinstance(written, bool):
+        return written
+    try:
+        return parse_duration(written)
+    except ValueError as error:
+        raise ValueError(f"{written!r} is not true, false, or a time such as '3min'") from error
+
+
+SwitchOrDuration = Annotated[
+    bool | float,
+    BeforeValidator(_switch_or_duration),
+    WithJsonSchema({"type": ["boolean", "string", "number"], "examples": [True, "3min"]}),
+]
+
+
 def _moment(written: object) -> float:
     """Reads a duration, also none. Raises ValueError."""
     return 0.0 if str(written) in ("0", "0.0", "0s") else parse_duration(written)
