@@ -113,6 +113,22 @@ def test_inventories_that_are_wrong_are_refused(tmp_path: Path, document: str, m
         read_inventory(_written(tmp_path, document, "hosts.json"))
 
 
+def test_every_machine_that_is_not_described_well_is_named(tmp_path: Path) -> None:
+    text = '[hosts]\na = 3\nb = "ssh://db1"\nc = { address = "ssh://db2", sets = {} }\nd = "ssh://"\n'
+    with pytest.raises(UsageError) as refused:
+        read_inventory(_written(tmp_path, text))
+    first, *lines = str(refused.value.message).splitlines()
+    assert first == "3 machines are not described well:"
+    assert [line.split(":")[1].split()[0] for line in lines] == ["a", "c", "d"]
+    assert "unknown key 'sets': did you mean 'set'?" in lines[1]
+
+
+def test_all_names_of_one_machine_are_named(tmp_path: Path) -> None:
+    text = '[hosts]\na = "ssh://db1"\nb = "ssh://db1"\nc = "ssh://db1"\nd = "ssh://db2"\ne = "ssh://db2"\n'
+    with pytest.raises(UsageError, match="a, b, c are all ssh://db1; d and e are both ssh://db2"):
+        read_inventory(_written(tmp_path, text))
+
+
 def test_older_variables_of_ansible_and_users_without_root_are_read(tmp_path: Path) -> None:
     text = _of_one(ansible_ssh_host="10.1.1.1", ansible_ssh_port=2222, ansible_become=False)
     [host] = read_inventory(_written(tmp_path, text, "hosts.json"))

@@ -1,7 +1,8 @@
 """List of the machines of a fleet: a TOML file, or an inventory of Ansible."""
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,7 +67,24 @@ def _of_toml(path: Path) -> list[FleetHost]:
         raise UsageError(f"{path}: unknown key {name!r}", nearest(name, ["hosts"]) or _EXAMPLE)
     if not isinstance(table, dict):
         raise UsageError(f"{path} has no table hosts", _EXAMPLE)
-    return [_host(f"{path}: {name}", name, entry) for name, entry in table.items()]
+    return _described(path, table, lambda where, name: _host(where, name, table[name]))
+
+
+def _described(path: Path, names: Iterable[str], describe: Callable[[str, str], FleetHost]) -> list[FleetHost]:
+    """Return the machine of each name. Raises UsageError with every one that is not described well."""
+    hosts: list[FleetHost] = []
+    errors: list[UsageError] = []
+    for name in names:
+        try:
+            hosts.append(describe(f"{path}: {name}", name))
+        except UsageError as error:
+            errors.append(error)
+    if len(errors) > 1:
+        lines = "".join(f"\n  {error.message}: {error.todo}" for error in errors)
+        raise UsageError(f"{len(errors)} machines are not described well:{lines}", "correct these entries")
+    if errors:
+        raise errors[0]
+    return hosts
 
 
 def _host(where: str, name: str, entry: Any) -> FleetHost:
@@ -117,15 +135,16 @@ def _checked(where: str, host: FleetHost) -> FleetHost:
 
 def _of_ansible(path: Path) -> tuple[list[FleetHost], Mapping[str, Sequence[str]]]:
     inventory = ansible.read(path)
-    hosts = []
-    for name, variables in inventory.hosts.items():
-        where = f"{path}: {name}"
+
+    def describe(where: str, name: str) -> FleetHost:
+        variables = inventory.hosts[name]
         overrides = _overrides(where, variables.get("paribus_set", {}))
         become = ansible.becomes_root(where, variables)
         if become is not None:
             overrides.setdefault("target.become", str(become).lower())
-        hosts.append(_checked(where, FleetHost(name, ansible.address(where, name, variables), overrides)))
-    return hosts, inventory.groups
+        return _checked(where, FleetHost(name, ansible.address(where, name, variables), overrides))
+
+    return _described(path, inventory.hosts, describe), inventory.groups
 
 
 def _choose(hosts: Sequence[FleetHost], groups: Mapping[str, Sequence[str]], names: Sequence[str]) -> list[FleetHost]:
@@ -143,10 +162,16 @@ def _choose(hosts: Sequence[FleetHost], groups: Mapping[str, Sequence[str]], nam
 
 
 def _refuse_twins(hosts: Sequence[FleetHost]) -> None:
-    """Raise UsageError for two names of one address."""
-    names: dict[str, str] = {}
+    """Raise UsageError where addresses have several names."""
+    named: dict[str, list[FleetHost]] = defaultdict(list)
     for host in hosts:
-        earlier = names.setdefault(machine_of(host.address), host.name)
-        if earlier != host.name:
-            message = f"{earlier} and {host.name} are both {machine_name(host.address)}"
-            raise UsageError(message, "name each machine once: two of its experiments would disturb each other")
+        named[machine_of(host.address)].append(host)
+    twins = [
+        f"{', '.join(host.name for host in same)} are all {machine_name(same[-1].address)}"
+        if len(same) > 2
+        else f"{same[0].name} and {same[1].name} are both {machine_name(same[-1].address)}"
+        for same in named.values()
+        if len(same) > 1
+    ]
+    if twins:
+        raise UsageError("; ".join(twins), "name each machine once: two of its experiments would disturb each other")
