@@ -127,6 +127,8 @@ class CheckDocument(_Document):
     path: str
     device: str | None
     fingerprint: dict[str, str] = Field(description="what identifies the machine, by name of the fact")
+    running: list[str] = Field(description="experiments that run on the machine now")
+    cut_off: list[str] = Field(description="experiments that a crash ended: the machine has to be restored")
     load_hosts: list[str] = Field(description="empty where the target makes the load")
     guest: GuestTarget | None = Field(description="null where the plan names none")
     bound: BoundHost | None = Field(description="null where no trial runs on the hypervisor")

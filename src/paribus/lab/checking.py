@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 
 from paribus.errors import HostError
-from paribus.knobs import discovery, recipe
+from paribus.knobs import discovery, journals, recipe
 from paribus.knobs.catalog import is_above_disks
 from paribus.lab.check_document import (
     Block,
@@ -52,18 +52,21 @@ def check_plan(
 
 
 def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDocument:
-    """Preview of a plan. Raises PlanError if the budget is too small."""
+    """Preview of a plan. Raises PlanError if the budget is too small, and NotInspected."""
     plan, noise = with_prior_runs(plan, facts, store)
     planned_extent = extent(plan, noise)
     planned = schedule(plan, "", planned_extent.rounds, planned_extent.noise_rounds)
     trials = tuple(trial for trial in planned if trial.purpose is not Purpose.PRECONDITION)
     made_bytes = data.creation_bytes(plan, trials)
+    inspections = [journals.inspect(machine.host, machine.engine) for machine in site.machines]
     return CheckDocument(
         plan=plan.name,
         question=plan.question,
         path=plan.target.path,
         device=plan.target.device,
         fingerprint=dict(facts.fingerprint),
+        running=list(dict.fromkeys(name for each in inspections for name in each.running)),
+        cut_off=[each.experiment for inspected in inspections for each in inspected.journals if each.is_cut_off],
         load_hosts=[each.address for each in plan.load_hosts],
         guest=_guest(plan),
         bound=_bound(plan),

@@ -28,6 +28,8 @@ def undo(
             for open_journal in journals.to_undo(inspection.journals):
                 for change in open_journal.changes:
                     tell({"event": "would-restore", "path": open_journal.path, **change})
+                if not open_journal.changes:  # killed after it had restored everything
+                    tell({"event": "would-close", "experiment": open_journal.experiment, "path": open_journal.path})
             journals.raise_problems(inspection.problems)
         else:
             journals.undo(connected.host, connected.engine, tell)

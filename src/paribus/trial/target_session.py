@@ -54,9 +54,10 @@ class Site:
         for site in self.machines:
             for entry in journals.open_journals(site.host, site.engine):
                 if entry.is_cut_off:
+                    machine, n = machine_name(site.host.name), len(entry.changes)
+                    left = f"{n} settings of {machine} may still be changed" if n else "its journal is still open"
                     raise JournalOpen(
-                        f"experiment {entry.experiment} was cut off; {len(entry.changes)} settings of "
-                        f"{machine_name(site.host.name)} may still be changed ({entry.path})",
+                        f"experiment {entry.experiment} was cut off; {left} ({entry.path})",
                         f"restore the machine first: {journals.undo_command(site.host.name)}",
                     )
 

@@ -1,5 +1,6 @@
 """A plan assigned to machines, and the processes that carry commands out for them."""
 
+import json
 import os
 import signal
 import threading
@@ -13,6 +14,7 @@ from plan_samples import FILEIO, facts, parsed, simple
 from paribus.errors import PlanError, UsageError
 from paribus.experiment import walk
 from paribus.knobs.catalog import load
+from paribus.lab.fleet import running
 from paribus.lab.fleet.controllers import ControllerCommand, ControllerEnd, Controllers
 from paribus.lab.fleet.fleet_documents import FleetCheckDocument
 from paribus.lab.fleet.inventory import FleetHost
@@ -122,6 +124,27 @@ def test_an_experiment_that_has_used_up_its_budget_is_continued_by_its_own_comma
     assert f"paribus resume {begun.id} --budget " in machine.problem
 
 
+def test_the_check_refuses_machines_that_are_in_use_or_not_restored(plan: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    facts_of = {"db1": ([], []), "db2": (["e2"], []), "db3": ([], ["e3"])}
+
+    class Scripted:
+        def __init__(self, *_args: object, **_options: object) -> None: ...
+
+        def run(self, commands: Mapping[str, ControllerCommand], _on_end: object) -> dict[str, ControllerEnd]:
+            previews = {
+                name: {"running": facts_of[name][0], "cut_off": facts_of[name][1], "fingerprint": {"host": name}}
+                for name in commands
+            }
+            return {name: ControllerEnd(0, json.dumps(preview), "") for name, preview in previews.items()}
+
+    monkeypatch.setattr(running, "Controllers", Scripted)
+    fleet = Fleet.of(plan, {}, HOSTS, None)
+    free, used, left = fleet.check().machines
+    assert (free.problem, used.problem.splitlines()[0]) == ("", "e2 is running there")
+    assert left.problem.splitlines()[1] == "restore it: paribus undo --target ssh://db3"
+    assert [each.state for each in fleet.check(beside_others=True).machines] == ["ready", "ready", "refused"]
+
+
 def test_the_target_cannot_be_set_for_all_machines(plan: str) -> None:
     with pytest.raises(UsageError, match="names one machine"):
         Fleet.of(plan, {"target.host": "local"}, HOSTS, None)
@@ -163,5 +186,12 @@ def test_a_stop_request_ends_the_running_controllers_and_begins_no_other(tmp_pat
 
 def test_ctrl_c_ends_the_controllers_where_nobody_asks_for_stop_requests(tmp_path: Path) -> None:
     served = ControllerCommand(["serve", f"--store={tmp_path}/s.db", "--port=0"])
+    lines: list[str] = []
+
+    def interrupt(line: str) -> None:
+        lines.append(line)
+        if len(lines) == 1:  # a second signal would reach the test that follows
+            os.kill(os.getpid(), signal.SIGINT)
+
     with pytest.raises(KeyboardInterrupt):
-        Controllers(1, lambda _: os.kill(os.getpid(), signal.SIGINT)).run({"first": served})
+        Controllers(1, interrupt).run({"first": served})

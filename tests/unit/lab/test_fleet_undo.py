@@ -51,6 +51,13 @@ def test_only_machines_with_changed_settings_are_restored(carried_out: Carry) ->
     assert done.machines[0].settings[0].before == "60"
 
 
+def test_a_journal_without_a_changed_setting_is_closed(carried_out: Carry) -> None:
+    would_close = {"event": "would-close", "experiment": "e", "path": "/j"}
+    checked, done = carried_out({"db1": _end(would_close), "db2": _end(), "l": _end()}, {"db1": _end()})
+    assert checked.named(UndoState.TO_RESTORE) == done.named(UndoState.RESTORED) == ["db1"]
+    assert done.machines[0].settings == []
+
+
 def test_a_machine_that_cannot_be_read_keeps_no_other_from_being_restored(carried_out: Carry) -> None:
     dead = ControllerEnd(4, "", "ssh://db1 cannot be reached")
     _, done = carried_out({"db1": dead, "db2": _end(CHANGED), "l": _end()}, {"db2": _end(RESTORED)})

@@ -142,7 +142,7 @@ def run(
     refuse_together({"--verbose": verbose, "--quiet": quiet})
     refuse_together({"--wait": wait, "--anyway": anyway})
     fleet = _fleet(plan_file, hosts, overrides, limit, at_once, store, anew=anew)
-    checked = fleet.check(report_line)
+    checked = fleet.check(report_line, beside_others=wait or anyway)
     refused = len(_refused(checked))
     if not quiet or refused:
         fleet_text.show_check(checked, err=True)
@@ -337,10 +337,10 @@ def undo(
     document = restoration.check()
     if not as_json:
         rollout_text.show_undo(document)
-    changed = [machine for machine in document.machines if machine.settings]
+    changed = [machine for machine in document.machines if machine.is_open]
     if changed and not dry_run:
         how = f"on {len(changed)} {'machine' if len(changed) == 1 else 'machines'}"
-        if not (yes or confirmed("restore these settings", how, "add --yes to restore, or --dry-run to only see them")):
+        if not (yes or confirmed("restore", how, "add --yes to restore, or --dry-run to only see it")):
             say("nothing was restored")
             return
         stop = StopRequest()

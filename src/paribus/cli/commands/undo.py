@@ -75,6 +75,7 @@ def _at_boot(target: str, action: AtBoot, *, become: bool, as_json: bool) -> Non
 
 _EVENT_TEXTS = {
     "would-restore": "{knob}: back to {before}  ({path})",
+    "would-close": "{experiment}: nothing to restore; its journal would be closed  ({path})",
     "restored": "{knob}: restored, now {value}  ({address})",
     "expired": "{knob}: gone with the last start, nothing to restore  ({address})",
     "kept": "{experiment}: what was applied from it stays, while there is anything else to restore  ({path})",

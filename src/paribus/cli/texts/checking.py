@@ -26,6 +26,7 @@ def show(document: CheckDocument, console: Console, *, every_block: bool) -> Non
             markup=False,
         )
     for line in (
+        *_obstacle_lines(document),
         *_wiped_lines(document),
         *_event_lines(document),
         *lines(document.server_data, document.on_server),
@@ -84,6 +85,14 @@ def _place(document: CheckDocument) -> str:
         limits = f"processors {bound.cpus} and {show_size(bound.memory_bytes)} of memory"
         lines.append(f"platform = host: data under {bound.path} there, device {bound.device or 'none'}; {limits}")
     return "\n".join(f"  {line}" for line in lines)
+
+
+def _obstacle_lines(document: CheckDocument) -> Iterator[str]:
+    """Say what keeps `paribus run` from beginning now."""
+    for experiment in document.cut_off:
+        yield f"experiment {experiment} was cut off there: run refuses until the machine is restored, by paribus undo"
+    if document.running:
+        yield f"{', '.join(document.running)} is running there: run waits for its end with --wait, and else refuses"
 
 
 def _wiped_lines(document: CheckDocument) -> Iterator[str]:

@@ -71,10 +71,12 @@ class Fleet:
         passed_over = frozenset(each.id for each in experiments if anew)
         return cls(plan_file, assignments, store, min(at_once or _MAX_AT_ONCE, len(hosts)), passed_over)
 
-    def check(self, report: Report = discard) -> FleetCheckDocument:
+    def check(self, report: Report = discard, *, beside_others: bool = False) -> FleetCheckDocument:
         """Check the plan on every machine that is not done with it; changes nothing.
 
-        `report` receives how many are checked so far.
+        Args:
+            report: Receiver of how many are checked so far.
+            beside_others: Whether machines on which an experiment runs are not refused for it.
         """
         open_assignments = [each for each in self.assignments if not each.is_done]
         commands = {
@@ -91,7 +93,7 @@ class Fleet:
         machines: list[CheckedMachine] = []
         names: dict[tuple[str, ...], str] = {}
         for assignment in self.assignments:
-            machine, fingerprint = _checked(assignment, ends.get(assignment.host.name))
+            machine, fingerprint = _checked(assignment, ends.get(assignment.host.name), beside_others=beside_others)
             if fingerprint and (twin := names.setdefault(identity(fingerprint), machine.machine)) != machine.machine:
                 problem = f"{twin} is the same machine: host name, processors, memory and disk are equal"
                 machine = machine.model_copy(update={"state": MachineState.REFUSED, "problem": problem})
@@ -178,7 +180,9 @@ def _reason(end: ControllerEnd, verb: str) -> str:
     return end.message or f"the {verb} ended with code {end.exit_code}"
 
 
-def _checked(assignment: Assignment, end: ControllerEnd | None) -> tuple[CheckedMachine, Mapping[str, str]]:
+def _checked(
+    assignment: Assignment, end: ControllerEnd | None, *, beside_others: bool
+) -> tuple[CheckedMachine, Mapping[str, str]]:
     """Return the answer for a machine, and its fingerprint where that is known."""
     earlier = assignment.earlier
     preview: dict[str, Any] = {}
@@ -190,6 +194,8 @@ def _checked(assignment: Assignment, end: ControllerEnd | None) -> tuple[Checked
     else:
         preview = json.loads(end.output)
         state = MachineState.INTERRUPTED if earlier is not None else MachineState.READY
+        if problem := _obstacle(preview, assignment.host, beside_others=beside_others):
+            state = MachineState.REFUSED
     machine = CheckedMachine(
         machine=assignment.host.name,
         address=assignment.host.address,
@@ -201,6 +207,18 @@ def _checked(assignment: Assignment, end: ControllerEnd | None) -> tuple[Checked
         problem=problem,
     )
     return machine, preview.get("fingerprint") or (earlier.fingerprint if earlier and not problem else {})
+
+
+def _obstacle(preview: Mapping[str, Any], host: FleetHost, *, beside_others: bool) -> str:
+    """Return what keeps an experiment from beginning on a machine; empty where nothing does."""
+    if preview["cut_off"]:
+        names = ", ".join(preview["cut_off"])
+        return (
+            f"{names} was cut off and may have left settings changed\nrestore it: paribus undo --target {host.address}"
+        )
+    if preview["running"] and not beside_others:
+        return f"{', '.join(preview['running'])} is running there\nbegin after its end with --wait"
+    return ""
 
 
 def _measured(

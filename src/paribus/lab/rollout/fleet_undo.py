@@ -13,6 +13,7 @@ from paribus.lab.fleet.inventory import FleetHost
 from paribus.lab.machine.connection import Report, discard
 from paribus.model import Value
 
+_OPEN = ("would-restore", "would-close")
 _VALUE = {"would-restore": "before", "restored": "value", "expired": ""}  # event: its key of the value, if it has one
 
 
@@ -47,6 +48,11 @@ class UndoMachine(_Document):
     running: list[str] = Field(description="experiments that still run there and were left alone")
     applied: list[str] = Field(description="experiments from which settings were applied; these stay until undo again")
     problem: str
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is something to restore, or a journal to close, as far as the machine was read."""
+        return self.state is UndoState.TO_RESTORE or bool(self.settings)
 
 
 class FleetUndoDocument(_Document):
@@ -85,7 +91,7 @@ class FleetUndo:
         report: Report = discard,
         stop_requested: Callable[[], bool] = lambda: False,
     ) -> FleetUndoDocument:
-        """Restore every machine that has settings to restore, also where another cannot be restored.
+        """Restore every machine that has something to restore, also where another cannot be restored.
 
         Args:
             checked: The answer of `check`.
@@ -93,7 +99,7 @@ class FleetUndo:
             stop_requested: Whether to stop; what was begun is restored, and machines that were not begun stay.
         """
         machines = {each.machine: each for each in checked.machines}
-        hosts = [host for host in self.hosts if machines[host.name].settings]
+        hosts = [host for host in self.hosts if machines[host.name].is_open]
         restored = self._carry_out(hosts, UndoState.RESTORED, report, stop_requested)
         for each in restored:
             is_begun = each.state is not UndoState.NOT_BEGUN
@@ -123,7 +129,8 @@ def _machine(host: FleetHost, end: ControllerEnd | None, done: UndoState) -> Und
         for event in events
         if event["event"] in _VALUE
     ]
-    state, problem = done if settings else UndoState.NOTHING, ""
+    is_open = done is UndoState.RESTORED or any(event["event"] in _OPEN for event in events)
+    state, problem = done if is_open else UndoState.NOTHING, ""
     if end is None or (end.was_stopped and not events):
         state = UndoState.NOT_BEGUN
     elif end.exit_code != 0:
