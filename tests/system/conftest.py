@@ -54,7 +54,7 @@ def loop(tmp_path: Path, as_root: None) -> Iterator[str]:
 
 
 @pytest.fixture
-def filesystem(tmp_path: Path) -> Iterator[Filesystem]:
+def filesystem(tmp_path: Path, as_root: None) -> Iterator[Filesystem]:
     """Make and mount a file system, and return its mount point."""
     points: list[Path] = []
     with contextlib.ExitStack() as devices:

@@ -14,7 +14,7 @@ from paribus.worker_process import WorkerFailed, WorkerProcess, share
 
 LOUD = """from paribus import worker_process
 def answer(asked):
-    print('said'); os.write(1, b'too'); return asked.upper()
+    print('said', flush=True); os.write(1, b'too'); return asked.upper()
 """
 WAIT_S = 30
 

@@ -25,7 +25,12 @@ def undo(
     with inspected_site(target, become=become, report=report) as connected:
         inspection = journals.inspect(connected.host, connected.engine)
         if dry_run:
-            for open_journal in journals.to_undo(inspection.journals):
+            restorable = journals.to_undo(inspection.journals)
+            for other in inspection.journals:
+                if other not in restorable:
+                    event = "busy" if other.owned else "kept"
+                    tell({"event": event, "experiment": other.experiment, "path": other.path})
+            for open_journal in restorable:
                 for change in open_journal.changes:
                     tell({"event": "would-restore", "path": open_journal.path, **change})
                 if not open_journal.changes:  # killed after it had restored everything

@@ -39,6 +39,8 @@ seed   = 1
 @pytest.fixture(scope="module")
 def of_this_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Hypervisor, str]]:
     """The hypervisor and the disk of its guest; the tests of a module are one group (tests/conftest.py)."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
     folder = tmp_path_factory.mktemp("kvm")
     with new_loop(folder / "disk.img", DISK_BYTES) as disk:
         made = Hypervisor(folder / "hypervisor", disk)

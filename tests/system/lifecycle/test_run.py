@@ -301,6 +301,7 @@ def test_a_killed_engine_fails_its_trial_and_the_block_is_rerun(paribus, plan) -
 
 
 @pytest.mark.gate
+@pytest.mark.usefixtures("as_root")
 def test_a_budget_stops_an_experiment_that_resumes_with_more(paribus, tmp_path: Path) -> None:
     plan = tmp_path / "slow.toml"
     plan.write_text(SLOW.format(path=tmp_path))

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -112,7 +113,8 @@ def test_a_store_on_a_server_has_its_spool_beside_the_default_store(
 ) -> None:
     url = make_url("postgresql://paribus@db1/lab")
     monkeypatch.setenv("PARIBUS_STORE", str(url))
-    monkeypatch.setattr(opening.os, "geteuid", lambda: 1000)
+    user = os.geteuid() or 1000  # not root, whose store lies elsewhere
+    monkeypatch.setattr(opening.os, "geteuid", lambda: user)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     path = spool.put(SimpleNamespace(url=url, dialect=SimpleNamespace(name="postgresql")), ROWS)  # type: ignore[arg-type]
     assert path == tmp_path / "paribus" / "paribus.db.spool" / "20260101-000000-abcd-1.json"

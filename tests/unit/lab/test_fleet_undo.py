@@ -82,5 +82,15 @@ def test_a_stop_leaves_machines_that_were_not_begun(carried_out: Carry) -> None:
 
 def test_experiments_that_run_and_settings_that_were_applied_are_named(carried_out: Carry) -> None:
     busy, kept = ({"event": kind, "experiment": f"e-{kind}", "path": "/j"} for kind in ("busy", "kept"))
-    _, done = carried_out({"db1": _end(CHANGED), "db2": _end(), "l": _end()}, {"db1": _end(RESTORED, busy, kept)})
-    assert (done.machines[0].running, done.machines[0].applied) == (["e-busy"], ["e-kept"])
+    read = {"db1": _end(CHANGED, busy, kept), "db2": _end(busy), "l": _end()}
+    for document in carried_out(read, {"db1": _end(RESTORED, busy, kept)}):
+        assert (document.machines[0].running, document.machines[0].applied) == (["e-busy"], ["e-kept"])
+        assert (document.machines[1].state, document.machines[1].running) == (UndoState.NOTHING, ["e-busy"])
+
+
+def test_a_controller_that_was_killed_keeps_no_other_from_being_told(carried_out: Carry) -> None:
+    killed = ControllerEnd(-9, '{"dry_run": fa', "")
+    read = {"db1": _end(CHANGED), "db2": _end(CHANGED), "l": killed}
+    _, done = carried_out(read, {"db1": killed, "db2": _end(RESTORED)})
+    assert [each.state for each in done.machines] == [UndoState.FAILED, UndoState.RESTORED, UndoState.FAILED]
+    assert done.machines[0].problem == "the controller ended with code -9"

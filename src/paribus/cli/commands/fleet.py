@@ -340,14 +340,14 @@ def undo(
     changed = [machine for machine in document.machines if machine.is_open]
     if changed and not dry_run:
         how = f"on {len(changed)} {'machine' if len(changed) == 1 else 'machines'}"
-        if not (yes or confirmed("restore", how, "add --yes to restore, or --dry-run to only see it")):
+        if yes or confirmed("restore", how, "add --yes to restore, or --dry-run to only see it"):
+            stop = StopRequest()
+            stop.listen()
+            document = restoration.run(document, _report_progress, stop.is_requested)
+            if not as_json:
+                rollout_text.show_undo(document)
+        else:
             say("nothing was restored")
-            return
-        stop = StopRequest()
-        stop.listen()
-        document = restoration.run(document, _report_progress, stop.is_requested)
-        if not as_json:
-            rollout_text.show_undo(document)
     if as_json:
         say_json(document.model_dump_json(indent=2))
     if document.named(UndoState.FAILED):

@@ -47,12 +47,8 @@ class UndoMachine(_Document):
     settings: list[UndoSetting] = Field(description="those that were restored; before that, those that are to be")
     running: list[str] = Field(description="experiments that still run there and were left alone")
     applied: list[str] = Field(description="experiments from which settings were applied; these stay until undo again")
+    is_open: bool = Field(description="whether there is something to restore, or a journal to close")
     problem: str
-
-    @property
-    def is_open(self) -> bool:
-        """Whether there is something to restore, or a journal to close, as far as the machine was read."""
-        return self.state is UndoState.TO_RESTORE or bool(self.settings)
 
 
 class FleetUndoDocument(_Document):
@@ -123,14 +119,14 @@ class FleetUndo:
 
 def _machine(host: FleetHost, end: ControllerEnd | None, done: UndoState) -> UndoMachine:
     """The state of a machine by what its controller says."""
-    events: list[dict[str, Any]] = json.loads(end.output)["events"] if end and end.output else []
+    events = _events(end)
     settings = [
         UndoSetting(knob=event["knob"], before=event.get(_VALUE[event["event"]]))
         for event in events
         if event["event"] in _VALUE
     ]
-    is_open = done is UndoState.RESTORED or any(event["event"] in _OPEN for event in events)
-    state, problem = done if is_open else UndoState.NOTHING, ""
+    is_open = any(event["event"] in _OPEN for event in events)
+    state, problem = done if is_open or done is UndoState.RESTORED else UndoState.NOTHING, ""
     if end is None or (end.was_stopped and not events):
         state = UndoState.NOT_BEGUN
     elif end.exit_code != 0:
@@ -142,5 +138,15 @@ def _machine(host: FleetHost, end: ControllerEnd | None, done: UndoState) -> Und
         settings=settings,
         running=[event["experiment"] for event in events if event["event"] == "busy"],
         applied=[event["experiment"] for event in events if event["event"] == "kept"],
+        is_open=is_open,
         problem=problem,
     )
+
+
+def _events(end: ControllerEnd | None) -> list[dict[str, Any]]:
+    """Return the events that a controller has printed; none where it was killed before its end."""
+    try:
+        events: list[dict[str, Any]] = json.loads(end.output)["events"] if end else []
+    except (ValueError, KeyError):
+        return []
+    return events

@@ -71,7 +71,8 @@ def carry_over_check(series: PairSeries, pairs: Pairs, question: Question, conte
         gain, lasting = _gain_of_toggled(series, pairs, context), None
     else:
         gain = diagnostics.carry_over(pairs.difference, pairs.order, followed_compared(series, before).astype(float))
-        lasting = diagnostics.carry_over(pairs.difference, pairs.order, exposure(series, before, washed=is_washed))
+        washes = context.wash_out_s / context.trial_s if is_washed and context.trial_s else 0.0
+        lasting = diagnostics.carry_over(pairs.difference, pairs.order, exposure(series, before, washes))
     if gain is None:
         return None
     if any(pair.after for pair in series.pairs):
@@ -84,20 +85,21 @@ def carry_over_check(series: PairSeries, pairs: Pairs, question: Question, conte
     return gain_check(gain, question, series.arm, N_(": set wash_out = true"), lasting=lasting)
 
 
-def exposure(series: PairSeries, before: Mapping[int, Trial], *, washed: bool) -> Array:
+def exposure(series: PairSeries, before: Mapping[int, Trial], washes: float) -> Array:
     """Return the residue of compared-arm trials when each trial begins, in units of one trial's residue, shape (n, 2).
 
-    Half of it lasts for each further trial, and for one more where a pair follows the other arm and it is washed out.
-    Columns are the compared arm and the baseline.
+    Half of it lasts for each further trial. Where a pair follows the other arm, its first arm runs for the time of
+    `washes` trials before. Columns are the compared arm and the baseline.
     """
+    lasts = _LASTS**washes
     first = {min(pair.trials): int(min(pair.trials) in pair.sides[1]) for pair in series.pairs}
     left: dict[int, float] = {}
     begin = {earlier.order: None for earlier in before.values() if earlier.order not in before}
     for order, earlier in {**begin, **before}.items():
         followed = _is_compared(series, earlier)
         left[order] = 0.0 if earlier is None else _LASTS * left[earlier.order] + followed
-        if washed and order in first and (earlier is None or first[order] != followed):
-            left[order] = _LASTS * left[order] + first[order]
+        if order in first and (earlier is None or first[order] != followed):
+            left[order] = lasts * left[order] + (1 - lasts) / (1 - _LASTS) * first[order]
     rows = [[left.get(order, 0.0) for order in reversed(pair.trials)] for pair in series.pairs]
     return np.array(rows).reshape(-1, 2)
 

@@ -83,8 +83,8 @@ class CheckContext:
 
     @property
     def is_washed_for_long(self) -> bool:
-        """Whether the plan has carry-over washed out for longer than a trial."""
-        return self.wash_out_s > self.trial_s
+        """Whether the plan has carry-over washed out for several trials."""
+        return self.wash_out_s >= 2 * self.trial_s
 
     def spans_platforms(self, series: PairSeries) -> bool:
         """Return whether the trials of a pair ran on two machines, which differ in any way."""
