@@ -65,6 +65,7 @@ def test_a_fleet_is_set_by_stages_and_taken_back(paribus: Paribus, fleet: SshFle
     assert paribus("verify", *arguments).code == 1
     again = paribus("fleet", "apply", *arguments, "--yes")
     assert "db1 (ssh://db1): all is in force" in again.out
+    assert f"to take all back: paribus fleet undo --hosts {arguments[2]} --limit db2" in again.out
     assert _values(fleet) == ["0", "0", "0"]
     shown = paribus("fleet", "undo", *arguments[1:], "--dry-run")
     assert shown.code == 0, shown.err

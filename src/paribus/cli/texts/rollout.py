@@ -1,5 +1,6 @@
 """The documents of `paribus fleet apply` as text."""
 
+import shlex
 from pathlib import Path
 
 from paribus.cli.store_hints import with_store
@@ -39,7 +40,10 @@ def show_end(document: FleetApplyDocument, hosts: Path) -> None:
             say(f"{machine.machine} may be set or not; see: paribus status --target {machine.address}")
     changed = [machine for machine in document.machines if machine.was_set]
     if changed:
-        say(f"\nto take a machine back: {changed[0].undo}\nto take all back: paribus fleet undo --hosts {hosts}")
+        names = ",".join(machine.machine for machine in changed)
+        limit = "" if len(changed) == len(document.machines) else f" --limit {shlex.quote(names)}"
+        say(f"\nto take a machine back: {changed[0].undo}")
+        say(f"to take all back: paribus fleet undo --hosts {shlex.quote(str(hosts))}{limit}")
 
 
 def show_undo(document: FleetUndoDocument, *, err: bool = False) -> None:
