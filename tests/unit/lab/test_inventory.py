@@ -84,6 +84,7 @@ def test_an_inventory_of_ansible_has_users_ports_groups_and_root(tmp_path: Path)
         ("[hosts]\ndb1 = {address = 'local', set.protocol.seed = 2026-01-01}", "override of protocol.seed is a date"),
         ("[hosts]\ndb1 = 'ssh://a@db'\ndb2 = 'ssh://b@db:22'", "db1 and db2 are both ssh://b@db:22"),
         ("[hosts]\n'' = 'local'", "'' is no name of a machine"),
+        ("[hosts]\n'a,b' = 'local'", "'a,b' is no name of a machine"),
         ("[hosts]\n'\u202edb' = 'local'", "is no name of a machine"),
         ("[hosts]\ndb1 = ", "is not TOML"),
     ],

@@ -343,9 +343,9 @@ def undo(
         if yes or confirmed("restore", how, "add --yes to restore, or --dry-run to only see it"):
             stop = StopRequest()
             stop.listen()
-            document = restoration.run(document, _report_progress, stop.is_requested)
+            checked, document = document, restoration.run(document, _report_progress, stop.is_requested)
             if not as_json:
-                rollout_text.show_undo(document)
+                rollout_text.show_undone(checked, document)
         else:
             say("nothing was restored")
     if as_json:

@@ -26,7 +26,6 @@ def show(document: CheckDocument, console: Console, *, every_block: bool) -> Non
             markup=False,
         )
     for line in (
-        *_obstacle_lines(document),
         *_wiped_lines(document),
         *_event_lines(document),
         *lines(document.server_data, document.on_server),
@@ -93,6 +92,8 @@ def _obstacle_lines(document: CheckDocument) -> Iterator[str]:
         yield f"experiment {experiment} was cut off there: run refuses until the machine is restored, by paribus undo"
     if document.running:
         yield f"{', '.join(document.running)} is running there: run waits for its end with --wait, and else refuses"
+    if document.cut_off or document.running:
+        yield "the undo of each setting above goes back to the present value, which may be that experiment's"
 
 
 def _wiped_lines(document: CheckDocument) -> Iterator[str]:
@@ -141,7 +142,7 @@ def _event_lines(document: CheckDocument) -> Iterator[str]:
 
 
 def _show_cost(document: CheckDocument, console: Console) -> None:
-    """Print the duration, and the effects that can be detected in it."""
+    """Print the duration, the effects that can be detected in it, and what keeps the run from beginning."""
     blocks = f"{document.trials} trials in {len(document.blocks)} blocks and {document.rounds} rounds"
     console.print(f"\n{blocks}, about {show_duration(document.duration_s)}")
     if changed := [key for key in document.in_flight if key not in document.toggled]:
@@ -187,3 +188,5 @@ def _show_cost(document: CheckDocument, console: Console) -> None:
         noises = " / ".join(f"{math.expm1(each.pair_sd):.0%}" for each in document.foreseen_reach)
         effects = " / ".join(f"{math.expm1(each.effect):.1%}" for each in document.foreseen_reach)
         console.print(f"Where equal trials differ by {noises}, this plan finds effects of {effects}.", markup=False)
+    for line in _obstacle_lines(document):
+        console.print(line, markup=False, soft_wrap=True)

@@ -46,7 +46,16 @@ def show_end(document: FleetApplyDocument, hosts: Path) -> None:
         say(f"to take all back: paribus fleet undo --hosts {shlex.quote(str(hosts))}{limit}")
 
 
-def show_undo(document: FleetUndoDocument, *, err: bool = False) -> None:
+def show_undone(checked: FleetUndoDocument, document: FleetUndoDocument) -> None:
+    """Print what became of the machines that had something to restore, and the number of all that are not restored."""
+    tried = [each.machine for each in checked.machines if each.is_open]
+    show_undo(document.model_copy(update={"machines": [each for each in document.machines if each.machine in tried]}))
+    restored = len(document.named(UndoState.RESTORED))
+    others = len(document.named(UndoState.FAILED, UndoState.NOT_BEGUN))
+    say(f"\n{restored} restored" + (f", {others} not" if others else ""))
+
+
+def show_undo(document: FleetUndoDocument) -> None:
     """Print each machine with the settings that it gets back, or got back, and what stays there."""
     for machine in document.machines:
         is_ahead = document.dry_run or machine.state is UndoState.NOT_BEGUN
@@ -57,12 +66,12 @@ def show_undo(document: FleetUndoDocument, *, err: bool = False) -> None:
             for each in machine.settings
         )
         parts = [settings, machine.problem, str(machine.state) if machine.state is UndoState.NOT_BEGUN else ""]
-        say(f"{_name(machine)}: {'; '.join(filter(None, parts)) or machine.state}", err=err)
+        say(f"{_name(machine)}: {'; '.join(filter(None, parts)) or machine.state}")
         for experiment in machine.running:
-            say(f"  experiment {experiment} is still running there and was left alone", err=err)
+            say(f"  experiment {experiment} is still running there and was left alone")
         for experiment in machine.applied:
             again = "to restore that too, give the same command again"
-            say(f"  what was applied from {experiment} stays; {again}", err=err)
+            say(f"  what was applied from {experiment} stays; {again}")
 
 
 def _name(machine: RolloutMachine | UndoMachine) -> str:

@@ -121,9 +121,10 @@ def _flattened(table: Mapping[str, Any], before: str = "") -> Iterable[tuple[str
 
 
 def _checked(where: str, host: FleetHost) -> FleetHost:
-    if not host.name.strip() or not host.name.isprintable():
+    if not host.name.strip() or not host.name.isprintable() or "," in host.name:
         raise UsageError(
-            f"{where.removesuffix(host.name)}{host.name!r} is no name of a machine", "write one that can be printed"
+            f"{where.removesuffix(host.name)}{host.name!r} is no name of a machine",
+            "write one that can be printed, without a comma",
         )
     if host.address != LOCAL:
         try:

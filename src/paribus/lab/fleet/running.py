@@ -217,7 +217,7 @@ def _obstacle(preview: Mapping[str, Any], host: FleetHost, *, beside_others: boo
             f"{names} was cut off and may have left settings changed\nrestore it: paribus undo --target {host.address}"
         )
     if preview["running"] and not beside_others:
-        return f"{', '.join(preview['running'])} is running there\nbegin after its end with --wait"
+        return f"{', '.join(preview['running'])} is running there\nto begin after its end: paribus fleet run … --wait"
     return ""
 
 

@@ -31,7 +31,7 @@ def _switch_or_duration(written: object) -> bool | float:
     try:
         return parse_duration(written)
     except ValueError as error:
-        raise ValueError(f"{written!r} is not true, false, or a time such as '3min'") from error
+        raise ValueError(f"{error}; true and false are allowed too") from error
 
 
 SwitchOrDuration = Annotated[
