@@ -55,11 +55,8 @@ class Site:
             for entry in journals.open_journals(site.host, site.engine):
                 if entry.is_cut_off:
                     machine, n = machine_name(site.host.name), len(entry.changes)
-                    left = (
-                        f"{n} {'setting' if n == 1 else 'settings'} of {machine} may still be changed"
-                        if n
-                        else "its journal is still open"
-                    )
+                    left = f"{'1 setting' if n == 1 else f'{n} settings'} of {machine} may still be changed"
+                    left = left if n else "its journal is still open"
                     raise JournalOpen(
                         f"experiment {entry.experiment} was cut off; {left} ({entry.path})",
                         f"restore the machine first: {journals.undo_command(site.host.name)}",

@@ -93,4 +93,4 @@ def test_a_controller_that_was_killed_keeps_no_other_from_being_told(carried_out
     read = {"db1": _end(CHANGED), "db2": _end(CHANGED), "l": killed}
     _, done = carried_out(read, {"db1": killed, "db2": _end(RESTORED)})
     assert [each.state for each in done.machines] == [UndoState.FAILED, UndoState.RESTORED, UndoState.FAILED]
-    assert done.machines[0].problem == "the controller ended with code -9"
+    assert done.machines[0].problem == "the controller was ended by SIGKILL"

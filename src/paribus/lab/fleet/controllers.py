@@ -50,7 +50,9 @@ class ControllerEnd:
 
     @property
     def reason(self) -> str:
-        """Its last message, else its exit code in words."""
+        """Its last message, else its exit code in words; the signal that ended it."""
+        if self.exit_code < 0:
+            return f"the controller was ended by {signal.Signals(-self.exit_code).name}"
         return self.message or f"the controller ended with code {self.exit_code}"
 
 

@@ -2,13 +2,12 @@
 
 import heapq
 import json
-import signal
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paribus.errors import Interrupted, NotRestored
+from paribus.errors import NotRestored
 from paribus.experiment.budget_cap import needed_budget
 from paribus.hosts.address import machine_name
 from paribus.lab.fleet.assignment import Assignment, assign
@@ -173,13 +172,6 @@ def _experiments(store: str | None) -> list[Experiment]:
     return read.experiments(open_store(store)) if store_exists(store_url(store)) else []
 
 
-def _reason(end: ControllerEnd, verb: str) -> str:
-    """Return why a controller did not end well."""
-    if end.exit_code < 0:
-        return f"the {verb} was ended by {signal.Signals(-end.exit_code).name}"
-    return end.message or f"the {verb} ended with code {end.exit_code}"
-
-
 def _checked(
     assignment: Assignment, end: ControllerEnd | None, *, beside_others: bool
 ) -> tuple[CheckedMachine, Mapping[str, str]]:
@@ -190,7 +182,7 @@ def _checked(
     if end is None:
         state = MachineState.DONE if assignment.is_done else MachineState.NOT_BEGUN
     elif end.exit_code != 0:
-        state, problem = MachineState.REFUSED, _reason(end, "check")
+        state, problem = MachineState.REFUSED, end.reason
     else:
         preview = json.loads(end.output)
         state = MachineState.INTERRUPTED if earlier is not None else MachineState.READY
@@ -231,10 +223,10 @@ def _measured(
         state = MachineState.DONE
     elif end is None:
         state = MachineState.NOT_BEGUN if experiment is None else MachineState.INTERRUPTED
-    elif end.exit_code in (Interrupted.exit_code, -signal.SIGTERM):  # before it could handle signals
+    elif end.was_stopped:
         state = MachineState.INTERRUPTED if experiment is not None else MachineState.NOT_BEGUN
     else:
-        state, problem = MachineState.FAILED, _reason(end, "controller")
+        state, problem = MachineState.FAILED, end.reason
         if end.exit_code < 0:
             target = machine_name(assignment.host.address)
             problem += f"; see what is left on {target}: paribus status --target {assignment.host.address}"
